@@ -13,7 +13,7 @@ from sidecall.core.deadline import Deadline
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolCall
 from sidecall.jobs.jobs import Jobs
-from sidecall.jobs.submission import Submission, entry_of
+from sidecall.jobs.submission import JobLimits, Submission, entry_of
 from sidecall.ledger.base import Ledger
 from sidecall.ledger.memory.contents import MemoryContents
 from sidecall.ledger.memory.items import MemoryItems
@@ -62,7 +62,11 @@ class Server:
 
 
 def make_server(
-    database: Database, tools: Iterable[StructuredTool], limits: Limits | None = None, **options: Any
+    database: Database,
+    tools: Iterable[StructuredTool],
+    limits: Limits | None = None,
+    jobs: JobLimits | None = None,
+    **options: Any,
 ) -> Server:
     """Make a server."""
     gated = GatedDatabase(database)
@@ -70,4 +74,4 @@ def make_server(
     ledger = Ledger(SqlApprovals(gated, "us"), MemoryContents(), MemoryItems(), calls, queue, gated)
     registry = Registry(tools)
     pipeline = make_pipeline(registry, approvals=ledger.approvals, admission=Admission(limits or Limits()), **options)
-    return Server(Jobs(ledger, pipeline, registry.get), ledger, pipeline, gated)
+    return Server(Jobs(ledger, pipeline, registry.get, jobs), ledger, pipeline, gated)

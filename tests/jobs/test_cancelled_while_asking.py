@@ -8,9 +8,11 @@ import pytest
 
 from sidecall import ToolAnnotations, tool
 from sidecall.core.approval import ApprovalWanted, Decision
-from sidecall.core.calls.entry import CallEntry
+from sidecall.core.calls.entry import Acceptance, CallEntry
 from sidecall.core.errors import ApprovalConflict
+from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolCall
+from sidecall.core.record import CallRecord
 from sidecall.jobs.ends import Ends
 from sidecall.jobs.held import HeldCalls
 from sidecall.ledger.sql.database import Database
@@ -180,3 +182,35 @@ async def test_a_call_is_cancelled_that_is_queued_again(database: Database) -> N
         assert (await server.jobs.cancel(running.id, "default")).status == "cancelled"
     finally:
         await server.jobs.close()
+
+
+async def test_a_call_is_cancelled_whose_server_lets_it_go(server: Server, another: Server) -> None:
+    """It ends before it has looked who wants what; it was asked by another, which does not run the call."""
+    server.database.shut_behind("list_unwanted_calls")
+    entry = await server.submit("repeat")
+    await until(lambda: RAN["repeat"] > 0)
+    cancelling = asyncio.ensure_future(another.jobs.cancel(entry.id, "default"))
+    await until(lambda: another.database.done["ask_to_cancel"] > 0)
+    await server.jobs.close()
+
+    assert (await cancelling).status == "cancelled"
+    await require_cancelled(another, entry)
+    assert RAN["repeat"] == 1
+
+
+async def test_a_call_is_cancelled_whose_server_has_died(server: Server, database: Database) -> None:
+    """Whoever takes it up does not run it."""
+    await server.jobs.close()
+    request = CallRequest(ToolCall(name="repeat", args={}, id="1"))
+    # Where several servers may be, one that runs calls has to be silent for a while first.
+    left = ("queued",) if server.ledger.is_shared else ("queued", "running")
+    for call_id in left:
+        await server.ledger.calls.accept(CallRecord.of(request, call_id), Acceptance(owner="gone"))
+        await database.write("ask_to_cancel", call_id)
+    await database.write("release_call", "queued", 1)
+
+    await server.jobs.open()
+
+    for call_id in left:
+        await require_cancelled(server, await server.jobs.get(call_id, "default"))
+    assert RAN["repeat"] == 0

@@ -135,3 +135,19 @@ async def test_who_lets_a_call_wait_for_a_person_hears_that_it_was_cancelled(led
 
     assert heard == [False, True, False]
     assert [entry.id for entry in await queue.list_held_cancelled()] == ["unwanted"]
+
+
+async def test_who_queues_a_call_again_hears_that_it_was_cancelled(ledger: Place) -> None:
+    """So does who begins it then, where the first did not hear that any more."""
+    database = await ledger.open_database()
+    calls, queue = SqlCalls(database), SqlCallQueue(database)
+    for call_id in ("wanted", "unwanted"):
+        request = CallRequest(ToolCall(name="a", args={}, id="1"))
+        await calls.accept(CallRecord.of(request, call_id), Acceptance(owner="us"))
+    await queue.cancel("unwanted", end_cancelled(ToolCall(name="a", args={}, id="1"), "unwanted"))
+
+    heard = [await calls.release(call_id, 1) for call_id in ("wanted", "unwanted", "unknown")]
+    claimed = await queue.claim("them", 5)
+
+    assert heard == [False, True, False]
+    assert {one.record.id: one.is_unwanted for one in claimed} == {"wanted": False, "unwanted": True}

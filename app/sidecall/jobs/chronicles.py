@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from secrets import randbelow
 from typing import Any
 
 from pydantic_core import to_json
@@ -19,6 +20,8 @@ _MOST_BYTES = 64 * 1024
 # Chronicles that are kept though nobody writes or reads them, and for how many seconds.
 _MOST_IDLE = 256
 _IDLE = 300.0
+# Behind which number at most those begin that other servers have, too; all have nine digits at most.
+_MOST_FIRST = 900_000_000
 # In which order a call has its statuses within an attempt; one that is queued again has been begun.
 _ORDER: dict[CallStatus, int] = {"running": 0, "awaiting_approval": 1, "queued": 2}
 _END = 3
@@ -51,8 +54,8 @@ class Chronicle:
     """What was heard of one call; `changed` is set, and another put in its place, when there is more."""
 
     def __init__(self, last: int = 0) -> None:
-        """Begin behind the number that its reader has heard last."""
-        self.last = last
+        """Begin behind this number."""
+        self._first = self.last = last
         self.changed = asyncio.Event()
         self._happenings: dict[int, Happening] = {}
         self._said: deque[int] = deque()
@@ -85,15 +88,24 @@ class Chronicle:
         self.changed.set()
         self.changed = asyncio.Event()
 
+    def has_given(self, number: int) -> bool:
+        """Return whether this is one of its numbers, or the one that it began behind."""
+        return self._first <= number <= self.last
+
     def list_after(self, number: int) -> list[Happening]:
         """List what is kept of what came after this number."""
         return [] if number >= self.last else [it for it in self._happenings.values() if it.number > number]
 
 
 class Chronicles:
-    """The chronicles of calls that run here or are watched, and those of some that were."""
+    """The chronicles of calls that run here or are watched, and those of some that were.
 
-    def __init__(self) -> None:
+    Where others watch the same calls, `is_shared`, each chronicle begins behind a number of its own, so that those of
+    other servers are none of its.
+    """
+
+    def __init__(self, *, is_shared: bool = False) -> None:
+        self._is_shared = is_shared
         # One for all who tell, held for a moment only: most calls say nothing, and to make one for each costs more.
         self.lock = threading.Lock()
         self._held: dict[str, tuple[Chronicle, int]] = {}
@@ -103,13 +115,21 @@ class Chronicles:
         return len(self._held) + len(self._idle)
 
     def hold(self, call_id: str, last: int = 0) -> Chronicle:
-        """Find the chronicle of a call, or begin one; it is kept until it is released as often as it is held."""
+        """Find the chronicle of a call, or begin one; it is kept until it is released as often as it is held.
+
+        Args:
+            call_id: Which call.
+            last: The number that its reader has heard last, behind which it begins where there are no others.
+        """
         self._forget()
         held = self._held.get(call_id)
         idle = self._idle.pop(call_id, None)
-        chronicle = held[0] if held else idle[0] if idle else Chronicle(last)
+        chronicle = held[0] if held else idle[0] if idle else Chronicle(self._choose_first() or last)
         self._held[call_id] = (chronicle, held[1] + 1 if held else 1)
         return chronicle
+
+    def _choose_first(self) -> int:
+        return randbelow(_MOST_FIRST) if self._is_shared else 0
 
     def release(self, call_id: str) -> None:
         """Keep a chronicle a while longer."""

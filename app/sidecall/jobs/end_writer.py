@@ -83,8 +83,9 @@ class EndWriter:
         await (otherwise() if asked is None else self.hold(running, asked))
 
     async def release(self, running: RunningCall) -> None:
-        """Queue a call again, unless it was cancelled meanwhile."""
-        await self._calls.release(running.id, running.attempt)
+        """Queue a call again, unless it was cancelled meanwhile, here or elsewhere."""
+        if await self._calls.release(running.id, running.attempt):
+            running.is_unwanted = True
         if running.is_unwanted:
             await self._held.call_off_queued(running.record)
         self.released()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from sidecall.core.approval import Approval, ApprovalRequired
 from sidecall.core.calls.accepted import AcceptedCall
 from sidecall.core.calls.entry import Acceptance, CallEntry, CallFilter, CallPage
-from sidecall.core.calls.errors import CallEnded, CallNotKept, TooManyJobs
+from sidecall.core.calls.errors import CallEnded, CallNotKept, TooManyJobs, UnknownCall
 from sidecall.core.calls.keys import CallKey
 from sidecall.core.errors import ToolTimeout
 from sidecall.core.invocation import CallRequest, new_invocation_id
@@ -18,6 +18,7 @@ from sidecall.core.record import CallRecord
 from sidecall.core.run.outlasting import outlast
 from sidecall.core.run.workspaces import FIELD, HEADER, require_conversation
 from sidecall.core.tool import CompiledTool
+from sidecall.jobs.chronicles import Chronicles
 from sidecall.jobs.end_writer import EndWriter
 from sidecall.jobs.endings import end_unwanted, may_repeat
 from sidecall.jobs.ends import Ends, hear
@@ -41,6 +42,7 @@ logger = logging.getLogger("sidecall")
 # Seconds after which those who wait look for themselves: another server may have ended their call.
 _LOOK = 1.0
 _QUEUED = "So many calls are queued that this server takes no more."
+_REFUSED = "The call was refused before it began, and nothing of it is kept; send it again."
 _FULL = "So many calls are remembered, none of which may be forgotten yet, that this server takes no more."
 
 
@@ -79,7 +81,8 @@ class Jobs:
         self._pipeline = pipeline
         self._held = HeldCalls(ledger, find, self._ends, show)
         writer = EndWriter(ledger.calls, self._ends, self._held)
-        self._runner = Runner(ledger.calls, pipeline, find, writer, self.limits.running)
+        chronicles = Chronicles(is_shared=ledger.is_shared)
+        self._runner = Runner(ledger.calls, pipeline, find, writer, self.limits.running, chronicles)
         self.waits = SignInWaits(pipeline, ledger.approvals, self.notice)
         self._keeping = Keeping(ledger.calls.kept)
         self._upkeep = Upkeep(ledger, self._runner, self._held, find, self._ends, self.limits.attempts)
@@ -139,19 +142,7 @@ class Jobs:
         if begins:
             runs_first = how.may_end_first and may_repeat(self._find(record.tool_call.name))
             return self._runner.accept(record, acceptance, how, runs_first=runs_first)
-        return outlast(self._queue(record, acceptance))  # Its client may hang up while it is written down.
-
-    async def _queue(self, record: CallRecord, acceptance: Acceptance) -> AcceptedCall | None:
-        accepted = None
-        self._upkeep.expect(record.id)
-        try:
-            accepted = await self._calls.accept(record, acceptance)
-        finally:
-            if accepted is None:
-                self._upkeep.drop(record.id)
-            else:
-                self._upkeep.add(record)
-        return accepted
+        return outlast(self._upkeep.accept(record, acceptance))  # Its client may hang up while it is written down.
 
     async def wait(
         self, entry: CallEntry, seconds: float | None, done: Callable[[CallEntry], bool] = lambda _: False
@@ -193,6 +184,8 @@ class Jobs:
         self._listening += 1
         try:
             return await self.wait(entry, seconds, done)
+        except UnknownCall:  # Another server knows why, and tells its own clients.
+            raise Overloaded(_REFUSED, retry_after=1) from None
         finally:
             self._listening -= 1
 

@@ -35,14 +35,16 @@ _NAME = "call"
 class Runner:
     """Run up to `most` calls at once; `freed` is called when one has ended."""
 
-    def __init__(self, calls: Calls, pipeline: Pipeline, find: Find, writer: EndWriter, most: int) -> None:
+    def __init__(
+        self, calls: Calls, pipeline: Pipeline, find: Find, writer: EndWriter, most: int, chronicles: Chronicles
+    ) -> None:
         self._calls = calls
         self._pipeline = pipeline
         self._find = find
         self.writer = writer
         self._most = most
         self._running: dict[str, RunningCall] = {}
-        self.chronicles = Chronicles()
+        self.chronicles = chronicles
         self._expected: dict[str, CallTask] = {}
         self._dropped: set[str] = set()
         self._pausing = 0

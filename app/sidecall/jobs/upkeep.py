@@ -6,10 +6,11 @@ import logging
 import math
 import time
 
-from sidecall.core.calls.entry import LostCall
+from sidecall.core.calls.accepted import AcceptedCall
+from sidecall.core.calls.entry import Acceptance, ClaimedCall, LostCall
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.record import CallRecord
-from sidecall.jobs.endings import end_unknown, may_repeat
+from sidecall.jobs.endings import end_cancelled, end_unknown, may_repeat
 from sidecall.jobs.ends import Ends
 from sidecall.jobs.held import HeldCalls
 from sidecall.jobs.runner import Runner
@@ -20,14 +21,15 @@ logger = logging.getLogger("sidecall")
 
 # Seconds between two looks.
 _PAUSE = 1.0
-# Seconds between two looks at calls that wait for a person.
-_LOOK_AT_HELD = 30.0
+# Seconds between two looks at calls that wait for a person, and at how many are queued, lest one be missed for ever.
+_SLOW_LOOK = 30.0
 
 
 class Upkeep:
     """Begin queued calls when there is room, and take up what other servers have left behind.
 
-    `queued` is about how many calls are queued; other servers may have changed it since.
+    `queued` is about how many calls are queued; other servers may have changed it since. It may be too high for a
+    moment, but not too low, since no call is begun while it is 0.
     """
 
     def __init__(self, ledger: Ledger, runner: Runner, held: HeldCalls, find: Find, ends: Ends, attempts: int) -> None:
@@ -43,6 +45,9 @@ class Upkeep:
         self._awake = asyncio.Event()
         self._loop: asyncio.Task[None] | None = None
         self.queued = 0
+        self._added = 0
+        self._counts = 0
+        self._is_unsure = False  # Whether more may be queued than were counted.
         self._own: set[str] = set()  # Calls that nobody else begins, and that wait for that.
         self._is_behind = True  # Of what was left by the server before this one.
         runner.freed = self._begin_another
@@ -78,13 +83,29 @@ class Upkeep:
         """Whether a call is certainly queued, so that its end will be told here."""
         return call_id in self._own
 
-    def expect(self, call_id: str) -> None:
-        """Note that a call is about to be queued; before it is, since it may be begun before anybody hears that."""
+    async def accept(self, call: CallRecord, acceptance: Acceptance) -> AcceptedCall | None:
+        """Write a new call down as queued; None where one with its key is remembered already.
+
+        Raises:
+            StoreUnavailable: It was not, as far as is known.
+        """
         if not self._ledger.is_shared:
-            self._own.add(call_id)
+            self._own.add(call.id)  # It may be begun before anybody hears that it is queued.
+        accepted = None
+        try:
+            accepted = await self._calls.accept(call, acceptance)
+        except StoreUnavailable:
+            self.doubt()
+            raise
+        finally:
+            if accepted is None:
+                self.drop(call.id)
+            else:
+                self.add(call)
+        return accepted
 
     def drop(self, call_id: str) -> None:
-        """Note that it is not, or no more."""
+        """Note that a call is not queued, or no more."""
         self._own.discard(call_id)
 
     def add(self, call: CallRecord | None = None) -> None:
@@ -94,11 +115,21 @@ class Upkeep:
         else:
             self._queue.note(call.id, call.caller.tenant, call.caller.subject)
         self.queued += 1
+        self._added += 1
         self._awake.set()
 
+    def doubt(self) -> None:
+        """Note that a call may have been queued, which the store did not say."""
+        self._is_unsure = True
+
     async def count(self) -> None:
-        """Look how many calls are queued."""
-        self.queued = await self._queue.count_queued()
+        """Look how many calls are queued; those that come meanwhile may be counted twice, lest they be left out."""
+        added = self._added
+        queued = await self._queue.count_queued()
+        self.queued = queued + self._added - added
+        self._counts += 1
+        if self._added > added:
+            self.doubt()
 
     def _begin_another(self) -> None:
         if self.queued > 0:
@@ -115,13 +146,14 @@ class Upkeep:
                         await self._catch_up()
                     await self._keep_company()
                 await self._claim()
-                if now - settled >= _LOOK_AT_HELD:
+                if now - settled >= _SLOW_LOOK:
                     settled = now
+                    self.doubt()
                     await self._held.settle_all()
-            except StoreUnavailable:  # The database itself tells of that.
-                await asyncio.sleep(_PAUSE)
-            except Exception:
-                logger.exception("queued calls could not be looked after; it is tried again in %g s", _PAUSE)
+            except Exception as error:
+                self.doubt()
+                if not isinstance(error, StoreUnavailable):  # The database itself tells of that.
+                    logger.exception("queued calls could not be looked after; it is tried again in %g s", _PAUSE)
                 await asyncio.sleep(_PAUSE)
             await self._pause()
 
@@ -135,28 +167,40 @@ class Upkeep:
     async def _claim(self) -> None:
         if self._runner.free <= 0 or self.queued <= 0:
             return
-        most = self._runner.free
+        most, counts = self._runner.free, self._counts
         taken = await self._queue.claim(self._ledger.owner, most)
-        self.queued -= len(taken)
+        was_counted = self._counts > counts  # Perhaps without them.
+        if not was_counted:
+            self.queued -= len(taken)
         for claimed in taken:
             self._own.discard(claimed.record.id)
             if self._runner.is_closing:
                 await self._calls.release(claimed.record.id, claimed.attempt)
+            elif claimed.is_unwanted:
+                await self._end_unwanted(claimed)
             else:
                 self._runner.begin(claimed)
-        if len(taken) < most and self.queued:  # Others have taken or cancelled some.
+        if was_counted or (len(taken) < most and self.queued):  # Others have taken or cancelled some.
             await self.count()
+
+    async def _end_unwanted(self, claimed: ClaimedCall) -> None:
+        """End a call that was cancelled before it was queued again."""
+        record = claimed.record
+        await self._calls.finish(record.id, claimed.attempt, end_cancelled(record.tool_call, record.id))
+        self._ends.tell(record.id)
 
     async def _keep_company(self) -> None:
         """Do what others ask, and take up the calls of those that have ended."""
         await self._take_up_strays()
         for call_id in await self._queue.list_cancelled(self._ledger.owner):
             self._runner.cancel(call_id)
-        if not self._ledger.is_shared:
+        if self._ledger.is_shared:
+            silent_since = await self._ledger.heartbeat.find_silence()
+            if silent_since is not None:
+                await self._recover(silent_since)
+        elif not self._is_unsure:
             return
-        silent_since = await self._ledger.heartbeat.find_silence()
-        if silent_since is not None:
-            await self._recover(silent_since)
+        self._is_unsure = False
         await self.count()
         if self.queued > 0:  # By other servers, perhaps.
             self._queue.look_again()
@@ -179,7 +223,9 @@ class Upkeep:
 
     async def _release_or_end(self, lost: LostCall, *, may_run: bool) -> None:
         if may_run and lost.attempt < self._attempts:
-            await self._calls.release(lost.id, lost.attempt)
-            self.add()
+            if await self._calls.release(lost.id, lost.attempt):
+                await self._held.call_off_queued(lost.record)
+            else:
+                self.add()
         else:
             await self._calls.finish(lost.id, lost.attempt, end_unknown(lost.record.tool_call, lost.id))

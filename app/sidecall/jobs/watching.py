@@ -32,7 +32,7 @@ async def watch_call(
         StoreUnavailable: The ledger cannot be asked just now.
     """
     with chronicles.watch(call_id, after) as chronicle:
-        if after > chronicle.last:  # It was heard elsewhere, or so long ago that it is forgotten.
+        if not chronicle.has_given(after):  # It was heard elsewhere, or so long ago that it is forgotten.
             after = 0
         while True:
             with ends.listen(call_id) as news:  # Before the look, so that nothing is missed between.

@@ -97,12 +97,14 @@ class Acceptance:
 class ClaimedCall:
     """A call that a server may run: the record of it, and the attempt that its end has to name.
 
-    `describe` says what is known of it; None where whoever accepted it knows that better.
+    `describe` says what is known of it; None where whoever accepted it knows that better. `is_unwanted` says that
+    somebody has cancelled it while it ran before.
     """
 
     record: CallRecord
     attempt: int
     describe: Callable[[], CallEntry] | None = None
+    is_unwanted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

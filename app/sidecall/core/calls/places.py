@@ -79,8 +79,8 @@ class Calls(Protocol):
             is_whole: Whether their answers are wanted, too.
         """
 
-    async def release(self, call_id: str, attempt: int) -> None:
-        """Queue a call again that could not be begun, or may run twice."""
+    async def release(self, call_id: str, attempt: int) -> bool:
+        """Queue a call again that could not be begun, or may run twice, and return whether it is to be cancelled."""
 
     async def hold(self, call_id: str, attempt: int, approval_id: str) -> bool:
         """Note that a person has to decide about a call, and return whether somebody wants it to be cancelled."""

@@ -121,9 +121,9 @@ class SqlCallQueue:
 
 
 def _to_claimed(row: Row) -> ClaimedCall:
-    *entry, record = row
+    *entry, record, unwanted = row
     claimed = CallRecord.from_json(record)
-    return ClaimedCall(claimed, entry[ATTEMPT], partial(to_entry, tuple(entry)))
+    return ClaimedCall(claimed, entry[ATTEMPT], partial(to_entry, tuple(entry)), bool(unwanted))
 
 
 def _to_lost(row: Row) -> LostCall:

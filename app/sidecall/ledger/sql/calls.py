@@ -133,9 +133,10 @@ class SqlCalls:
         page = await read_page(self._database, wanted, limit, cursor, is_whole=is_whole)
         return CallPage([to_entry(row) for row in page.rows], page.cursor)
 
-    async def release(self, call_id: str, attempt: int) -> None:
-        """Queue a call again that could not be begun, or may run twice."""
-        await self._database.write("release_call", call_id, attempt)
+    async def release(self, call_id: str, attempt: int) -> bool:
+        """Queue a call again that could not be begun, or may run twice, and return whether it is to be cancelled."""
+        row = await self._database.write("release_call", call_id, attempt)
+        return row is not None and bool(row[1])
 
     async def hold(self, call_id: str, attempt: int, approval_id: str) -> bool:
         """Note that a person has to decide about a call, and return whether somebody wants it to be cancelled."""
