@@ -59,7 +59,10 @@ class Approvals(Protocol):
         """
 
     async def reopen(self, approval_id: str, preview: Preview | None = None) -> ApprovalRecord:
-        """Take a decision back, of a call that there was no room to run, or that waits for what this preview says."""
+        """Take a decision back, of a call that there was no room to run, or that waits for what this preview says.
+
+        What waits for something else expires as what is asked now.
+        """
 
     async def answer(self, approval_id: str, message: ToolMessage) -> ApprovalRecord:
         """Keep the answer of a decided call.

@@ -143,7 +143,10 @@ class MemoryApprovals:
     async def reopen(self, approval_id: str, preview: Preview | None = None) -> ApprovalRecord:
         """Take a decision back, of a call that there was no room to run, or that waits for what this preview says."""
         entry = self._entries[approval_id]
-        return self._change(entry, entry.packed.unpack().reopen(preview))
+        record = self._change(entry, entry.packed.unpack().reopen(preview, self._ttl))
+        if preview is not None:
+            entry.expires = entry.kept_until = self._clock() + self._ttl
+        return record
 
     async def answer(self, approval_id: str, message: ToolMessage) -> ApprovalRecord:
         """Keep the answer of a decided call, which has not been forgotten while it ran.

@@ -153,8 +153,8 @@ class SqlApprovals:
     async def reopen(self, approval_id: str, preview: Preview | None = None) -> ApprovalRecord:
         """Take a decision back, of a call that there was no room to run, or that waits for what this preview says."""
         before = await self._take_running(approval_id)
-        after = before.reopen(preview)
-        await self._insist(before, after)
+        after = before.reopen(preview, self._ttl)
+        await self._insist(before, after, None if preview is None else self._clock() + self._ttl)
         return after
 
     async def answer(self, approval_id: str, message: ToolMessage) -> ApprovalRecord:
@@ -199,8 +199,11 @@ class SqlApprovals:
     async def _take_running(self, approval_id: str) -> ApprovalRecord:
         return self._running.pop(approval_id, None) or await self.get(approval_id)
 
-    async def _change(self, before: ApprovalRecord, after: ApprovalRecord) -> bool:
-        """Put one record in the place of another; return False where another one stands there, or it is too large."""
+    async def _change(self, before: ApprovalRecord, after: ApprovalRecord, expires: float | None = None) -> bool:
+        """Put one record in the place of another; return False where another one stands there, or it is too large.
+
+        It expires when the other did, unless it says when.
+        """
         packed = PackedApproval.of(after)
         is_running = _is_open(after)
         row = await self._database.write(
@@ -217,24 +220,25 @@ class SqlApprovals:
             self._clock(),
             packed.list()[0].model_dump_json(),
             packed.write(),
+            expires,
         )
         return row is not None
 
-    async def _insist(self, before: ApprovalRecord, after: ApprovalRecord) -> bool:
+    async def _insist(self, before: ApprovalRecord, after: ApprovalRecord, expires: float | None = None) -> bool:
         """Change a record; where the database cannot be used, as soon as it can."""
         try:
-            return await self._change(before, after)
+            return await self._change(before, after, expires)
         except StoreUnavailable:
-            task = asyncio.create_task(self._try_again(before, after))
+            task = asyncio.create_task(self._try_again(before, after, expires))
             self._late.add(task)
             task.add_done_callback(self._late.discard)
             return True
 
-    async def _try_again(self, before: ApprovalRecord, after: ApprovalRecord) -> None:
+    async def _try_again(self, before: ApprovalRecord, after: ApprovalRecord, expires: float | None) -> None:
         while True:
             await asyncio.sleep(_PAUSE)
             with suppress(StoreUnavailable):
-                if not await self._change(before, after):
+                if not await self._change(before, after, expires):
                     logger.error("the answer of approval %s could not be kept", after.approval.id)
                 return
 
