@@ -39,7 +39,7 @@ class Approvals(Protocol):
         What was decided is found for a while after it has expired: as long as a call waits for it, or a minute.
 
         Raises:
-            UnknownApproval: There is none, or it has expired.
+            UnknownApproval: There is none, or it has expired: nobody decides about it from then on.
         """
 
     async def list(

@@ -110,9 +110,13 @@ class SqlApprovals:
         """Find what was decided about a call, also one that has just expired; None if it has no answer yet.
 
         Raises:
-            UnknownApproval: There is none, or it has expired.
+            UnknownApproval: There is none, or it has expired, and nobody can decide about it any more.
+            StoreUnavailable: The database cannot be used just now.
         """
-        rows = await self._database.read("get_decided_approval", approval_id, self._clock())
+        now = self._clock()
+        rows = await self._database.read("get_decided_approval", approval_id, now)
+        if not rows and await self._database.write("expire_approval", approval_id, now) is None:
+            rows = await self._database.read("get_decided_approval", approval_id, now)  # Somebody was faster.
         if not rows:
             raise UnknownApproval
         approval = read_packed(rows[0][0]).approval
