@@ -118,12 +118,12 @@ async def test_an_answer_takes_the_place_of_its_call(ledger: Place) -> None:
 
 
 async def test_what_is_forgotten_gives_its_bytes_back(ledger: Place) -> None:
-    """Answered or not; in memory an answer stays a minute longer."""
+    """Answered or not."""
     desk = Desk(ledger, 50_000)
     first, _ = (await desk.ask("1", text=LONG)).approval, await desk.ask("2", text=LONG)
     await desk.approvals.decide(first.id, APPROVE, "eve")
     await desk.approvals.answer(first.id, ToolMessage(content="done"))
-    desk.now = 100.0
+    desk.now = 10.0
 
     with pytest.raises(UnknownApproval):
         await desk.approvals.get(first.id)

@@ -51,3 +51,25 @@ async def test_a_second_question_expires_as_if_it_were_the_first(ledger: Place, 
     clock.now += 1.0
     with pytest.raises(UnknownApproval):
         await approvals.get(again.id)
+
+
+async def test_a_call_that_comes_again_once_its_answer_has_expired_is_asked_about_anew(
+    ledger: Place, clock: Clock
+) -> None:
+    """Though the answer is found still by whoever has not heard of it; its bytes are free again."""
+    approvals = ledger.approvals(10.0, 1, clock)
+    first = (await Waiting().ask(approvals)).approval
+    empty = await ledger.count_bytes()
+    await approvals.decide(first.id, APPROVE, "eve")
+    clock.now += 9.0
+    await approvals.answer(first.id, DONE)
+    kept = await approvals.find(Waiting().record())
+    clock.now += 1.0
+
+    gone = await approvals.find(Waiting().record())
+    second = (await Waiting().ask(approvals)).approval
+
+    assert kept is not None
+    assert (kept.approval.id, gone) == (first.id, None)
+    assert (second.status, second.id == first.id) == ("pending", False)
+    assert await ledger.count_bytes() == empty
