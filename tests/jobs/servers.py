@@ -68,12 +68,13 @@ def make_server(
     tools: Iterable[StructuredTool],
     limits: Limits | None = None,
     clock: Callable[[], float] = time.time,
+    most_bytes: int = 32 * 1024 * 1024,
     **options: Any,
 ) -> Server:
-    """Make a server; `clock` says when its approvals expire."""
+    """Make a server; `clock` says when its approvals expire, which are of `most_bytes` together."""
     gated, owner = GatedDatabase(database), uuid4().hex
     calls, queue = SqlCalls(gated), SqlCallQueue(gated)
-    approvals = SqlApprovals(gated, owner, clock=clock)
+    approvals = SqlApprovals(gated, owner, most_bytes=most_bytes, clock=clock)
     ledger = Ledger(approvals, MemoryContents(), MemoryItems(), calls, queue, gated, owner)
     registry = Registry(tools)
     pipeline = make_pipeline(registry, approvals=ledger.approvals, admission=Admission(limits or Limits()), **options)

@@ -62,6 +62,9 @@ class Approvals(Protocol):
         """Take a decision back, of a call that there was no room to run, or that waits for what this preview says.
 
         What waits for something else expires as what is asked now.
+
+        Raises:
+            TooManyApprovals: There is no room for the preview; the call counts as running then.
         """
 
     async def answer(self, approval_id: str, message: ToolMessage) -> ApprovalRecord:

@@ -146,7 +146,11 @@ class MemoryApprovals:
         return self._change(entry, entry.packed.unpack().decide(decision, by))
 
     async def reopen(self, approval_id: str, preview: Preview | None = None) -> ApprovalRecord:
-        """Take a decision back, of a call that there was no room to run, or that waits for what this preview says."""
+        """Take a decision back, of a call that there was no room to run, or that waits for what this preview says.
+
+        Raises:
+            TooManyApprovals: There is no room for the preview; the call counts as running then.
+        """
         entry = self._entries[approval_id]
         record = self._change(entry, entry.packed.unpack().reopen(preview, self._ttl))
         if preview is not None:

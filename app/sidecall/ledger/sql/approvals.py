@@ -155,11 +155,14 @@ class SqlApprovals:
         return after
 
     async def reopen(self, approval_id: str, preview: Preview | None = None) -> ApprovalRecord:
-        """Take a decision back, of a call that there was no room to run, or that waits for what this preview says."""
+        """Take a decision back, of a call that there was no room to run, or that waits for what this preview says.
+
+        Raises:
+            TooManyApprovals: There is no room for the preview; the call counts as running then.
+        """
         before = await self._take_running(approval_id)
-        after = before.reopen(preview, self._ttl)
-        await self._insist(before, after, None if preview is None else self._clock() + self._ttl)
-        return after
+        expires = None if preview is None else self._clock() + self._ttl
+        return await self._replace(before, before.reopen(preview, self._ttl), expires)
 
     async def answer(self, approval_id: str, message: ToolMessage) -> ApprovalRecord:
         """Keep the answer of a decided call; while the database cannot be used it is tried again and again.
@@ -168,13 +171,17 @@ class SqlApprovals:
             TooManyApprovals: There is no room for it; there always is for a short one.
         """
         before = await self._take_running(approval_id)
-        after = before.answer(message)
-        if await self._insist(before, after):
+        return await self._replace(before, before.answer(message))
+
+    async def _replace(
+        self, before: ApprovalRecord, after: ApprovalRecord, expires: float | None = None
+    ) -> ApprovalRecord:
+        if await self._insist(before, after, expires):
             return after
         with suppress(UnknownApproval, StoreUnavailable):
-            kept = await self.get(approval_id)
+            kept = await self.get(before.approval.id)
             if _is_open(kept):
-                self._running[approval_id] = before
+                self._running[before.approval.id] = before
                 raise TooManyApprovals(APPROVALS_FULL)
             return kept  # This server was taken for ended, and what everybody is told was written by another.
         return after
