@@ -282,7 +282,7 @@ class ApprovalRecord(BaseModel, defer_build=True):
         )
 
     def reopen(self, preview: Preview | None = None, ttl: float = 0.0) -> Self:
-        """Take the decision back; with a preview it waits for something else than before, for `ttl` seconds from now."""
+        """Take the decision back; with a preview it waits for something else, for `ttl` seconds from now."""
         undecided: dict[str, Any] = dict.fromkeys(("decided_at", "decided_by", "reason", "asked_args"))
         undecided["always"] = False
         if preview is not None:

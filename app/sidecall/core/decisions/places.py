@@ -6,6 +6,7 @@ from sidecall.core.approval import NO_PREVIEW, Approval, ApprovalRecord, Approva
 from sidecall.core.context import Caller
 from sidecall.core.decisions.listed import ApprovalPage
 from sidecall.core.decisions.rules import ApprovalRule, RulePage
+from sidecall.core.decisions.stray import HearOfStray
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.record import CallRecord
 
@@ -56,6 +57,13 @@ class Approvals(Protocol):
             UnknownApproval: There is none.
             ApprovalConflict: It is decided already.
             TooManyApprovals: There is no room for what the person wrote; nothing is decided then.
+            StoreUnavailable: Nobody knows whether it is decided; where it is, a listener for strays is told of it.
+        """
+
+    def hear_of_strays(self, listener: HearOfStray | None) -> None:
+        """Let a listener hear, from now on, of what was decided here though nobody heard of that; None for none.
+
+        Each is told once, and has its answer, or is reopened, afterwards.
         """
 
     async def reopen(self, approval_id: str, preview: Preview | None = None) -> ApprovalRecord:

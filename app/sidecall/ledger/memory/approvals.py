@@ -7,6 +7,7 @@ from collections.abc import Callable
 from sidecall.core.approval import NO_PREVIEW, Approval, ApprovalRecord, ApprovalStatus, Decision, Preview
 from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.decisions.listed import ApprovalPage, ListedApproval
+from sidecall.core.decisions.stray import HearOfStray
 from sidecall.core.errors import UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.overload import APPROVALS_FULL, TooManyApprovals
@@ -19,8 +20,8 @@ from sidecall.ledger.packing import PackedApproval
 _BESIDE = 4096
 # Bytes after which a page ends, whatever is wanted.
 _PAGE_BYTES = 1024 * 1024
-# Seconds that an answer is kept at least, for the call that waits for it in another place; once it has expired its bytes
-# are not counted.
+# Seconds that an answer is kept at least, for the call that waits for it in another place; its bytes do not count once
+# it has expired.
 _LINGER = 60.0
 
 
@@ -144,6 +145,9 @@ class MemoryApprovals:
         """
         entry = self._entry(approval_id)
         return self._change(entry, entry.packed.unpack().decide(decision, by))
+
+    def hear_of_strays(self, listener: HearOfStray | None) -> None:
+        """Let nobody hear: whoever decides here hears of it."""
 
     async def reopen(self, approval_id: str, preview: Preview | None = None) -> ApprovalRecord:
         """Take a decision back, of a call that there was no room to run, or that waits for what this preview says.
