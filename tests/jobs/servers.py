@@ -1,9 +1,11 @@
 """Servers whose databases wait at gates."""
 
 import asyncio
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 from sidecall import Registry, StructuredTool
 from sidecall.core.approval import Decision
@@ -66,12 +68,15 @@ def make_server(
     tools: Iterable[StructuredTool],
     limits: Limits | None = None,
     jobs: JobLimits | None = None,
+    clock: Callable[[], float] = time.time,
+    most_bytes: int = 32 * 1024 * 1024,
     **options: Any,
 ) -> Server:
-    """Make a server."""
-    gated = GatedDatabase(database)
+    """Make a server; `clock` says when its approvals expire, which are of `most_bytes` together."""
+    gated, owner = GatedDatabase(database), uuid4().hex
     calls, queue = SqlCalls(gated), SqlCallQueue(gated)
-    ledger = Ledger(SqlApprovals(gated, "us"), MemoryContents(), MemoryItems(), calls, queue, gated)
+    approvals = SqlApprovals(gated, owner, most_bytes=most_bytes, clock=clock)
+    ledger = Ledger(approvals, MemoryContents(), MemoryItems(), calls, queue, gated, owner)
     registry = Registry(tools)
     pipeline = make_pipeline(registry, approvals=ledger.approvals, admission=Admission(limits or Limits()), **options)
     return Server(Jobs(ledger, pipeline, registry.get, jobs), ledger, pipeline, gated)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sidecall import ToolCall, ToolMessage
-from sidecall.core.approval import ApprovalRecord, Decision
+from sidecall.core.approval import ApprovalRecord, Decision, Preview
 from sidecall.core.errors import UnknownApproval
 from sidecall.core.invocation import CallRequest
 from sidecall.core.overload import TooManyApprovals
@@ -117,13 +117,28 @@ async def test_an_answer_takes_the_place_of_its_call(ledger: Place) -> None:
     assert (await desk.approvals.get(waiting.id)).approval.message == ToolMessage(content=LONG)
 
 
+async def test_a_second_question_that_there_is_no_room_for_is_not_asked(ledger: Place) -> None:
+    """The call is not left without an answer."""
+    desk = Desk(ledger, 30_000)
+    waiting = (await desk.ask(text=LONG)).approval
+    await desk.approvals.decide(waiting.id, APPROVE, "eve")
+
+    with pytest.raises(TooManyApprovals):
+        await desk.approvals.reopen(waiting.id, Preview(payload=LONG))
+    running = (await desk.approvals.get(waiting.id)).is_running
+    await desk.approvals.answer(waiting.id, ToolMessage(content="failed"))
+
+    assert running
+    assert (await desk.approvals.get(waiting.id)).approval.message == ToolMessage(content="failed")
+
+
 async def test_what_is_forgotten_gives_its_bytes_back(ledger: Place) -> None:
-    """Answered or not; in memory an answer stays a minute longer."""
+    """Answered or not."""
     desk = Desk(ledger, 50_000)
     first, _ = (await desk.ask("1", text=LONG)).approval, await desk.ask("2", text=LONG)
     await desk.approvals.decide(first.id, APPROVE, "eve")
     await desk.approvals.answer(first.id, ToolMessage(content="done"))
-    desk.now = 100.0
+    desk.now = 10.0
 
     with pytest.raises(UnknownApproval):
         await desk.approvals.get(first.id)

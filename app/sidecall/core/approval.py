@@ -281,13 +281,14 @@ class ApprovalRecord(BaseModel, defer_build=True):
             tool_call=self.asked if decision.args is None else self.asked.model_copy(update={"args": decision.args}),
         )
 
-    def reopen(self, preview: Preview | None = None) -> Self:
-        """Take the decision back; with a preview it waits for something else than before."""
+    def reopen(self, preview: Preview | None = None, ttl: float = 0.0) -> Self:
+        """Take the decision back; with a preview it waits for something else, for `ttl` seconds from now."""
         undecided: dict[str, Any] = dict.fromkeys(("decided_at", "decided_by", "reason", "asked_args"))
         undecided["always"] = False
         if preview is not None:
             undecided |= {"preview": preview.shown, "preview_error": preview.error, "sign_in": preview.sign_in}
             undecided |= {"description": preview.description, "payload": preview.payload}
+            undecided["expires_at"] = datetime.now(UTC) + timedelta(seconds=ttl)
         reopened = self._change(status="pending", tool_call=self.asked, **undecided)
         return reopened if preview is None else reopened.model_copy(update={"state": preview.state})
 

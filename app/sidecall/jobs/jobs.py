@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Callable
 
+from sidecall.auth.audit import Auditor
 from sidecall.core.approval import Approval, ApprovalRequired
 from sidecall.core.calls.accepted import AcceptedCall
 from sidecall.core.calls.entry import Acceptance, CallEntry, CallFilter, CallPage
@@ -83,7 +84,7 @@ class Jobs:
         writer = EndWriter(ledger.calls, self._ends, self._held)
         chronicles = Chronicles(is_shared=ledger.is_shared)
         self._runner = Runner(ledger.calls, pipeline, find, writer, self.limits.running, chronicles)
-        self.waits = SignInWaits(pipeline, ledger.approvals, self.notice)
+        self.waits = SignInWaits(pipeline, ledger.approvals, self.notice, Auditor(ledger.audit))
         self._keeping = Keeping(ledger.calls.kept)
         self._upkeep = Upkeep(ledger, self._runner, self._held, find, self._ends, self.limits.attempts)
         self.load = JobLoad(self._runner, self._upkeep, self.limits)
@@ -91,6 +92,7 @@ class Jobs:
     async def open(self) -> None:
         """Take up what a server before this one has left behind, and begin to run what is queued."""
         self._runner.open()
+        self.waits.open()
         await self._upkeep.open()
         await self._keeping.open()
 
@@ -253,8 +255,7 @@ class Jobs:
     async def notice(self, approval: Approval) -> None:
         """End the call that waited for this approval, which was decided; later where that cannot be written down."""
         try:
-            held = await self._calls.find_held(approval.id)
-            if held is not None:
+            if (held := await self._calls.find_held(approval.id)) is not None:
                 await self._held.settle(held, approval.message)
         except StoreUnavailable:
             logger.warning("the call of approval %s cannot be ended just now", approval.id)
@@ -270,10 +271,8 @@ class Jobs:
         if entry.has_ended:
             raise CallEnded(f"The call has ended already: it is {entry.status}.")
         if entry.status != "awaiting_approval":
-            if self._runner.cancel(call_id, by) or await self._cancel_elsewhere(entry, by):
-                entry = await self.wait(entry, _LOOK)
-            else:
-                entry = await self.get(call_id, tenant)
+            is_told = self._runner.cancel(call_id, by) or await self._cancel_elsewhere(entry, by)
+            entry = await (self.wait(entry, _LOOK) if is_told else self.get(call_id, tenant))
         # It may have begun to wait only now, on a server that says no more.
         entry = await self._held.call_off(entry, by)
         # Of two at once, one writes the end.

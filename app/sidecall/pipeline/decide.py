@@ -112,13 +112,14 @@ async def decide(
     )
     request = await _edit(pipeline, sent, decision)
     decided = await approvals.decide(approval_id, decision, by.subject)
-    request = replace(request, decided=_describe(decided.approval))
+    request = replace(request, decided=describe_decision(decided.approval))
     async with reopening(approvals, approval_id):
         entered = await _enter(pipeline, request, keeping)
     return await finish(pipeline, approvals, request, entered, call)
 
 
-def _describe(approval: Approval) -> Decided:
+def describe_decision(approval: Approval) -> Decided:
+    """Copy what a person decided, for the call that it lets run."""
     assert approval.decided_by is not None
     return Decided(approval.decided_by, approval.decided_at, approval.reason, approval.asked_args)
 

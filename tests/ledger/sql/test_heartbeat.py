@@ -117,3 +117,27 @@ async def test_decided_calls_of_a_server_that_ended_are_answered_by_another(empt
     assert found.approval.message is not None
     assert found.approval.message.response_metadata["error"]["kind"] == "outcome_unknown"
     assert alive.is_running
+
+
+async def test_a_server_whose_clock_is_ahead_forgets_nothing_of_the_others(
+    emptied_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither that they live, nor what they ask people: the clock of the database counts."""
+    database = PostgresDatabase(emptied_url)
+    await database.open()
+    heartbeat = Heartbeat(database, "another")
+    await heartbeat.beat()
+    asked = (await SqlApprovals(database, "another").ask(RECORD, CALL)).approval
+    told = time.time
+    monkeypatch.setattr(time, "time", lambda: told() + 7200.0)
+    ledger = DatabaseLedger(PostgresDatabase(emptied_url), LedgerBounds(), refuse)
+    await ledger.open()
+    try:
+        servers = {row[0] for row in await database.read("find_servers")}
+        found = await ledger.approvals.get(asked.id)
+    finally:
+        await ledger.close()
+        await database.close()
+
+    assert servers == {"another", ledger.owner}
+    assert found.approval.status == "pending"

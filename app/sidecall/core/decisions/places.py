@@ -6,6 +6,7 @@ from sidecall.core.approval import NO_PREVIEW, Approval, ApprovalRecord, Approva
 from sidecall.core.context import Caller
 from sidecall.core.decisions.listed import ApprovalPage
 from sidecall.core.decisions.rules import ApprovalRule, RulePage
+from sidecall.core.decisions.stray import HearOfStray
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.record import CallRecord
 
@@ -39,7 +40,7 @@ class Approvals(Protocol):
         What was decided is found for a while after it has expired: as long as a call waits for it, or a minute.
 
         Raises:
-            UnknownApproval: There is none, or it has expired.
+            UnknownApproval: There is none, or it has expired: nobody decides about it from then on.
         """
 
     async def list(
@@ -56,10 +57,23 @@ class Approvals(Protocol):
             UnknownApproval: There is none.
             ApprovalConflict: It is decided already.
             TooManyApprovals: There is no room for what the person wrote; nothing is decided then.
+            StoreUnavailable: Nobody knows whether it is decided; where it is, a listener for strays is told of it.
+        """
+
+    def hear_of_strays(self, listener: HearOfStray | None) -> None:
+        """Let a listener hear, from now on, of what was decided here though nobody heard of that; None for none.
+
+        Each is told once, and has its answer, or is reopened, afterwards.
         """
 
     async def reopen(self, approval_id: str, preview: Preview | None = None) -> ApprovalRecord:
-        """Take a decision back, of a call that there was no room to run, or that waits for what this preview says."""
+        """Take a decision back, of a call that there was no room to run, or that waits for what this preview says.
+
+        What waits for something else expires as what is asked now.
+
+        Raises:
+            TooManyApprovals: There is no room for the preview; the call counts as running then.
+        """
 
     async def answer(self, approval_id: str, message: ToolMessage) -> ApprovalRecord:
         """Keep the answer of a decided call.

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from sidecall.core.approval import NO_PREVIEW, Approval, ApprovalRecord, ApprovalStatus, Decision, Preview
 from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.decisions.listed import ApprovalPage, ListedApproval
+from sidecall.core.decisions.stray import HearOfStray
 from sidecall.core.errors import UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.overload import APPROVALS_FULL, TooManyApprovals
@@ -19,7 +20,8 @@ from sidecall.ledger.packing import PackedApproval
 _BESIDE = 4096
 # Bytes after which a page ends, whatever is wanted.
 _PAGE_BYTES = 1024 * 1024
-# Seconds that an answer is kept at least, for the call that waits for it in another place.
+# Seconds that an answer is kept at least, for the call that waits for it in another place; its bytes do not count once
+# it has expired.
 _LINGER = 60.0
 
 
@@ -31,9 +33,14 @@ class _Entry:
     status: ApprovalStatus
     is_running: bool
     expires: float
-    kept_until: float
     number: int
     taken: int = 0
+
+
+@dataclass(slots=True)
+class _LateAnswer:
+    packed: PackedApproval
+    kept_until: float
 
 
 class MemoryApprovals:
@@ -54,6 +61,7 @@ class MemoryApprovals:
         self._room = room or Room(32 * 1024 * 1024)
         self._entries: dict[str, _Entry] = {}
         self._ids: dict[str, str] = {}  # by fingerprint
+        self._late: dict[str, _LateAnswer] = {}  # What was answered when it had expired, or just before.
         self._numbers = itertools.count(1)
 
     async def ask(self, call: CallRecord, asked: ToolCall, preview: Preview = NO_PREVIEW) -> ApprovalRecord:
@@ -74,7 +82,7 @@ class MemoryApprovals:
         expires = self._clock() + self._ttl
         number, size = next(self._numbers), packed.size + _BESIDE
         self._entries[record.approval.id] = _Entry(
-            packed, record.tenant, record.fingerprint, "pending", False, expires, expires, number, size
+            packed, record.tenant, record.fingerprint, "pending", False, expires, number, size
         )
         self._ids[record.fingerprint] = record.approval.id
         return record
@@ -95,10 +103,10 @@ class MemoryApprovals:
             UnknownApproval: There is none, or it has expired.
         """
         self._forget()
-        entry = self._entries.get(approval_id)
-        if entry is None:
+        known = self._entries.get(approval_id) or self._late.get(approval_id)
+        if known is None:
             raise UnknownApproval
-        approval = entry.packed.unpack().approval
+        approval = known.packed.unpack().approval
         return approval if approval.message is not None else None
 
     async def get(self, approval_id: str, tenant: str | None = None) -> ApprovalRecord:
@@ -120,8 +128,6 @@ class MemoryApprovals:
         for entry in self._entries.values():
             if entry.number <= after or entry.tenant != tenant or status not in (None, entry.status):
                 continue
-            if self._has_expired(entry):
-                continue
             if len(listed) == limit or size >= _PAGE_BYTES:
                 return ApprovalPage(listed, str(last))
             approval, taken = entry.packed.list()
@@ -140,10 +146,20 @@ class MemoryApprovals:
         entry = self._entry(approval_id)
         return self._change(entry, entry.packed.unpack().decide(decision, by))
 
+    def hear_of_strays(self, listener: HearOfStray | None) -> None:
+        """Let nobody hear: whoever decides here hears of it."""
+
     async def reopen(self, approval_id: str, preview: Preview | None = None) -> ApprovalRecord:
-        """Take a decision back, of a call that there was no room to run, or that waits for what this preview says."""
+        """Take a decision back, of a call that there was no room to run, or that waits for what this preview says.
+
+        Raises:
+            TooManyApprovals: There is no room for the preview; the call counts as running then.
+        """
         entry = self._entries[approval_id]
-        return self._change(entry, entry.packed.unpack().reopen(preview))
+        record = self._change(entry, entry.packed.unpack().reopen(preview, self._ttl))
+        if preview is not None:
+            entry.expires = self._clock() + self._ttl
+        return record
 
     async def answer(self, approval_id: str, message: ToolMessage) -> ApprovalRecord:
         """Keep the answer of a decided call, which has not been forgotten while it ran.
@@ -153,7 +169,9 @@ class MemoryApprovals:
         """
         entry = self._entries[approval_id]
         record = self._change(entry, entry.packed.unpack().answer(message))
-        entry.kept_until = max(entry.expires, self._clock() + _LINGER)
+        now = self._clock()
+        if entry.expires < now + _LINGER:
+            self._late[approval_id] = _LateAnswer(entry.packed, now + _LINGER)
         return record
 
     def _change(self, entry: _Entry, record: ApprovalRecord) -> ApprovalRecord:
@@ -169,18 +187,17 @@ class MemoryApprovals:
         self._forget()
         entry = self._entries.get(approval_id)
         # Another tenant's is looked at no further, as one that there is not.
-        if entry is None or tenant not in (None, entry.tenant) or self._has_expired(entry):
+        if entry is None or tenant not in (None, entry.tenant):
             raise UnknownApproval
         return entry
-
-    def _has_expired(self, entry: _Entry) -> bool:
-        return entry.expires <= self._clock() and not entry.is_running
 
     def _forget(self) -> None:
         """Drop what has expired, but for calls that run."""
         now = self._clock()
-        expired = [key for key, entry in self._entries.items() if entry.kept_until <= now and not entry.is_running]
+        expired = [key for key, entry in self._entries.items() if entry.expires <= now and not entry.is_running]
         for key in expired:
             entry = self._entries.pop(key)
             self._room.take(-entry.taken)
             del self._ids[entry.fingerprint]
+        for key in [key for key, late in self._late.items() if late.kept_until <= now]:
+            del self._late[key]

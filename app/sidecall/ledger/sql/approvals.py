@@ -1,7 +1,6 @@
 """Approvals kept in a database."""
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
@@ -10,15 +9,15 @@ from sidecall.core.approval import NO_PREVIEW, Approval, ApprovalRecord, Approva
 from sidecall.core.calls.errors import OutcomeUnknown
 from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.decisions.listed import ApprovalPage, ListedApproval
+from sidecall.core.decisions.stray import HearOfStray
 from sidecall.core.errors import CallRejected, ToolFailure, UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.native.items import settle_item
 from sidecall.core.overload import APPROVALS_FULL, StoreUnavailable, TooManyApprovals
 from sidecall.core.record import CallRecord
 from sidecall.ledger.packing import PackedApproval, read_packed
+from sidecall.ledger.sql.carried import CarriedDecisions
 from sidecall.ledger.sql.database import Database
-
-logger = logging.getLogger("sidecall")
 
 MakeAnswer = Callable[[ToolFailure, ToolCall], ToolMessage]
 # What an entry takes beside its bytes: its place in the indexes, and a decision and an answer that are short.
@@ -49,8 +48,7 @@ class SqlApprovals:
         self._most = most
         self._most_bytes = most_bytes
         self._clock = clock
-        # Decided by this process and not answered yet.
-        self._running: dict[str, ApprovalRecord] = {}
+        self._carried = CarriedDecisions(self._find_own)
         self._late: set[asyncio.Task[None]] = set()
         # On their way into the database large ones take several times their size, so they go one by one.
         self._turn = asyncio.Lock()
@@ -110,9 +108,13 @@ class SqlApprovals:
         """Find what was decided about a call, also one that has just expired; None if it has no answer yet.
 
         Raises:
-            UnknownApproval: There is none, or it has expired.
+            UnknownApproval: There is none, or it has expired, and nobody can decide about it any more.
+            StoreUnavailable: The database cannot be used just now.
         """
-        rows = await self._database.read("get_decided_approval", approval_id, self._clock())
+        now = self._clock()
+        rows = await self._database.read("get_decided_approval", approval_id, now)
+        if not rows and await self._database.write("expire_approval", approval_id, now) is None:
+            rows = await self._database.read("get_decided_approval", approval_id, now)  # Somebody was faster.
         if not rows:
             raise UnknownApproval
         approval = read_packed(rows[0][0]).approval
@@ -144,18 +146,30 @@ class SqlApprovals:
         """
         before = await self.get(approval_id)
         after = before.decide(decision, by)
-        if not await self._change(before, after):
-            (await self.get(approval_id)).require_pending()  # Somebody was faster.
-            raise TooManyApprovals(APPROVALS_FULL)
-        self._running[approval_id] = after
-        return after
+        with self._carried.deciding(approval_id):
+            if await self._change(before, after):
+                self._carried.begin(after)
+                return after
+        (await self.get(approval_id)).require_pending()  # Somebody was faster.
+        raise TooManyApprovals(APPROVALS_FULL)
+
+    def hear_of_strays(self, listener: HearOfStray | None) -> None:
+        """Let a listener hear, from now on, of what was decided here though nobody heard of that; None for none."""
+        self._carried.listener = listener
+
+    async def _find_own(self, approval_id: str) -> ApprovalRecord | None:
+        rows = await self._database.read("get_own_approval", approval_id, self._owner)
+        return read_packed(rows[0][0]) if rows else None
 
     async def reopen(self, approval_id: str, preview: Preview | None = None) -> ApprovalRecord:
-        """Take a decision back, of a call that there was no room to run, or that waits for what this preview says."""
-        before = await self._take_running(approval_id)
-        after = before.reopen(preview)
-        await self._insist(before, after)
-        return after
+        """Take a decision back, of a call that there was no room to run, or that waits for what this preview says.
+
+        Raises:
+            TooManyApprovals: There is no room for the preview; the call counts as running then.
+        """
+        before = await self._find_running(approval_id)
+        expires = None if preview is None else self._clock() + self._ttl
+        return await self._replace(before, before.reopen(preview, self._ttl), expires)
 
     async def answer(self, approval_id: str, message: ToolMessage) -> ApprovalRecord:
         """Keep the answer of a decided call; while the database cannot be used it is tried again and again.
@@ -163,17 +177,24 @@ class SqlApprovals:
         Raises:
             TooManyApprovals: There is no room for it; there always is for a short one.
         """
-        before = await self._take_running(approval_id)
-        after = before.answer(message)
-        if await self._insist(before, after):
+        before = await self._find_running(approval_id)
+        return await self._replace(before, before.answer(message))
+
+    async def _replace(
+        self, before: ApprovalRecord, after: ApprovalRecord, expires: float | None = None
+    ) -> ApprovalRecord:
+        approval_id = before.approval.id
+        if await self._insist(before, after, expires):
             return after
-        with suppress(UnknownApproval, StoreUnavailable):
+        try:
             kept = await self.get(approval_id)
-            if _is_open(kept):
-                self._running[approval_id] = before
-                raise TooManyApprovals(APPROVALS_FULL)
-            return kept  # This server was taken for ended, and what everybody is told was written by another.
-        return after
+        except (UnknownApproval, StoreUnavailable):
+            self._carried.leave(approval_id)
+            return after
+        if _is_open(kept):
+            raise TooManyApprovals(APPROVALS_FULL)
+        self._carried.end(approval_id)
+        return kept  # This server was taken for ended, and what everybody is told was written by another.
 
     async def forget(self) -> None:
         """Remove what has expired.
@@ -193,14 +214,20 @@ class SqlApprovals:
 
     async def close(self) -> None:
         """Give up what could not be kept; whoever opens the database next finds it unanswered."""
+        self._carried.close()
         for task in self._late:
             task.cancel()
 
-    async def _take_running(self, approval_id: str) -> ApprovalRecord:
-        return self._running.pop(approval_id, None) or await self.get(approval_id)
+    async def _find_running(self, approval_id: str) -> ApprovalRecord:
+        return self._carried.get(approval_id) or await self.get(approval_id)
 
-    async def _change(self, before: ApprovalRecord, after: ApprovalRecord) -> bool:
-        """Put one record in the place of another; return False where another one stands there, or it is too large."""
+    async def _change(
+        self, before: ApprovalRecord, after: ApprovalRecord, expires: float | None = None, owner: str | None = None
+    ) -> bool:
+        """Put one record in the place of another; return False where another one stands there, or it is too large.
+
+        It expires when the other did, unless it says when. `owner` is the server that runs the call, where that counts.
+        """
         packed = PackedApproval.of(after)
         is_running = _is_open(after)
         row = await self._database.write(
@@ -217,26 +244,39 @@ class SqlApprovals:
             self._clock(),
             packed.list()[0].model_dump_json(),
             packed.write(),
+            expires,
+            owner,
         )
         return row is not None
 
-    async def _insist(self, before: ApprovalRecord, after: ApprovalRecord) -> bool:
-        """Change a record; where the database cannot be used, as soon as it can."""
+    async def _insist(self, before: ApprovalRecord, after: ApprovalRecord, expires: float | None) -> bool:
+        """Change a record that runs here; where the database cannot be used, as soon as it can, though nobody waits."""
         try:
-            return await self._change(before, after)
-        except StoreUnavailable:
-            task = asyncio.create_task(self._try_again(before, after))
+            is_changed = await self._change(before, after, expires, self._owner)
+        except (StoreUnavailable, asyncio.CancelledError) as error:
+            self._carried.begin(before)
+            task = asyncio.create_task(self._try_again(before, after, expires))
             self._late.add(task)
             task.add_done_callback(self._late.discard)
+            if isinstance(error, asyncio.CancelledError):
+                raise
             return True
+        if is_changed:
+            self._carried.end(before.approval.id)
+        return is_changed
 
-    async def _try_again(self, before: ApprovalRecord, after: ApprovalRecord) -> None:
-        while True:
+    async def _try_again(self, before: ApprovalRecord, after: ApprovalRecord, expires: float | None) -> None:
+        approval_id = before.approval.id
+        # Another record runs here where it was written after all, and decided about anew.
+        while self._carried.get(approval_id) is before:
             await asyncio.sleep(_PAUSE)
             with suppress(StoreUnavailable):
-                if not await self._change(before, after):
-                    logger.error("the answer of approval %s could not be kept", after.approval.id)
-                return
+                if self._carried.is_deciding(approval_id) or self._carried.get(approval_id) is not before:
+                    continue
+                if await self._change(before, after, expires, self._owner):
+                    self._carried.end(approval_id)
+                else:  # It was written, or another server has answered, or there is no room.
+                    self._carried.leave(approval_id)
 
 
 def _is_open(record: ApprovalRecord) -> bool:

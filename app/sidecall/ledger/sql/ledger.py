@@ -50,8 +50,11 @@ class DatabaseLedger(Ledger):
         """
         owner = uuid4().hex
         self._make_answer = make_answer
+        heartbeat = Heartbeat(database, owner, silence)
+        # What one server keeps another may not take for expired, though their clocks differ; a file has one server.
+        clock = time.time if database.dialect == "sqlite" else heartbeat.estimate_time
         self._decisions = SqlApprovals(
-            database, owner, bounds.approval_ttl, bounds.max_approvals, bounds.max_waiting_bytes
+            database, owner, bounds.approval_ttl, bounds.max_approvals, bounds.max_waiting_bytes, clock
         )
         self._contents = SqlContents(
             database, bounds.artifact_ttl, bounds.max_artifact_bytes, quota=bounds.max_artifact_bytes_per_caller
@@ -62,7 +65,7 @@ class DatabaseLedger(Ledger):
         self._kept_rules = SqlRules(database, bounds.max_rules, most_of_tenant=bounds.max_rules_per_tenant)
         calls, queue = SqlCalls(database, bounds.calls), SqlCallQueue(database)
         super().__init__(self._decisions, self._contents, self._items, calls, queue, database, owner, self._kept_rules)
-        self.heartbeat = Heartbeat(database, owner, silence)
+        self.heartbeat = heartbeat
         self._call_rates = SqlRates(database) if self.is_shared else None
         self.rates = self._call_rates
         self.audit = SqlAudit(database, bounds.audit_ttl, bounds.max_audit_entries)
@@ -143,7 +146,7 @@ class DatabaseLedger(Ledger):
     async def _tidy(self) -> None:
         """Remove what has expired."""
         if self.is_shared:
-            await self.database.write("forget_servers", time.time() - _FORGOTTEN)
+            await self.database.write("forget_servers", await self.heartbeat.tell_time() - _FORGOTTEN)
         await self._decisions.forget()
         await self._kept_rules.forget()
         await self.audit.forget()

@@ -1,4 +1,4 @@
-"""Let calls go on that waited until a person had signed in."""
+"""Let calls go on for whose end nobody waits: their person has signed in, or nobody heard that they were decided."""
 
 import asyncio
 import logging
@@ -7,10 +7,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from sidecall.auth.audit import Auditor
 from sidecall.core.approval import Approval, Decision
 from sidecall.core.context import Caller
 from sidecall.core.coroutines import cancel_from_outside
 from sidecall.core.decisions.places import Approvals
+from sidecall.core.decisions.stray import StrayDecision
 from sidecall.core.errors import ApprovalConflict, CallRejected, RequestError, SidecallError, UnknownApproval
 from sidecall.core.overload import Overloaded
 from sidecall.later import Later
@@ -19,8 +21,10 @@ from sidecall.pipeline.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from sidecall.pipeline import decide as _decide
+    from sidecall.pipeline.signing_in import strays as _strays
 else:
     _decide = Later("sidecall.pipeline.decide")
+    _strays = Later("sidecall.pipeline.signing_in.strays")
 
 logger = logging.getLogger("sidecall")
 
@@ -31,13 +35,20 @@ _PAUSE = 5.0
 
 
 class SignInWaits:
-    """The calls that wait for somebody to sign in; each goes on in a task of its own."""
+    """The calls that wait for somebody to sign in, and those whose decision is a stray; each has a task of its own."""
 
-    def __init__(self, pipeline: Pipeline, approvals: Approvals, notice: Notice) -> None:
+    def __init__(
+        self, pipeline: Pipeline, approvals: Approvals, notice: Notice, auditor: Auditor | None = None
+    ) -> None:
         self._pipeline = pipeline
         self._approvals = approvals
         self._notice = notice
+        self._auditor = auditor
         self._tasks: set[asyncio.Task[None]] = set()
+
+    def open(self) -> None:
+        """Take up decisions that are strays from now on."""
+        self._approvals.hear_of_strays(lambda stray: self._begin(self._take_up(stray)))
 
     def resume(self, caller: Caller, provider: str) -> None:
         """Let a caller's calls go on that wait for a token of this provider; nobody waits for their end."""
@@ -48,7 +59,8 @@ class SignInWaits:
         self._begin(self._reject_all(caller, provider))
 
     async def close(self, patience: float) -> None:
-        """Wait so many seconds for what runs, then break it off."""
+        """Wait so many seconds for what runs, then break it off; strays are left to the next server."""
+        self._approvals.hear_of_strays(None)
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=patience)
         for task in self._tasks:
@@ -98,6 +110,17 @@ class SignInWaits:
                 return
             else:
                 break
+        with suppress(RequestError):
+            await self._notice(approval)
+
+    async def _take_up(self, stray: StrayDecision) -> None:
+        approval_id = stray.record.approval.id
+        logger.warning("the decision about approval %s was written down though nobody heard of that", approval_id)
+        try:
+            approval = await _strays.carry_out_stray(self._pipeline, self._approvals, stray, self._auditor)
+        except SidecallError as error:
+            logger.warning("the call of approval %s does not go on: %s", approval_id, error)
+            return
         with suppress(RequestError):
             await self._notice(approval)
 

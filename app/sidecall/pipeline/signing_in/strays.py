@@ -1,0 +1,68 @@
+"""Carry out decisions that were written down though whoever decided was told that they may not have been."""
+
+from dataclasses import replace
+
+from sidecall.auth.audit import Auditor
+from sidecall.core.approval import Approval, ApprovalRecord, Decision
+from sidecall.core.calls.errors import OutcomeUnknown
+from sidecall.core.context import Caller
+from sidecall.core.decisions.places import Approvals
+from sidecall.core.decisions.stray import StrayDecision
+from sidecall.core.errors import CallRejected
+from sidecall.core.invocation import CallRequest
+from sidecall.core.record import CallRecord
+from sidecall.pipeline.decide import DecisionTerms, describe_decision, finish, keep_answer, reopening
+from sidecall.pipeline.format import refuse
+from sidecall.pipeline.pipeline import Pipeline
+
+
+async def carry_out_stray(
+    pipeline: Pipeline, approvals: Approvals, stray: StrayDecision, auditor: Auditor | None
+) -> Approval:
+    """Run an approved call, or answer a rejected one; one that may have run ends as unknown.
+
+    What was to hold for later calls too is decided anew: until when is not kept.
+
+    Raises:
+        Overloaded: There is no room to run the call now; it goes on waiting for a person.
+    """
+    record, approval_id = stray.record, stray.record.approval.id
+    call = record.call
+    assert call is not None
+    if stray.was_begun:
+        return await keep_answer(approvals, approval_id, refuse(OutcomeUnknown(), call.tool_call), call)
+    if record.approval.always:
+        return (await approvals.reopen(approval_id)).approval
+    if record.approval.status == "rejected":
+        await _audit(record, auditor)
+        rejection = CallRejected(record.approval.reason)
+        return await keep_answer(approvals, approval_id, refuse(rejection, call.tool_call), call)
+    request = _make_request(record, call)
+    async with reopening(approvals, approval_id):
+        entered = await pipeline.gate.enter(request)
+    await _audit(record, auditor)
+    return await finish(pipeline, approvals, request, entered, call)
+
+
+def _make_request(record: ApprovalRecord, call: CallRecord) -> CallRequest:
+    approval, request = record.approval, replace(call.to_request(), resumes=record.approval.id)
+    if approval.sign_in is not None:
+        return request
+    if approval.asked_args is not None:
+        request = replace(request, call=request.call.model_copy(update={"args": approval.tool_call.args}))
+    decided = describe_decision(approval)
+    return replace(request, approved=True, resumed=record.state, reply=approval.reason, decided=decided)
+
+
+async def _audit(record: ApprovalRecord, auditor: Auditor | None) -> None:
+    approval = record.approval
+    if approval.sign_in is not None or not approval.decided_by:
+        return
+    args = approval.tool_call.args if approval.asked_args is not None else None
+    decision = Decision(
+        decision="approve" if approval.status == "approved" else "reject",
+        reason=approval.reason,
+        args=args if isinstance(args, dict) else None,
+    )
+    by = Caller(approval.decided_by, tenant=record.tenant)
+    await DecisionTerms(auditor=auditor).record(approval.id, decision, by, None)
