@@ -40,7 +40,8 @@ class HeldCalls:
                 return entry
             end = end_with(message)
         except UnknownApproval:
-            end = end_expired(record.tool_call, entry.id) if message is None else end_with(message)
+            tool = self._find(entry.name)
+            end = end_expired(record.tool_call, entry.id, tool) if message is None else end_with(message)
         decided = None if approval is None else describe_decision(approval)
         end.decision = None if decided is None else self.describe(record.tool_call, decided)
         await self._calls.finish(entry.id, None, end)
