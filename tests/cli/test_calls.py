@@ -244,11 +244,9 @@ def _read_ready(stream: Any) -> list[Any]:
 def test_lists_may_be_asked_for_by_name(ask: Callable[..., Result], send: Send, noun: str) -> None:
     """With the options of the noun alone, behind that word."""
     send("look_up", order="14")
-
     by_name = ask(noun, "list", "--limit", "1", "--json")
 
-    assert by_name.exit_code == 0
-    assert by_name.stdout == ask(noun, "--limit", "1", "--json").stdout
+    assert (by_name.exit_code, by_name.stdout) == (0, ask(noun, "--limit", "1", "--json").stdout)
     assert ask(noun, "--limit", "1", "list").exit_code == 2
 
 
