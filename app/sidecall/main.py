@@ -19,6 +19,7 @@ from sidecall.core.invocation import Surroundings
 from sidecall.core.options import IN_PROCESSES
 from sidecall.core.results.room import ResultRoom
 from sidecall.core.run.sandbox import SandboxLimits
+from sidecall.core.store.protocol import Store, SyncStore
 from sidecall.core.store.tenant import ItemStore
 from sidecall.discovery import discover
 from sidecall.executors.sandbox.local import LocalSandbox
@@ -39,7 +40,7 @@ from sidecall.lifespan import build_lifespan
 from sidecall.mcp.changes import ListChanges
 from sidecall.mcp.late import LateMcpEndpoint
 from sidecall.observation import build_metrics, build_telemetry, build_upstream
-from sidecall.pipeline.admission import Admission, Limits
+from sidecall.pipeline.admission import Admission
 from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.cached.answers import Caching
 from sidecall.pipeline.finding.own_tools import make_search_tools
@@ -57,9 +58,9 @@ from sidecall.rest.status.operation import Operation
 from sidecall.secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
 from sidecall.settings import Settings
 from sidecall.storage import (
+    build_admission,
     build_history,
     build_ledger,
-    build_quotas,
     build_vector_stores,
     build_workspaces,
     is_alone,
@@ -92,6 +93,7 @@ def create_app(
     registry: Registry | None = None,
     lifecycle: Lifecycle | None = None,
     backlog: Backlog | None = None,
+    store: Store | SyncStore | None = None,
 ) -> Application:
     """Build the ASGI application.
 
@@ -100,6 +102,7 @@ def create_app(
         registry: The tools to offer; discovered as the settings say when None.
         lifecycle: What the server that runs the application says of itself.
         backlog: What waits for clients of that server who do not read.
+        store: What tools remember from call to call; kept in the ledger, for each tenant, when None.
 
     Raises:
         DefinitionError: A tool cannot be offered.
@@ -112,12 +115,13 @@ def create_app(
     """
     settings, registry, documents = _begin(settings or Settings(), registry)
     ledger, history, workspaces = build_ledger(settings), build_history(settings), build_workspaces(settings)
-    executors, admission = build_executors(settings), Admission(_limits(settings), build_quotas(settings, ledger))
+    executors, admission = build_executors(settings), build_admission(settings, ledger)
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
     redaction, results = Redaction(settings.log_redact), ResultRoom(settings.max_result_bytes)
     watch, stores = build_telemetry(settings, metrics, redaction, history), build_vector_stores(settings)
     surroundings = surround(ledger, _look_through(registry, settings), admission, watch, results, keeper)
     surroundings = replace(surroundings, workspaces=workspaces, sandbox=sandbox_of(executors), passages=stores)
+    surroundings = surroundings if store is None else replace(surroundings, store=store)
     stages = _list_stages(settings, executors, ledger, results)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, surroundings, admission, watch)
     parts = Parts(
@@ -135,10 +139,9 @@ def create_app(
         operation=_make_operation(settings, registry, metrics, admission, ledger, watch),
         history=history,
         results=results,
-        secrets=keeper,
         toolsets=open_toolsets(settings, registry),
     )
-    parts = replace(parts, documents=documents, workspaces=workspaces, vector_stores=stores)
+    parts = replace(parts, documents=documents, workspaces=workspaces, vector_stores=stores, secrets=keeper)
     return _build_api(settings, parts, ledger, executors, watch)
 
 
@@ -244,15 +247,6 @@ def _make_jobs(
         listening=settings.max_queue,
     )
     return Jobs(ledger, pipeline, registry.get, limits, show_with(redaction))
-
-
-def _limits(settings: Settings) -> Limits:
-    return Limits(
-        concurrency=settings.max_concurrency,
-        per_caller=settings.max_concurrency_per_caller,
-        queue=settings.max_queue,
-        queue_timeout=settings.queue_timeout,
-    )
 
 
 @asynccontextmanager

@@ -19,7 +19,7 @@ from sidecall.ledger.base import Ledger
 from sidecall.ledger.bounds import LedgerBounds
 from sidecall.ledger.opening import IN_MEMORY, open_file_store, open_history, open_ledger
 from sidecall.ledger.sql.kept_calls import CallBounds
-from sidecall.pipeline.admission import Admission
+from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.quotas.in_memory import Quotas
 from sidecall.schema.contract.place import LOCK
@@ -157,7 +157,22 @@ def build_vector_stores(settings: Settings) -> "_stores.VectorStores | None":
     return _stores.VectorStores(open_file_store(settings.store or IN_MEMORY), bounds, embeddings)
 
 
-def build_quotas(settings: Settings, ledger: Ledger) -> Quotas:
+def build_admission(settings: Settings, ledger: Ledger) -> Admission:
+    """Make what lets calls in, as many as the settings say.
+
+    Raises:
+        StoreUnfit: Servers are to count calls together, and none can share the ledger.
+    """
+    limits = Limits(
+        concurrency=settings.max_concurrency,
+        per_caller=settings.max_concurrency_per_caller,
+        queue=settings.max_queue,
+        queue_timeout=settings.queue_timeout,
+    )
+    return Admission(limits, _build_quotas(settings, ledger))
+
+
+def _build_quotas(settings: Settings, ledger: Ledger) -> Quotas:
     """Make what counts the calls of callers: in memory, or for all servers that share the ledger.
 
     Raises:

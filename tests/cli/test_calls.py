@@ -173,7 +173,7 @@ def test_one_call_is_shown_and_run_again(ask: Callable[..., Result], send: Send)
 
 
 def test_a_dangerous_call_is_run_again_for_who_insists(ask: Callable[..., Result], send: Send) -> None:
-    """Else it is refused, in the server's words."""
+    """Else it is refused, with what to write here."""
     send("charge", order="9")
     first = _newest(ask)["id"]
 
@@ -181,7 +181,8 @@ def test_a_dangerous_call_is_run_again_for_who_insists(ask: Callable[..., Result
     accepted = ask("calls", "replay", first, "--insist", "--wait", "30")
 
     assert refused.exit_code == 1
-    assert "charge is neither read-only nor idempotent" in str(refused.exception)
+    said = "charge is neither read-only nor idempotent, so it may do twice what it should do once. "
+    assert str(refused.exception) == said + "Say --insist to run it again all the same."
     assert json.loads(accepted.stdout)["content"] == "charged 9"
 
 
@@ -237,6 +238,16 @@ def _read_ready(stream: Any) -> list[Any]:
     """Read a line that comes within a second and a half, if one does."""
     ready, _, _ = select.select([stream], [], [], 1.5)
     return [json.loads(stream.readline())] if ready else []
+
+
+@pytest.mark.parametrize("noun", ["calls", "approvals"])
+def test_lists_may_be_asked_for_by_name(ask: Callable[..., Result], send: Send, noun: str) -> None:
+    """With the options of the noun alone, behind that word."""
+    send("look_up", order="14")
+    by_name = ask(noun, "list", "--limit", "1", "--json")
+
+    assert (by_name.exit_code, by_name.stdout) == (0, ask(noun, "--limit", "1", "--json").stdout)
+    assert ask(noun, "--limit", "1", "list").exit_code == 2
 
 
 def test_approvals_are_listed_and_decided(ask: Callable[..., Result], send: Send) -> None:

@@ -3,11 +3,12 @@
 import asyncio
 import json
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Annotated, Any
 
 import httpx
 import pytest
 
+from sidecall import InjectedToolArg, tool
 from sidecall.history.sums import PARTS
 from sidecall.main import create_app
 from sidecall.registry import Registry
@@ -55,6 +56,23 @@ async def test_calls_are_chosen_by_what_is_known_of_them(make_client: MakeClient
     later = (datetime.now(UTC) + timedelta(hours=1)).isoformat().replace("+00:00", "Z")
     assert await ask(f"since={later}") == []
     assert len(await ask(f"until={later}")) == 5
+
+
+async def test_a_call_is_kept_once_it_was_let_in(make_client: MakeClient) -> None:
+    """Though it was refused then, for what its program has left out; one of an unknown tool was not let in."""
+
+    @tool
+    async def greet(user: Annotated[str, InjectedToolArg]) -> str:
+        """Greet a user."""
+        return f"hello {user}"
+
+    client = await make_client(greet)
+
+    refused = await send(client, "greet")
+    await send(client, "nothing")
+    [listed] = (await client.get("/tool_calls")).json()
+
+    assert (refused.status_code, listed["status"], listed["kind"]) == (422, "failed", "missing_context")
 
 
 async def test_a_call_is_shown_with_its_answer(make_client: MakeClient, store: str) -> None:

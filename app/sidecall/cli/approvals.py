@@ -38,6 +38,9 @@ def list_approvals(
         print_approvals(found)
 
 
+approvals.command("list", help="List calls that wait for a person, as `approvals` alone does.")(list_approvals)
+
+
 @approvals.command()
 def show(approval_id: WhichApproval, as_json: AsJson = False, url: Url = DEFAULT_URL) -> None:
     """Show one approval: the call, what a person made of it, and its answer once there is one."""

@@ -19,11 +19,24 @@ from sidecall.cli.call_filters import (
 from sidecall.cli.call_rows import print_calls
 from sidecall.cli.following import follow
 from sidecall.cli.printing.json_output import print_json, print_lines
-from sidecall.cli.remote import DEFAULT_URL, AsJson, Url, ask, list_pages, place_of, reach, require, require_id
+from sidecall.cli.remote import (
+    DEFAULT_URL,
+    AsJson,
+    RefusedByServer,
+    Url,
+    ask,
+    list_pages,
+    place_of,
+    reach,
+    require,
+    require_id,
+)
 
 calls = typer.Typer(help="Ask a running server for calls that it remembers; alone it lists them, newest first.")
 
 WhichCall = Annotated[str, typer.Argument(metavar="ID", callback=require_id, help="The call.")]
+# How the server says it to programs.
+_INSIST = 'Send {"insist": true}'
 MostListed = Annotated[int, typer.Option(min=1, help="Most calls that are listed.")]
 
 
@@ -52,6 +65,9 @@ def list_calls(
         print_json(found)
     else:
         print_calls(found)
+
+
+calls.command("list", help="List calls that it remembers, as `calls` alone does.")(list_calls)
 
 
 def refuse_misplaced(ctx: typer.Context) -> None:
@@ -86,7 +102,10 @@ def replay(
     headers = {} if wait is None else {"Prefer": f"wait={wait}"}
     with reach(url) as client:
         place = place_of("tool_calls", call_id)
-        print_json(ask(client, "POST", f"{place}/replay", json={"insist": insist}, headers=headers))
+        try:
+            print_json(ask(client, "POST", f"{place}/replay", json={"insist": insist}, headers=headers))
+        except RefusedByServer as refused:
+            raise RefusedByServer(str(refused).replace(_INSIST, "Say --insist"), refused.status) from None
 
 
 @calls.command()

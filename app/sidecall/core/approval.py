@@ -172,6 +172,7 @@ class AnsweredBefore(SidecallError):
 
     def __init__(self, approval: Approval, message: ToolMessage) -> None:
         super().__init__(f"{approval.tool_call.name} was answered before ({approval.id}).")
+        self.approval = approval
         self.answer = message
 
 

@@ -37,9 +37,9 @@ class CallRequest:
     `approved` says that a person has approved the call, where its tool requires that, and `rule` is the one that has
     decided about it, if one has; `rejection` are a person's words about what the tool wanted to do itself, and has to
     do without. `resumed` is what a tool wanted back that has asked a person, and `reply` what they have said. `resumes`
-    is the id of the approval with which the call waited, and `decided` what was said then. `listener` hears of its
-    progress, `begins` that its tool begins. `deadline` is the sender's, and shortens what the tool has. `id` is the
-    invocation's; `is_counted` says that its quota was asked before, `is_remembered` that it is written down elsewhere.
+    is the id of the approval with which the call waited, `decided` what was said, also of all such calls. `listener`
+    hears of its progress, `begins` that its tool begins. `deadline` is the sender's, and shortens what the tool has.
+    `id` is the invocation's; `is_counted` says that its quota was asked before, `is_remembered` that others keep it.
     The result counts under `holder` until the sender releases it, or while it is made; `pinned` are allowed hashes.
     """
 

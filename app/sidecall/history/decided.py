@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from sidecall.core.decisions.rules import Decided
 from sidecall.core.invocation import CallRequest
 from sidecall.core.secrecy.mask import hide_spellings
 from sidecall.history.showing import Showing
@@ -16,9 +15,7 @@ KeptDecision = tuple[()] | tuple[str | None, str | None, str | None, Any, str | 
 
 def keep_decision(request: CallRequest, showing: Showing | None, hidden: Collection[str]) -> KeptDecision:
     """Copy what a person has said of a call, without hidden parameters and what is secret."""
-    decided, rule = request.decided, request.rule
-    if decided is None and rule is not None:
-        decided = Decided(rule.decided_by, rule.decided_at, rule.reason)
+    decided = request.decided
     if decided is None:
         return (request.resumes, None, None, None, None)
     asked = reason = None

@@ -103,7 +103,7 @@ class NotedCalls:
         secrets = () if invocation.mask is None else invocation.mask.spellings
         said: tuple[tuple[str, ...], KeptDecision] = (secrets, ())
         # Of a remembered call the ledger keeps that.
-        if not request.is_remembered and (request.resumes is not None or request.rule is not None):
+        if not request.is_remembered and (request.resumes is not None or request.decided is not None):
             said = (secrets, keep_decision(request, self._showing, tool.hidden_names))
             self._size += 0 if self._showing is None else 2 * self._showing.most
         waiting = self._waiting

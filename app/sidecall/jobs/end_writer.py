@@ -5,8 +5,11 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TypeVar
 
+from sidecall.core.calls.decision import CallDecision
 from sidecall.core.calls.places import Calls
+from sidecall.core.decisions.rules import Decided
 from sidecall.core.errors import RequestError
+from sidecall.core.messages import ToolCall
 from sidecall.core.overload import StoreUnavailable
 from sidecall.jobs.ends import Ends
 from sidecall.jobs.held import HeldCalls
@@ -33,6 +36,10 @@ class EndWriter:
         self._held = held
         self.is_closing = False
         self.released: Callable[[], None] = lambda: None
+
+    def describe(self, call: ToolCall, decided: Decided) -> CallDecision:
+        """Return what is kept of a person's word about a call that has not waited."""
+        return self._held.describe(call, decided)
 
     def write_down(self, running: RunningCall, write: Write | None) -> Awaitable[None]:
         """Write down the end of a call, or what became of it instead."""

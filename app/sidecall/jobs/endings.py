@@ -3,9 +3,11 @@
 from sidecall.core.calls.entry import CallEnd, CallEntry, CallStatus
 from sidecall.core.calls.errors import CallCancelled, CallExpired, OutcomeUnknown
 from sidecall.core.decisions.places import Approvals
+from sidecall.core.decisions.questions import asks_inside
 from sidecall.core.errors import ToolFailure, UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.tool import CompiledTool
+from sidecall.pipeline.approve import takes_user_tokens, wants_approval
 from sidecall.pipeline.batch import Find
 from sidecall.pipeline.format import refuse
 
@@ -66,11 +68,21 @@ async def _waits_from_the_beginning(entry: CallEntry, approvals: Approvals, tool
     return tool.options.requires_approval is not False or record.approval.sign_in is not None
 
 
-def end_expired(call: ToolCall, call_id: str) -> CallEnd:
-    """Make the end of a call that nobody has decided about in time."""
-    end = _end(CallExpired(), call, call_id)
+def end_expired(call: ToolCall, call_id: str, tool: CompiledTool | None) -> CallEnd:
+    """Make the end of a call that nobody has decided about in time; its approval says no more what it was about."""
+    if tool is None or takes_user_tokens(tool):
+        return _end(CallExpired(), call, call_id)
+    if not wants_approval(tool):
+        return _end(CallExpired(_UNDECIDED_HALF), call, call_id)
+    if asks_inside(tool.function):  # Perhaps it did, once it was approved.
+        return _end(CallExpired(), call, call_id)
+    end = _end(CallExpired(_UNDECIDED), call, call_id)
     end.never_ran = True
     return end
+
+
+_UNDECIDED = "Error: nobody decided about this call in time; it did not run."
+_UNDECIDED_HALF = "Error: nobody decided in time about what this call asked; it had begun, and may have had effects."
 
 
 def _end(failure: ToolFailure, call: ToolCall, call_id: str) -> CallEnd:

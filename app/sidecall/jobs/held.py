@@ -1,10 +1,12 @@
 """End the calls that wait for a person: with what was decided, or since somebody wants them no more."""
 
-from sidecall.core.approval import Approval, Decision
+from sidecall.core.approval import Decision
 from sidecall.core.calls.decision import CallDecision
 from sidecall.core.calls.entry import CallEntry, LostCall
+from sidecall.core.decisions.decided import describe_decision
+from sidecall.core.decisions.rules import Decided
 from sidecall.core.errors import ApprovalConflict, UnknownApproval
-from sidecall.core.messages import ToolMessage
+from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.record import CallRecord
 from sidecall.jobs.endings import end_cancelled, end_expired, end_unwanted, end_with
 from sidecall.jobs.ends import Ends
@@ -38,21 +40,19 @@ class HeldCalls:
                 return entry
             end = end_with(message)
         except UnknownApproval:
-            end = end_expired(record.tool_call, entry.id) if message is None else end_with(message)
-        end.decision = None if approval is None else self._describe(approval)
+            tool = self._find(entry.name)
+            end = end_expired(record.tool_call, entry.id, tool) if message is None else end_with(message)
+        decided = None if approval is None else describe_decision(approval)
+        end.decision = None if decided is None else self.describe(record.tool_call, decided)
         await self._calls.finish(entry.id, None, end)
         self._ends.tell(entry.id)
         return await self._calls.get(entry.id, entry.tenant)
 
-    def _describe(self, approval: Approval) -> CallDecision | None:
+    def describe(self, call: ToolCall, decided: Decided) -> CallDecision:
         """Copy a person's word; both arguments as they may be shown where they have put others in place."""
-        if approval.decided_by is None:
-            return None
-        ran, asked = approval.tool_call, approval.asked_args
-        said = approval.decided_by, approval.decided_at, approval.reason
-        if asked is None:
-            return CallDecision(*said)
-        return CallDecision(*said, self._show(ran.model_copy(update={"args": asked})), self._show(ran))
+        args = decided.asked_args, decided.args
+        asked, ran = (None if it is None else self._show(call.model_copy(update={"args": it})) for it in args)
+        return CallDecision(decided.by, decided.at, decided.reason, asked, ran, decided.approval_id)
 
     async def settle_all(self) -> None:
         """End those whose approvals were answered or have expired, and those that nobody wants."""

@@ -245,6 +245,9 @@ class Runner:
         except Exception:
             logger.exception("call %s failed", running.id)
             running.end = end_unknown(request.call, running.id)
+        finally:
+            if running.end is not None and request.decided is not None:
+                running.end.decision = self.writer.describe(running.record.tool_call, request.decided)
         return None
 
     async def _refuse(self, running: RunningCall, request: CallRequest, error: RequestError) -> Write | None:

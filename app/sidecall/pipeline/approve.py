@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import to_jsonable_python
 
 from sidecall.core.approval import AnsweredBefore, ApprovalRecord, ApprovalRequired, ApprovalWanted, Preview
+from sidecall.core.decisions.decided import describe_decision
 from sidecall.core.decisions.places import ApprovalRules, Approvals
 from sidecall.core.decisions.questions import asks_inside
-from sidecall.core.decisions.rules import ApprovedByRule
+from sidecall.core.decisions.rules import ApprovedByRule, Decided
 from sidecall.core.errors import CallRejected, ToolExecutionError
 from sidecall.core.invocation import Invocation
 from sidecall.core.messages import ToolCall
@@ -95,8 +96,11 @@ class Recall:
 
 
 def repeat_answer(invocation: Invocation) -> None:
-    """Give a call that was answered before the same answer."""
+    """Give a call that was answered before the same answer; whoever sent it finds what was decided in the request."""
     if isinstance(invocation.error, AnsweredBefore):
+        approval = invocation.error.approval
+        decided = describe_decision(approval)
+        invocation.request.decided = None if decided is None else replace(decided, approval_id=approval.id)
         invocation.message = invocation.error.answer.model_copy()
 
 
@@ -119,6 +123,7 @@ class Rules:
         rule = await self._rules.find(caller, tool.name, _definitions.hash_definition(tool))
         if rule is None:
             return
+        invocation.request.decided = Decided.by_rule(rule)
         if rule.decision == "approve":
             raise ApprovedByRule(rule)
         invocation.request = replace(invocation.request, rule=rule)

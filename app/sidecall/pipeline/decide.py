@@ -13,8 +13,9 @@ from sidecall.core.approval import Approval, ApprovalRecord, ApprovalRequired, D
 from sidecall.core.context import Caller
 from sidecall.core.deadline import Deadline
 from sidecall.core.decisions.audit import AuditAction
+from sidecall.core.decisions.decided import describe_decision
 from sidecall.core.decisions.places import ApprovalRules, Approvals
-from sidecall.core.decisions.rules import ApprovalRule, Decided
+from sidecall.core.decisions.rules import ApprovalRule
 from sidecall.core.errors import ApprovalConflict, CallRejected, CallUnanswered, InvalidDecision
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
@@ -96,10 +97,12 @@ async def decide(
     _refuse_instead_of_sign_in(record, decision)
     keeping = _Keeping(terms, _make_rule(pipeline, record, decision, by.subject), approval_id, decision, by)
     if decision.decision == "reject" and not record.tells_tool:
-        await approvals.decide(approval_id, decision, by.subject)
+        rejected = await approvals.decide(approval_id, decision, by.subject)
         async with reopening(approvals, approval_id):
             await keeping.keep()
-        return await keep_answer(approvals, approval_id, refuse(CallRejected(decision.reason), call.tool_call), call)
+        message = refuse(CallRejected(decision.reason), call.tool_call).model_copy(update={"id": call.id})
+        _note_rejected(pipeline, call, rejected.approval, message)
+        return await keep_answer(approvals, approval_id, message, call)
     rejection = CallRejected(decision.reason).message if decision.decision == "reject" else None
     sent = replace(
         call.to_request(),
@@ -118,10 +121,10 @@ async def decide(
     return await finish(pipeline, approvals, request, entered, call)
 
 
-def describe_decision(approval: Approval) -> Decided:
-    """Copy what a person decided, for the call that it lets run."""
-    assert approval.decided_by is not None
-    return Decided(approval.decided_by, approval.decided_at, approval.reason, approval.asked_args)
+def _note_rejected(pipeline: Pipeline, call: CallRecord, approval: Approval, message: ToolMessage) -> None:
+    if not call.lost:
+        request = replace(call.to_request(), resumes=approval.id, decided=describe_decision(approval))
+        pipeline.note_rejected(request, message)
 
 
 @dataclass(frozen=True, slots=True)

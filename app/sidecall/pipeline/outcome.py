@@ -13,7 +13,8 @@ def find_outcome(invocation: Invocation) -> Outcome:
     """Name the end of a call that all its stages have been taken for."""
     message, error = invocation.message, invocation.error
     if error is None or isinstance(error, AnsweredBefore):
-        return "tool_error" if message is not None and message.status == "error" else "success"
+        failed: Outcome = "rejected" if error is not None and error.approval.status == "rejected" else "tool_error"
+        return failed if message is not None and message.status == "error" else "success"
     return error.kind if message is not None and isinstance(error, ToolFailure) else find_outcome_of_error(error)
 
 

@@ -18,6 +18,7 @@ from sidecall.core.tool import CompiledTool
 from sidecall.later import Later
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.batch import run_isolated
+from sidecall.pipeline.decode import decode
 from sidecall.pipeline.gate import Gate, Ticket
 from sidecall.pipeline.inject import inject
 from sidecall.pipeline.outcome import find_outcome
@@ -231,6 +232,19 @@ class Pipeline:
         except Exception:
             return None  # The call itself will say it, in its place.
         return None
+
+    def note_rejected(self, request: CallRequest, message: ToolMessage) -> None:
+        """Let those who watch know of a call that a person has rejected, and that ends with this answer."""
+        tool = self._registry.get(request.call.name)
+        if tool is None:
+            return
+        invocation = self._accept(request, tool)
+        begun = self._observer.begin(invocation)
+        try:
+            decode(invocation)
+        finally:
+            invocation.message = message
+            self._observer.end(invocation, begun, "rejected")
 
     def find(self, name: str) -> CompiledTool | None:
         """Find a tool by its name."""

@@ -3,6 +3,7 @@
 import time
 from typing import Any, Protocol
 
+from sidecall.core.approval import AnsweredBefore
 from sidecall.core.invocation import CallRequest, Invocation
 from sidecall.core.observer import Outcome
 from sidecall.core.tool import CompiledTool
@@ -57,15 +58,18 @@ class CallTelemetry:
         return tally, outer, traced, None if self._notes is None else self._notes.begin(invocation)
 
     def end(self, invocation: Invocation, begun: _Begun, outcome: Outcome) -> None:
-        """Stop watching a call, however it ended."""
+        """Stop watching a call, however it ended; one whose answer was given before counts as none."""
         tally, outer, traced, noted = begun
-        seconds = time.monotonic() - invocation.started
-        tally.end(outcome, seconds, invocation.waited)
         if self._tracing is not None:
             self._tracing.end(invocation, traced, outcome)
-        self._lines.log_end(invocation, outcome)
-        if self._notes is not None:
-            self._notes.note(invocation, outcome, seconds, noted)
+        if isinstance(invocation.error, AnsweredBefore):
+            tally.begun -= 1
+        else:
+            seconds = time.monotonic() - invocation.started
+            tally.end(outcome, seconds, invocation.waited)
+            self._lines.log_end(invocation, outcome)
+            if self._notes is not None:
+                self._notes.note(invocation, outcome, seconds, noted)
         # Set rather than reset, which fails when a call that was never finished is thrown away somewhere else.
         CALL.set(outer)
 

@@ -53,7 +53,11 @@ class AcceptedCall:
             "replay_of": self.acceptance.replay_of,
             "message": None if end is None else end.message,
         }
-        return make_unchecked(CallEntry, fields)
+        return make_unchecked(CallEntry, fields | _describe_decision(end))
+
+
+def _describe_decision(end: CallEnd | None) -> dict[str, Any]:
+    return {} if end is None or end.decision is None else end.decision.describe()
 
 
 def _read(text: str | None) -> Any:

@@ -13,7 +13,7 @@ class CallDecision:
     """Who has decided about a call, when and why.
 
     `asked_args` are what was asked for and `args` what ran, as JSON text of what may be shown; None where nobody has
-    changed them.
+    changed them. `approval_id` is the approval of a call that has not waited itself, but was sent again.
     """
 
     by: str
@@ -21,15 +21,16 @@ class CallDecision:
     reason: str | None = None
     asked_args: str | None = None
     args: str | None = None
+    approval_id: str | None = None
 
     def write(self) -> str:
         """Write it as JSON text."""
         at = None if self.at is None else self.at.isoformat()
-        return to_json((self.by, at, self.reason, self.asked_args, self.args)).decode()
+        return to_json((self.by, at, self.reason, self.asked_args, self.args, self.approval_id)).decode()
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Read what was written here."""
+        """Read what was written here, or by versions that wrote less."""
         by, at, *rest = from_json(text)
         return cls(by, None if at is None else datetime.fromisoformat(at), *rest)
 
@@ -40,4 +41,6 @@ class CallDecision:
             said["args"] = from_json(self.args)
         if self.asked_args is not None:
             said["asked_args"] = from_json(self.asked_args)
+        if self.approval_id is not None:
+            said["approval_id"] = self.approval_id
         return said

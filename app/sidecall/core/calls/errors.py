@@ -60,6 +60,6 @@ class CallCancelled(ToolFailure):
 
 
 class CallExpired(ToolFailure):
-    """Error: nobody decided about this call in time; it did not run."""
+    """Error: nobody decided about this call in time; it may have had effects if it had begun."""
 
     kind = "expired"

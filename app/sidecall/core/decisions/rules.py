@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -47,12 +47,23 @@ class RulePage:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What a person has said of a call that goes on; `asked_args` are the model's, where they put others in place."""
+    """What a person has said of a call.
+
+    `asked_args` are the model's and `args` what ran, where they put others in place. `approval_id` is the approval of a
+    call that was decided about when it came before.
+    """
 
     by: str
     at: datetime | None = None
     reason: str | None = None
     asked_args: dict[str, Any] | str | None = None
+    args: dict[str, Any] | str | None = None
+    approval_id: str | None = None
+
+    @classmethod
+    def by_rule(cls, rule: ApprovalRule) -> Self:
+        """Return what was said of all such calls."""
+        return cls(rule.decided_by, rule.decided_at, rule.reason)
 
 
 class ApprovedByRule(SidecallError):

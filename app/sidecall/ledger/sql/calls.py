@@ -77,14 +77,15 @@ class SqlCalls:
         if key is not None:
             expires_at = key.expires_at + now - created  # As the end of others begins its time anew.
             known = (key.text, key.fingerprint, expires_at, max(free_at, expires_at))
-        size = _measure(record) + _measure(acceptance.args or "") + _measure(message) + _BESIDE
+        said = None if end.decision is None else end.decision.write()
+        size = _measure(record) + _measure(acceptance.args or "") + _measure(message) + _measure(said or "") + _BESIDE
         texts = (acceptance.args, record, message)
         row: Row | None = None
         self._kept.take(1, size)
         try:
             row = await self._database.write(
                 *("record_call", *whose, end.status, end.kind, created, created, now),
-                *(*texts, *known, acceptance.replay_of, size),
+                *(*texts, *known, acceptance.replay_of, size, said),
                 size=size,
             )
         finally:
@@ -155,7 +156,7 @@ class SqlCalls:
         row = (
             ("settle_call", call_id, *told, int(end.never_ran), said)
             if is_held
-            else ("finish_call", call_id, attempt, *told)
+            else ("finish_call", call_id, attempt, *told, said)
         )
         if await self._database.write(*row, size=size) is None:
             return None
@@ -192,7 +193,8 @@ def to_entry(row: Row) -> CallEntry:
     args, approval_id, replay_of, decision, message = texts
     started_at = None if started is None else to_datetime(started)
     ended_at = None if ended is None else to_datetime(ended)
-    shown = {"args": _read(args)} | ({} if decision is None else CallDecision.read(decision).describe())
+    shown = {"args": _read(args), "approval_id": approval_id}
+    shown |= {} if decision is None else CallDecision.read(decision).describe()
     return CallEntry(
         id=call_id,
         name=name,
@@ -207,7 +209,6 @@ def to_entry(row: Row) -> CallEntry:
         started_at=started_at,
         ended_at=ended_at,
         duration_ms=None if started_at is None or ended_at is None else measure_ms(started_at, ended_at),
-        approval_id=approval_id,
         replay_of=replay_of,
         message=None if message is None else ToolMessage.model_validate(json.loads(message)),
         **shown,

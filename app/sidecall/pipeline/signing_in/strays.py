@@ -6,12 +6,13 @@ from sidecall.auth.audit import Auditor
 from sidecall.core.approval import Approval, ApprovalRecord, Decision
 from sidecall.core.calls.errors import OutcomeUnknown
 from sidecall.core.context import Caller
+from sidecall.core.decisions.decided import describe_decision
 from sidecall.core.decisions.places import Approvals
 from sidecall.core.decisions.stray import StrayDecision
 from sidecall.core.errors import CallRejected
 from sidecall.core.invocation import CallRequest
 from sidecall.core.record import CallRecord
-from sidecall.pipeline.decide import DecisionTerms, describe_decision, finish, keep_answer, reopening
+from sidecall.pipeline.decide import DecisionTerms, finish, keep_answer, reopening
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.pipeline import Pipeline
 
