@@ -1,4 +1,4 @@
-"""A call that a person approves with other arguments runs with these to its end."""
+"""A call that a person approves with other arguments runs with these to its end, and its answer says so."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from sidecall import ApprovalRequired, ToolContext, tool
+from sidecall import ApprovalRequired, ToolContext, ToolException, tool
 from tests.kit.clients import MakeClient
 
 BOB = {"X-User": "bob"}
@@ -21,6 +21,8 @@ async def send(amount: int, context: ToolContext) -> str:
     """
     if amount >= 50 and context.resumed is None:
         raise ApprovalRequired(f"Pay the fee for {amount}?", state=[amount])
+    if amount < 10:
+        raise ToolException("Too little.")
     return f"Sent {amount}, asked about {context.resumed}."
 
 
@@ -41,6 +43,36 @@ async def approve(client: httpx.AsyncClient, place: str, **members: Any) -> Any:
     return (await client.post(place, json={"decision": "approve", **members}, headers=BOB)).json()
 
 
+def said(approval: Any) -> Any:
+    """Return what the answer says of the decision."""
+    return approval["message"]["response_metadata"].get("approval")
+
+
+async def test_the_answer_says_what_ran_in_the_place_of_what_was_asked(make_client: MakeClient, store: str) -> None:
+    """That of a failure too, and given again."""
+    client = await make_client(send, store=store, caller_header="X-User")
+    for amount, content in ((20, "Sent 20, asked about None."), (5, "Too little.")):
+        call = {"name": "send", "args": {"amount": 500 + amount}, "id": "1"}
+        place = (await client.post("/tool_calls", json=call)).headers["Location"]
+        approval = await approve(client, place, args={"amount": amount})
+        again = (await client.post("/tool_calls", json=call)).json()
+
+        assert approval["message"]["content"] == content
+        assert said(approval) == {"id": approval["id"], "decided_by": "bob", "args": {"amount": amount}}
+        assert again == approval["message"]
+
+
+async def test_an_answer_to_what_was_asked_says_nothing_of_it(make_client: MakeClient) -> None:
+    """Whether its arguments came again or not."""
+    client = await make_client(send)
+    plain = await approve(client, place := await ask(client, 500))
+    repeated = await approve(client, await ask(client, 600), args={"amount": 600})
+    ended = [await approve(client, place), await approve(client, f"/approvals/{repeated['id']}")]
+
+    assert (plain["description"], repeated["description"]) == ("Pay the fee for 500?", "Pay the fee for 600?")
+    assert [(said(it), it["asked_args"]) for it in ended] == [(None, None)] * 2
+
+
 async def test_a_question_in_the_middle_is_about_the_arguments_that_the_tool_began_with(
     make_client: MakeClient, store: str
 ) -> None:
@@ -56,3 +88,4 @@ async def test_a_question_in_the_middle_is_about_the_arguments_that_the_tool_beg
     assert (asking["tool_call"]["args"], asking["asked_args"]) == ({"amount": 150}, {"amount": 500})
     assert (ended["tool_call"]["args"], ended["asked_args"]) == ({"amount": 150}, {"amount": 500})
     assert ended["message"]["content"] == "Sent 150, asked about [150]."
+    assert said(ended) == {"id": ended["id"], "decided_by": "bob", "args": {"amount": 150}}
