@@ -24,7 +24,7 @@ from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
 from sidecall.client.blocks import MediaBlock, read_blocks
-from sidecall.client.failures import ApprovalNeeded, RequestRefused
+from sidecall.client.failures import ApprovalNeeded, RequestRefused, answer_reused
 from sidecall.client.options import AskPerson, CallOptions, ToolFilters, require_options
 from sidecall.dataclasses import dataclass
 
@@ -161,6 +161,10 @@ async def _run(remote: _Remote, call: Any, supplied: CallOptions, context: ToolC
         remote.waiting[_name(call)] = call["id"]
         return needed.approvals[0].question
     except RequestRefused as refused:
+        reused = answer_reused(refused, call["function"]["name"], call["id"])
+        if reused is not None:
+            _show_failure(reused, context)
+            return _show(reused)
         own = _find_own_error(call["function"]["name"], refused)
         if own is refused:
             raise

@@ -12,7 +12,7 @@ from pydantic_core import SchemaValidator, core_schema, to_jsonable_python
 
 from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
-from sidecall.client.failures import ApprovalNeeded
+from sidecall.client.failures import ApprovalNeeded, RequestUnfit, answer_reused
 from sidecall.client.options import CallOptions, ToolFilters
 from sidecall.dataclasses import dataclass
 
@@ -80,10 +80,19 @@ class ServerToolset(AbstractToolset[Any]):
             if planned["requires_approval"]:
                 raise ApprovalRequired(metadata={"args": planned["args"], "preview": planned["preview"]})
         try:
-            return _read(await self.server.call(call, **options))
+            return _read(await self._call(call, options))
         except ApprovalNeeded as needed:
             document = needed.approvals[0].document
             raise ApprovalRequired(metadata={"approval": document, "sign_in": document.get("sign_in")}) from None
+
+    async def _call(self, call: dict[str, Any], options: CallOptions) -> ToolAnswer:
+        try:
+            return await self.server.call(call, **options)
+        except RequestUnfit as refused:
+            reused = answer_reused(refused, call["name"], call["id"])
+            if reused is None:
+                raise
+            return reused
 
     def _supply(self, ctx: RunContext[Any]) -> CallOptions:
         options: CallOptions = {}

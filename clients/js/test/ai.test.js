@@ -101,6 +101,20 @@ test("a person may be asked at once", async () => {
   assert.equal((await tool.execute({ amount: 5 }, { toolCallId: "a", messages: [] })).content, "Paid 5.");
 });
 
+test("an id that is used again is an error that the model reads", async () => {
+  const { charge } = await server.aiTools();
+  const about = { toolCallId: crypto.randomUUID(), messages: [] };
+  const call = { type: "tool_call", name: "charge", args: { amount: 2 }, id: about.toolCallId };
+
+  const first = await charge.execute({ amount: 1 }, about);
+  const second = await charge.execute({ amount: 2 }, about);
+  const [batched] = await server.batch([call]);
+
+  assert.equal(first.content, "Charged 1.");
+  assert.deepEqual([second.status, second.content], ["error", batched.content]);
+  assert.equal(second.response_metadata.error.kind, batched.response_metadata.error.kind);
+});
+
 test("an approval of another call is none", async () => {
   const { refund } = await server.aiTools();
   const messages = [
