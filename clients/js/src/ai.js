@@ -26,7 +26,7 @@ function makeTool(server, listed, { ask, timeout, ...supplied }) {
     description: listed.description,
     inputSchema: { [SCHEMA]: true, _type: undefined, jsonSchema: listed.inputSchema, validate: undefined },
     async execute(input, about) {
-      const decide = wasApproved(about) ? () => true : ask;
+      const decide = wasApproved(about) ? approveOnce(listed.name, ask) : ask;
       const own = { ...supply(about), timeout, signal: about.abortSignal, ...(decide ? { ask: decide } : {}) };
       const call = writeCall(input, about);
       return server.call(call, undefined, own).catch((error) => answerReused(error, call));
@@ -39,6 +39,18 @@ function makeTool(server, listed, { ask, timeout, ...supplied }) {
 /** Return whether a person has to decide; only planned, so that nothing is left waiting in the server. */
 async function askFirst(server, call, supplied) {
   return (await server.preview(call, undefined, supplied)).requires_approval;
+}
+
+/** Make what answers the question that the SDK could show, as the preview said; what else is asked goes to `ask`. */
+function approveOnce(name, ask) {
+  let isUsed = false;
+  return (approval) => {
+    // What a tool asks itself has words, and what it wants to do inside another name.
+    const isOwn = approval.description !== null || approval.tool_call.name !== name;
+    if (isUsed || isOwn || approval.sign_in) return ask?.(approval);
+    isUsed = true;
+    return true;
+  };
 }
 
 /** Return what the model reads that has used the id of a call for another one, as in a batch; throw other errors. */
