@@ -94,6 +94,14 @@ def empty(folder: str, context: ToolContext) -> str:
     return f"{folder} is empty."
 
 
+@tool(requires_approval=lambda args: args["amount"] > 100)
+def send(amount: int, context: ToolContext) -> str:
+    """Send an amount to another country; a large one may be sent once somebody has said so, and then wants a fee."""
+    if amount > 100 and context.resumed is None:
+        raise ApprovalRequired("Pay the fee?", state="at the counter")
+    return f"Sent {amount}: {context.rejection is None}."
+
+
 @tool
 async def write(text: str, context: ToolContext) -> AsyncIterator[str]:
     """Write a text word by word."""

@@ -238,6 +238,20 @@ async def test_a_thread_is_a_conversation(open_twin: OpenTwin) -> None:
     assert contents[0].id == contents[2].id
 
 
+async def test_an_id_that_is_used_again_is_an_error_that_the_model_reads(open_twin: OpenTwin) -> None:
+    """As in a batch: a model that counts its calls begins at the same one again."""
+    twin = await open_twin(charge)
+    agent, _ = await run(twin, *(say(write_call("charge", amount=amount)) for amount in (1, 2)))
+    state = await agent.ainvoke(QUESTION, THREAD)
+    plain = {"name": "charge", "args": {"amount": 1}, "id": "call_7"}
+    (_, batched) = [await twin.ask("batch", [{**plain, "args": {"amount": it}}]) for it in (1, 2)]
+
+    answer = answers(state)["call_charge"]
+    assert (answer.status, answer.content) == ("error", batched[0].content.replace("call_7", "call_charge"))
+    assert answer.response_metadata["error"]["kind"] == batched[0].failure.kind == "key_reused"
+    assert state["messages"][-1].content == "Done."
+
+
 async def test_a_parameter_may_be_called_as_something_of_the_frameworks(open_twin: OpenTwin) -> None:
     """It gets what the model has written."""
     twin = await open_twin(configure)

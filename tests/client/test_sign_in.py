@@ -18,6 +18,7 @@ from tests.client.test_pydantic_ai import script
 from tests.client.twins import URL, Twin
 from tests.kit.callers.provider import Browser, LocalProvider, provide
 from tests.kit.callers.secrets import SECRETS_KEY
+from tests.kit.callers.waiting import wait_for_person
 
 
 @tool
@@ -121,6 +122,20 @@ async def test_a_graph_is_interrupted(outside: httpx.AsyncClient, server: AsyncS
 
     assert question.value["sign_in"]["provider"] == "hub"
     assert answers(state)["call_list_mail"].content == "mail of ann"
+
+
+async def test_who_was_led_to_a_provider_has_decided_nothing(outside: httpx.AsyncClient, server: AsyncSidecall) -> None:
+    """A graph is interrupted again for the decision, which nobody was asked for before."""
+    agent, _ = await run(Twin(server), say(write_call("send_mail")))
+
+    (led,) = (await agent.ainvoke(QUESTION, THREAD))["__interrupt__"]
+    await Browser(outside).sign_in(led.value["sign_in"]["url"])
+    await wait_for_person(outside, led.value["id"])
+    (asked,) = (await agent.ainvoke(Command(resume=True), THREAD))["__interrupt__"]
+    state = await agent.ainvoke(Command(resume=True), THREAD)
+
+    assert (asked.value["id"], asked.value["sign_in"]) == (led.value["id"], None)
+    assert answers(state)["call_send_mail"].content == "sent by ann"
 
 
 async def test_a_run_is_deferred(outside: httpx.AsyncClient, server: AsyncSidecall) -> None:

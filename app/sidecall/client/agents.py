@@ -20,12 +20,13 @@ from agents.tool_context import ToolContext
 from agents.tracing import SpanError, get_current_span
 from pydantic_core import to_jsonable_python
 
-from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
+from sidecall.client.answers import PersonVerdict, ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
 from sidecall.client.blocks import MediaBlock, read_blocks
-from sidecall.client.failures import ApprovalNeeded, RequestRefused
+from sidecall.client.failures import ApprovalNeeded, RequestRefused, answer_reused
 from sidecall.client.options import AskPerson, CallOptions, ToolFilters, require_options
+from sidecall.client.questions import PersonWord
 from sidecall.dataclasses import dataclass
 
 OfRun = Callable[[RunContextWrapper[Any]], Any]
@@ -127,10 +128,11 @@ def _make_tool(function: Mapping[str, Any], remote: _Remote, marked: list[dict[s
 
     async def invoke(context: ToolContext[Any], arguments: str) -> Any:
         supplied = remote.supply(context)
+        ask = remote.options.get("ask")
         if context.is_tool_approved(name, context.tool_call_id):
-            supplied["ask"] = _approve
-        elif "ask" in remote.options:
-            supplied["ask"] = remote.options["ask"]
+            ask = PersonWord(name, None, PersonVerdict("approve"), ask).decide
+        if ask is not None:
+            supplied["ask"] = ask
         call_id = remote.waiting.get((name, arguments), context.tool_call_id)
         call = {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
         return await _run(remote, call, supplied, context)
@@ -161,6 +163,10 @@ async def _run(remote: _Remote, call: Any, supplied: CallOptions, context: ToolC
         remote.waiting[_name(call)] = call["id"]
         return needed.approvals[0].question
     except RequestRefused as refused:
+        reused = answer_reused(refused, call["function"]["name"], call["id"])
+        if reused is not None:
+            _show_failure(reused, context)
+            return _show(reused)
         own = _find_own_error(call["function"]["name"], refused)
         if own is refused:
             raise
@@ -192,10 +198,6 @@ def _judge_there(_: Any) -> ToolGuardrailFunctionOutput:
 
 def _name(call: Mapping[str, Any]) -> tuple[str, str]:
     return call["function"]["name"], call["function"]["arguments"]
-
-
-def _approve(_: CallApproval) -> PersonVerdict:
-    return PersonVerdict("approve")
 
 
 def _show_failure(answer: ToolAnswer, context: ToolContext[Any]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from sidecall.client.answers import CallApproval
+from sidecall.client.answers import CallApproval, ToolAnswer
 
 _PREFIX = "urn:sidecall:problem:"
 
@@ -114,6 +114,17 @@ def make_refusal(document: Mapping[str, Any], status: int, retry_after: float | 
     """Return the exception for a problem."""
     kind = _BY_STATUS.get(status, ServerFailed if status >= 500 else RequestUnfit)
     return kind(document, status, retry_after)
+
+
+def answer_reused(refused: ClientError, name: str, call_id: Any) -> ToolAnswer | None:
+    """Return what a model reads that has used the id of a call for another one, as in a batch; None of other errors.
+
+    Such ids are keys where the tool's author says so, and models that count their calls begin at the same one again.
+    """
+    if not isinstance(refused, RequestUnfit) or refused.slug != "key-reused":
+        return None
+    error = {"kind": "key_reused", "message": refused.detail, "retryable": False}
+    return ToolAnswer(refused.detail, str(call_id), name, "error", response_metadata={"error": error})
 
 
 def _read_seconds(text: str | None) -> float | None:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from sidecall.client.answers import ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
-from sidecall.client.failures import ApprovalNeeded, Conflicting, RequestUnfit
+from sidecall.client.failures import ApprovalNeeded, Conflicting, RequestUnfit, answer_reused
 from sidecall.client.graphs.commands import read_graph_output
 from sidecall.client.graphs.interrupts import GraphStep, Resumption
 from sidecall.client.graphs.sendable import make_sendable
@@ -86,6 +86,8 @@ class ServerTool(BaseTool):
             try:
                 return _finish(self.blocking.call(call, **_ask(said), **options), call_id)
             except (ApprovalNeeded, RequestUnfit, Conflicting) as stopped:
+                if (reused := answer_reused(stopped, self.name, call_id)) is not None:
+                    return _finish(reused, call_id)
                 if said is None:
                     raise
                 said.go_on(stopped)
@@ -99,6 +101,8 @@ class ServerTool(BaseTool):
             try:
                 return _finish(await self.awaited.call(call, **_ask(said), **options), call_id)
             except (ApprovalNeeded, RequestUnfit, Conflicting) as stopped:
+                if (reused := answer_reused(stopped, self.name, call_id)) is not None:
+                    return _finish(reused, call_id)
                 if said is None:
                     raise
                 said.go_on(stopped)

@@ -10,10 +10,12 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 from pydantic_core import SchemaValidator, core_schema, to_jsonable_python
 
-from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
+from sidecall.client.answers import PersonVerdict, ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
-from sidecall.client.failures import ApprovalNeeded
+from sidecall.client.deferred import note_shown, recall_shown
+from sidecall.client.failures import ApprovalNeeded, Conflicting, RequestUnfit, answer_reused
 from sidecall.client.options import CallOptions, ToolFilters
+from sidecall.client.questions import PersonWord
 from sidecall.dataclasses import dataclass
 
 # The server checks the arguments, and words what is wrong for the model.
@@ -73,17 +75,54 @@ class ServerToolset(AbstractToolset[Any]):
         call = {"type": "tool_call", "name": name, "args": tool_args, "id": ctx.tool_call_id}
         options = self._supply(ctx)
         if ctx.tool_call_approved:
-            options["ask"] = _approve
-        elif "_meta" in (tool.tool_def.metadata or {}):
+            return await self._go_on(call, options, ctx)
+        if "_meta" in (tool.tool_def.metadata or {}):
             # Asked first, so that nothing is left waiting in the server for a decision that is made here.
             planned = await self.server.preview(call, **options)
             if planned["requires_approval"]:
-                raise ApprovalRequired(metadata={"args": planned["args"], "preview": planned["preview"]})
+                raise _defer(ctx, call, planned.get("approval"), args=planned["args"], preview=planned["preview"])
         try:
-            return _read(await self.server.call(call, **options))
+            return _read(await self._call(call, options))
         except ApprovalNeeded as needed:
-            document = needed.approvals[0].document
-            raise ApprovalRequired(metadata={"approval": document, "sign_in": document.get("sign_in")}) from None
+            raise _defer(ctx, call, needed.approvals[0].document) from None
+
+    async def _go_on(self, call: dict[str, Any], options: CallOptions, ctx: RunContext[Any]) -> Any:
+        """Run a call that a person has approved, with their arguments perhaps.
+
+        Raises:
+            ApprovalRequired: Something else is asked than what they were shown, or the server refuses their arguments.
+        """
+        shown = recall_shown(ctx, call["args"])
+        edited = None
+        if shown.args != call["args"] and await self._is_decided(call | {"args": shown.args}, options):
+            edited, call = call["args"], call | {"args": shown.args}
+        word = PersonWord(call["name"], shown.approval, PersonVerdict("approve", edited))
+        why: str | None = None
+        while True:
+            try:
+                return _read(await self._call(call, {**options, "ask": word.decide}))
+            except ApprovalNeeded as needed:
+                refusal = {} if why is None else {"refused": why}
+                raise _defer(ctx, call, needed.approvals[0].document, **refusal) from None
+            except (RequestUnfit, Conflicting) as refused:
+                if not word.is_used or why is not None:
+                    raise
+                # Sent again for how the call stands.
+                why = refused.detail
+
+    async def _call(self, call: dict[str, Any], options: CallOptions) -> ToolAnswer:
+        try:
+            return await self.server.call(call, **options)
+        except RequestUnfit as refused:
+            reused = answer_reused(refused, call["name"], call["id"])
+            if reused is None:
+                raise
+            return reused
+
+    async def _is_decided(self, call: dict[str, Any], options: CallOptions) -> bool:
+        """Return whether a person decides about a call, or has: else it would run without their arguments."""
+        planned = await self.server.preview(call, **options)
+        return bool(planned["requires_approval"] or planned["message"])
 
     def _supply(self, ctx: RunContext[Any]) -> CallOptions:
         options: CallOptions = {}
@@ -94,8 +133,13 @@ class ServerToolset(AbstractToolset[Any]):
         return options
 
 
-def _approve(_: CallApproval) -> PersonVerdict:
-    return PersonVerdict("approve")
+def _defer(
+    ctx: RunContext[Any], call: Mapping[str, Any], document: Mapping[str, Any] | None, **shown: Any
+) -> ApprovalRequired:
+    """Note what is shown of a call, and make what defers it."""
+    note_shown(ctx, call["args"], document)
+    waiting = {} if document is None else {"approval": document, "sign_in": document.get("sign_in")}
+    return ApprovalRequired(metadata={**shown, **waiting})
 
 
 def _read(answer: ToolAnswer) -> ToolReturn[Any]:

@@ -1,6 +1,5 @@
 """Calls that wait for a person's word."""
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Self
@@ -10,8 +9,8 @@ from uuid_utils import uuid7
 
 from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.decisions.rules import DecisionName
+from sidecall.core.decisions.state import copy_state
 from sidecall.core.errors import ApprovalConflict, SidecallError
-from sidecall.core.jsonable import to_text
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.record import CallRecord
 from sidecall.core.run.workspaces import name_conversation
@@ -20,7 +19,6 @@ from sidecall.dataclasses import dataclass
 
 ApprovalStatus = Literal["pending", "approved", "rejected"]
 
-_LONGEST_STATE = 16 * 1024
 _STATUS: Mapping[DecisionName, ApprovalStatus] = {"approve": "approved", "reject": "rejected"}
 
 
@@ -137,7 +135,7 @@ class ApprovalRequired(SidecallError):
         self.description = message
         self.preview = preview
         self.payload = payload
-        self.state = None if state is None else _copy_state(state)
+        self.state = None if state is None else copy_state(state)
 
     @classmethod
     def of(cls, approval: Approval) -> "ApprovalRequired":
@@ -150,13 +148,6 @@ class ApprovalRequired(SidecallError):
     def is_new(self) -> bool:
         """Whether a tool has raised it, and nobody was asked yet."""
         return "approval" not in vars(self)
-
-
-def _copy_state(state: Any) -> Any:
-    text = to_text(state)
-    if len(text.encode()) > _LONGEST_STATE:
-        raise ValueError(f"A tool's state takes {_LONGEST_STATE:,} bytes at most.")
-    return json.loads(text)
 
 
 def _describe_wait(approval: Approval) -> str:
@@ -271,27 +262,35 @@ class ApprovalRecord(BaseModel, defer_build=True):
             ApprovalConflict: It is decided already.
         """
         self.require_pending()
-        is_edited = decision.args is not None and decision.args != self.asked.args
         return self._change(
             status=_STATUS[decision.decision],
             decided_at=datetime.now(UTC),
             decided_by=by,
             reason=decision.reason,
             always=decision.always,
-            asked_args=self.asked.args if is_edited else None,
-            tool_call=self.asked if decision.args is None else self.asked.model_copy(update={"args": decision.args}),
+            **({} if self.state is not None else self._edit(decision.args)),
         )
+
+    def _edit(self, args: dict[str, Any] | None) -> dict[str, Any]:
+        """Return what is shown of a call that has not begun, with a person's arguments or the model's."""
+        is_edited = args is not None and args != self.asked.args
+        call = self.asked if args is None else self.asked.model_copy(update={"args": args})
+        return {"tool_call": call, "asked_args": self.asked.args if is_edited else None}
 
     def reopen(self, preview: Preview | None = None, ttl: float = 0.0) -> Self:
         """Take the decision back; with a preview it waits for something else, for `ttl` seconds from now."""
-        undecided: dict[str, Any] = dict.fromkeys(("decided_at", "decided_by", "reason", "asked_args"))
-        undecided["always"] = False
+        undecided: dict[str, Any] = {"decided_at": None, "decided_by": None, "reason": None, "always": False}
+        state = self.state if preview is None else preview.state
+        # What has begun goes on with the arguments that it has begun with.
+        undecided |= self._edit(None) if state is None else {}
         if preview is not None:
             undecided |= {"preview": preview.shown, "preview_error": preview.error, "sign_in": preview.sign_in}
             undecided |= {"description": preview.description, "payload": preview.payload}
             undecided["expires_at"] = datetime.now(UTC) + timedelta(seconds=ttl)
-        reopened = self._change(status="pending", tool_call=self.asked, **undecided)
-        return reopened if preview is None else reopened.model_copy(update={"state": preview.state})
+        call = self.call
+        if call is not None and state is not None and self.approval.asked_args is not None:
+            call = call.put_args(self.approval.tool_call.args)
+        return self._change(status="pending", **undecided).model_copy(update={"state": state, "call": call})
 
     def answer(self, message: ToolMessage) -> Self:
         """Note the call's answer, and let go of the call, which may be large or secret."""

@@ -80,6 +80,10 @@ class CallRecord(BaseModel, defer_build=True):
         """Return the record with the client's deadline, for a call that is run for its request alone."""
         return self if deadline is None else self.model_copy(update={"due": deadline.to_clock()})
 
+    def put_args(self, args: dict[str, Any] | str) -> Self:
+        """Return the record with other arguments, of a call that a person has edited."""
+        return self.model_copy(update={"tool_call": self.tool_call.model_copy(update={"args": args})})
+
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
         """Read a call back.

@@ -251,6 +251,10 @@ def _make_metadata(invocation: Invocation) -> dict[str, Any]:
         said["usage"] = asdict(usage)
     if invocation.request.rule is not None:
         said["approval_rule"] = invocation.request.rule.describe()
+    decided = invocation.request.decided
+    if decided is not None and decided.asked_args is not None:
+        ran = invocation.request.call.args
+        said["approval"] = {"id": invocation.request.resumes, "decided_by": decided.by, "args": ran}
     if invocation.notes:
         said["notes"] = list(invocation.notes)
     return said

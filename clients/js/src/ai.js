@@ -1,5 +1,7 @@
 // The tools of a server as tools of the Vercel AI SDK.
 
+import { RequestUnfit } from "./failures.js";
+
 // By this the SDK knows a schema, whichever of its versions made it.
 const SCHEMA = Symbol.for("vercel.ai.schema");
 const OPTIONS = ["state", "context", "filters", "ask", "timeout"];
@@ -24,9 +26,10 @@ function makeTool(server, listed, { ask, timeout, ...supplied }) {
     description: listed.description,
     inputSchema: { [SCHEMA]: true, _type: undefined, jsonSchema: listed.inputSchema, validate: undefined },
     async execute(input, about) {
-      const decide = wasApproved(about) ? () => true : ask;
+      const decide = wasApproved(about) ? approveOnce(listed.name, ask) : ask;
       const own = { ...supply(about), timeout, signal: about.abortSignal, ...(decide ? { ask: decide } : {}) };
-      return server.call(writeCall(input, about), undefined, own);
+      const call = writeCall(input, about);
+      return server.call(call, undefined, own).catch((error) => answerReused(error, call));
     },
     toModelOutput: ({ output }) => writeOutput(output),
     ...(listed._meta ? { needsApproval: (input, about) => askFirst(server, writeCall(input, about), supply(about)) } : {}),
@@ -36,6 +39,35 @@ function makeTool(server, listed, { ask, timeout, ...supplied }) {
 /** Return whether a person has to decide; only planned, so that nothing is left waiting in the server. */
 async function askFirst(server, call, supplied) {
   return (await server.preview(call, undefined, supplied)).requires_approval;
+}
+
+/** Make what answers the question that the SDK could show, as the preview said; what else is asked goes to `ask`. */
+function approveOnce(name, ask) {
+  let isUsed = false;
+  return (approval) => {
+    // What a tool asks itself has words, and what it wants to do inside another name.
+    const isOwn = approval.description !== null || approval.tool_call.name !== name;
+    if (isUsed || isOwn || approval.sign_in) return ask?.(approval);
+    isUsed = true;
+    return true;
+  };
+}
+
+/** Return what the model reads that has used the id of a call for another one, as in a batch; throw other errors. */
+function answerReused(error, { id, name }) {
+  if (!(error instanceof RequestUnfit) || error.slug !== "key-reused") throw error;
+  const failure = { kind: "key_reused", message: error.detail, retryable: false };
+  return {
+    content: error.detail,
+    artifact: null,
+    tool_call_id: id,
+    name,
+    status: "error",
+    type: "tool",
+    id: null,
+    additional_kwargs: {},
+    response_metadata: { error: failure },
+  };
 }
 
 /** Return whether the conversation has a person's approval of this call. */

@@ -101,6 +101,48 @@ test("a person may be asked at once", async () => {
   assert.equal((await tool.execute({ amount: 5 }, { toolCallId: "a", messages: [] })).content, "Paid 5.");
 });
 
+/** Stop for an approval of `send`, approve it, and go on; return what the model has heard. */
+async function approveSending(tools) {
+  const [model, heard] = script({ send: { amount: 500 } });
+  const stopped = await generateText({ model, tools, prompt });
+  const { approvalId, toolCall } = stopped.content.find((it) => it.type === "tool-approval-request");
+  const decision = { type: "tool-approval-response", approvalId, approved: true };
+  const messages = [{ role: "user", content: prompt }, ...stopped.response.messages, { role: "tool", content: [decision] }];
+  await generateText({ model, tools, messages });
+  const waiting = (await server.approvals.list()).filter((it) => it.tool_call.id === toolCall.toolCallId);
+  return [outputs(heard.at(-1))[0][1], waiting];
+}
+
+test("an approval answers no question that a tool asks in the middle of its work", async () => {
+  const [output, waiting] = await approveSending(await server.aiTools());
+
+  assert.deepEqual([output.type, output.value], ["error-text", "ApprovalNeeded: A person has to decide about: send"]);
+  assert.deepEqual(waiting.map((it) => it.description), ["Pay the fee?"]);
+});
+
+test("what a tool asks in the middle of its work goes to whom `ask` asks", async () => {
+  const asked = [];
+  const ask = (approval) => asked.push(approval.description) > 1;
+  const [output, waiting] = await approveSending(await server.aiTools({ ask }));
+
+  assert.deepEqual(asked, ["Pay the fee?"]);
+  assert.deepEqual([output.value, waiting], ["Sent 500: False.", []]);
+});
+
+test("an id that is used again is an error that the model reads", async () => {
+  const { charge } = await server.aiTools();
+  const about = { toolCallId: crypto.randomUUID(), messages: [] };
+  const call = { type: "tool_call", name: "charge", args: { amount: 2 }, id: about.toolCallId };
+
+  const first = await charge.execute({ amount: 1 }, about);
+  const second = await charge.execute({ amount: 2 }, about);
+  const [batched] = await server.batch([call]);
+
+  assert.equal(first.content, "Charged 1.");
+  assert.deepEqual([second.status, second.content], ["error", batched.content]);
+  assert.equal(second.response_metadata.error.kind, batched.response_metadata.error.kind);
+});
+
 test("an approval of another call is none", async () => {
   const { refund } = await server.aiTools();
   const messages = [

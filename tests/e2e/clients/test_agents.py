@@ -96,6 +96,13 @@ def test_a_tool_that_asks_itself_asks_the_program(told: Any) -> None:
     assert [output for _, output, _ in told["asked"]] == ["Paid 5."]
 
 
+def test_an_approval_answers_no_question_in_the_middle_of_work(told: Any) -> None:
+    """That goes to whom `ask` asks; without one, the run ends, and the call goes on waiting in the server."""
+    ended, waiting, answered, asked = told["inside"]
+    assert (ended, waiting) == ([["Pay the fee?"]] * 2, ["Pay the fee?"])
+    assert (answered, asked) == (["Sent 500: False."], ["Pay the fee?"])
+
+
 def test_the_client_without_an_event_loop_will_do(printed: list[Any]) -> None:
     """Its calls run in threads."""
     assert printed[1] == [[["double_1", "8", {"status": "success"}]], ["refund"]]

@@ -110,6 +110,34 @@ async def decide(tools: Any, decision: str) -> Any:
     return [interruption.name, json.loads(interruption.arguments), outputs(result), result.final_output]
 
 
+async def send(tools: Any) -> list[Any]:
+    """Stop for an approval of a call whose tool asks in the middle of its work, approve it, and go on."""
+    agent, stopped = await work(tools, {"send": {"amount": 500}})
+    state = stopped.to_state()
+    for interruption in stopped.interruptions:
+        state.approve(interruption)
+    kept, said = state.to_string(), []
+    # Gone on with once more, the run answers no question by that.
+    for _ in range(2):
+        state = await RunState.from_string(agent, kept)
+        try:
+            return [output for _, output, _ in outputs(await Runner.run(agent, state))]
+        except UserError as error:
+            needed = error.__cause__
+            is_waiting = isinstance(needed, ApprovalNeeded)
+            said.append([it.description for it in needed.approvals] if is_waiting else repr(needed))
+    return said
+
+
+async def ask_inside(server: AsyncSidecall) -> list[Any]:
+    """Approve such a call where nobody can be asked more, and where somebody can."""
+    ended = await send(await aload_tools(server))
+    waiting = [it.description for it in await server.approvals.list() if it.tool_call["id"].startswith("send_")]
+    heard: list[Any] = []
+    tools = await aload_tools(server, ask=lambda approval: heard.append(approval.description) or False)
+    return [ended, waiting, await send(tools), heard]
+
+
 def describe(error: Any) -> list[Any]:
     """Return what a span says of its error."""
     return [error["message"], error["data"]["tool_name"], error["data"]["kind"]]
@@ -141,7 +169,7 @@ async def main() -> None:
             _, result = await work(tools, first, {"double": {"number": 4}})
         told["work"] = [outputs(result), result.final_output]
         told["spans"] = [describe(error) for error in spans.errors]
-        told["approved"] = await decide(tools, "approve")
+        told["approved"], told["inside"] = await decide(tools, "approve"), await ask_inside(server)
         told["rejected"] = await decide(tools, "reject")
         waiting = [it.tool_call["id"] for it in await server.approvals.list()]
         told["left"] = any(call_id.startswith("refund_") for call_id in waiting)

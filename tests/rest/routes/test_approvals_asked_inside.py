@@ -125,7 +125,8 @@ async def test_who_asks_a_second_time_has_failed(client: httpx.AsyncClient) -> N
 
     decided = await _decide(client, approval)
 
-    assert (approval["description"], approval["preview"], approval["payload"]) == (None, "lend 500", None)
+    words = "A person has to approve this call."
+    assert (approval["description"], approval["preview"], approval["payload"]) == (words, "lend 500", None)
     assert decided["message"]["status"] == "error"
     assert decided["message"]["response_metadata"]["error"]["kind"] == "execution_error"
 

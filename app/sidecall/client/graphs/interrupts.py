@@ -11,6 +11,7 @@ from langgraph.types import interrupt
 from sidecall.client.answers import CallApproval
 from sidecall.client.failures import ApprovalNeeded, Conflicting, RequestUnfit
 from sidecall.client.graphs.decisions import read_resumption
+from sidecall.client.questions import is_shown
 from sidecall.dataclasses import dataclass
 
 # Where LangGraph keeps what interrupts were answered with, in the config of a task. It has no public name for these.
@@ -23,8 +24,6 @@ _OF_NO_TASK = "00000000-0000-0000-0000-000000000000"
 _BY_IDS = "__pregel_resume_map"
 # In the value of an interrupt: how many the step had that were answered before, which is the place of its answer.
 _PLACE = "answered_before"
-# What a person has seen of an approval: a tool may ask something else under the same one.
-_SEEN = ("id", "description", "preview", "payload")
 # The calls of a turn may run in threads of one task.
 _TAKING = threading.Lock()
 
@@ -115,8 +114,7 @@ class Resumption:
 
     def decide(self, approval: CallApproval) -> Any:
         """Return what was said about this approval; None where it was said about another one, or cannot be read."""
-        is_same = all(self.shown.get(name) == approval.document.get(name) for name in _SEEN)
-        if not self.answers or not is_same or self.is_used:
+        if not self.answers or not is_shown(approval, self.shown) or self.is_used:
             return None
         self.is_used = True
         try:

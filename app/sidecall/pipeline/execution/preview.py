@@ -34,9 +34,9 @@ async def show_question(invocation: Invocation, asked: ApprovalRequired) -> Prev
     """Return what a tool wants a person to know that asks while it runs."""
     shown = await make_preview(invocation) if asked.preview is None else _show(invocation, asked.preview)
     beside = NO_PREVIEW if asked.payload is None else _show(invocation, asked.payload, "payload")
-    text = _hide(invocation, asked.description)
-    description = None if text is None else replace_surrogates(text[:_LONGEST_QUESTION])
-    return Preview(shown.shown, shown.error or beside.error, description, beside.shown, state=asked.state)
+    # Never nothing, by which a person and programs know that it is the tool who asks.
+    text = replace_surrogates(_hide(invocation, asked.description or str(asked))[:_LONGEST_QUESTION])
+    return Preview(shown.shown, shown.error or beside.error, text, beside.shown, state=asked.state)
 
 
 def _show(invocation: Invocation, said: Any, what: str = "preview") -> Preview:

@@ -1,0 +1,53 @@
+"""What a run of Pydantic AI has shown of a call that it has deferred, as its messages keep it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_ai import RunContext
+from pydantic_ai.messages import ModelResponse, ToolCallPart
+
+from sidecall.client.questions import SEEN
+from sidecall.dataclasses import dataclass
+
+# In the metadata of the model's response, which no model reads and which is kept with the messages.
+_SHOWN = "sidecall/shown"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The arguments of a call as they were sent, and what was shown of its approval; None where none waited yet."""
+
+    args: dict[str, Any]
+    approval: Mapping[str, Any] | None
+
+
+def note_shown(ctx: RunContext[Any], args: Mapping[str, Any], approval: Mapping[str, Any] | None) -> None:
+    """Note what is shown of a call, in the place of what was shown before."""
+    response, _ = _find_call(ctx)
+    if response is not None:
+        seen = None if approval is None else {name: approval.get(name) for name in SEEN}
+        metadata = response.metadata or {}
+        noted = {**metadata.get(_SHOWN, {}), ctx.tool_call_id: {"args": dict(args), "approval": seen}}
+        response.metadata = {**metadata, _SHOWN: noted}
+
+
+def recall_shown(ctx: RunContext[Any], args: dict[str, Any]) -> Shown:
+    """Recall it: as the messages say, or the metadata that came with the results.
+
+    Where neither does, the model's arguments were sent, and no approval waited.
+    """
+    response, call = _find_call(ctx)
+    metadata = {} if response is None else response.metadata or {}
+    noted = metadata.get(_SHOWN, {}).get(ctx.tool_call_id) or {}
+    brought = ctx.tool_call_metadata if isinstance(ctx.tool_call_metadata, Mapping) else {}
+    sent = args if call is None else call.args_as_dict()
+    return Shown(noted.get("args", sent), noted.get("approval") or brought.get("approval"))
+
+
+def _find_call(ctx: RunContext[Any]) -> tuple[ModelResponse | None, ToolCallPart | None]:
+    for message in reversed(ctx.messages):
+        if isinstance(message, ModelResponse):
+            for part in message.parts:
+                if isinstance(part, ToolCallPart) and part.tool_call_id == ctx.tool_call_id:
+                    return message, part
+    return None, None

@@ -1,0 +1,47 @@
+"""A person's word about one question, which answers no other."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sidecall.client.answers import CallApproval, PersonVerdict
+from sidecall.client.options import AskPerson
+from sidecall.dataclasses import dataclass
+
+# What a person has seen of an approval: a tool may ask something else under the same one.
+SEEN = ("id", "description", "preview", "payload", "sign_in")
+
+
+def is_shown(approval: CallApproval, document: Mapping[str, Any]) -> bool:
+    """Return whether an approval asks what a document of it has shown."""
+    provider = None if approval.sign_in is None else approval.sign_in.provider
+    shown = (document.get("sign_in") or {}).get("provider")
+    return provider == shown and all(document.get(name) == approval.document.get(name) for name in SEEN[:-1])
+
+
+@dataclass
+class PersonWord:
+    """What a framework's person has said about a question, for `ask`; whatever else is asked goes to `otherwise`.
+
+    `shown` is what they were shown of the approval; None where nothing waited yet, since a preview said that the call
+    of this tool needs approval.
+    """
+
+    tool: str
+    shown: Mapping[str, Any] | None
+    verdict: PersonVerdict
+    otherwise: AskPerson | None = None
+    is_used: bool = False
+
+    def decide(self, approval: CallApproval) -> Any:
+        """Return what was said about this question; None where nobody has said anything."""
+        if not self.is_used and self._is_about(approval):
+            self.is_used = True
+            return self.verdict
+        return None if self.otherwise is None else self.otherwise(approval)
+
+    def _is_about(self, approval: CallApproval) -> bool:
+        if self.shown is not None:
+            return is_shown(approval, self.shown)
+        # What a tool asks itself has words, and what it wants to do inside another name.
+        is_own = approval.description is not None or approval.tool_call["name"] != self.tool
+        return not is_own and approval.sign_in is None
