@@ -65,10 +65,10 @@ def call(server: Server, name: str, **args: Any) -> httpx.Response:
     return httpx.post(f"{server.url}/tool_calls", json=body, timeout=PATIENCE)
 
 
-def approve(server: Server, approval: Any, timeout: float = PATIENCE) -> httpx.Response:
+def approve(server: Server, approval: Any, timeout: float = PATIENCE, **words: Any) -> httpx.Response:
     """Let a call run."""
     url = f"{server.url}/approvals/{approval['id']}"
-    return httpx.post(url, json={"decision": "approve"}, timeout=timeout)
+    return httpx.post(url, json={"decision": "approve"} | words, timeout=timeout)
 
 
 def kill(server: Server) -> None:
@@ -120,6 +120,34 @@ def test_a_call_that_ran_when_its_server_was_killed_is_answered(serve: Callable[
     assert answer.json()["response_metadata"]["error"]["kind"] == "outcome_unknown"
     assert "approved or rejected calls whose server ended before they were answered: 1" in second.log
     assert (tmp_path / "paid").read_text() == "700\n"
+
+
+def test_the_history_has_an_approved_call_that_ran_when_its_server_was_killed(
+    serve: Callable[[], Server], tmp_path: Path
+) -> None:
+    """Once, with what was asked, what ran, and who let it; also after its agent has asked for the answer."""
+    first = serve()
+    asked = call(first, "pay", amount=900).json()
+    with pytest.raises(httpx.TimeoutException):
+        approve(first, asked, timeout=0.5, args={"amount": 700}, reason="Less.")
+    wait((tmp_path / "paid").exists)
+    kill(first)
+
+    second = serve()
+    answer = call(second, "pay", amount=900).json()
+    url = f"{second.url}/tool_calls"
+    wait(lambda: httpx.get(url).json() != [])
+
+    entry = httpx.get(f"{url}/{answer['id']}").json()
+    assert [one["id"] for one in httpx.get(url).json()] == [answer["id"]]
+    assert {name: entry[name] for name in ("status", "args", "asked_args", "decided_by", "reason")} == {
+        "status": "outcome_unknown",
+        "args": {"amount": 700},
+        "asked_args": {"amount": 900},
+        "decided_by": "anonymous",
+        "reason": "Less.",
+    }
+    assert httpx.get(f"{url}/summary").json()["total"]["calls"] == 1
 
 
 def test_a_store_that_is_out_of_use_takes_nothing_else_with_it(serve: Callable[[], Server], tmp_path: Path) -> None:

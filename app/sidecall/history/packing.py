@@ -31,7 +31,7 @@ def read_end(outcome: Outcome) -> tuple[CallStatus, str | None]:
     """Return the status of a call that has ended, and the kind of its failure."""
     if outcome == "success":
         return "succeeded", None
-    return ("cancelled" if outcome == "cancelled" else "failed"), outcome
+    return (outcome if outcome == "cancelled" or outcome == "outcome_unknown" else "failed"), outcome
 
 
 def to_milliseconds(call_id: str) -> int:

@@ -19,6 +19,7 @@ from sidecall.core.decisions.rules import ApprovalRule
 from sidecall.core.errors import ApprovalConflict, CallRejected, CallUnanswered, InvalidDecision
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
+from sidecall.core.mistakes.error_kind import ErrorKind
 from sidecall.core.native.items import wants_acknowledgement
 from sidecall.core.overload import TooManyApprovals
 from sidecall.core.record import CallRecord
@@ -101,7 +102,7 @@ async def decide(
         async with reopening(approvals, approval_id):
             await keeping.keep()
         message = refuse(CallRejected(decision.reason), call.tool_call).model_copy(update={"id": call.id})
-        _note_rejected(pipeline, call, rejected.approval, message)
+        note_end(pipeline, call, rejected.approval, message, "rejected")
         return await keep_answer(approvals, approval_id, message, call)
     rejection = CallRejected(decision.reason).message if decision.decision == "reject" else None
     sent = replace(
@@ -121,10 +122,13 @@ async def decide(
     return await finish(pipeline, approvals, request, entered, call)
 
 
-def _note_rejected(pipeline: Pipeline, call: CallRecord, approval: Approval, message: ToolMessage) -> None:
+def note_end(pipeline: Pipeline, call: CallRecord, approval: Approval, message: ToolMessage, kind: ErrorKind) -> None:
+    """Let those who watch know of a call that ends with this answer without a run."""
     if not call.lost:
         request = replace(call.to_request(), resumes=approval.id, decided=describe_decision(approval))
-        pipeline.note_rejected(request, message)
+        if approval.asked_args is not None:
+            request = replace(request, call=request.call.model_copy(update={"args": approval.tool_call.args}))
+        pipeline.note_end(request, message, kind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from sidecall.core.decisions.rules import ApprovalRule, ApprovedByRule
 from sidecall.core.errors import MissingContext, RequestError, ToolFailure
 from sidecall.core.invocation import NOWHERE, CallRequest, Invocation, Surroundings, new_invocation
 from sidecall.core.messages import ToolMessage
+from sidecall.core.mistakes.error_kind import ErrorKind
 from sidecall.core.native.items import settle_item
 from sidecall.core.observer import Observer, Unobserved
 from sidecall.core.run.sandbox import Sandbox
@@ -233,8 +234,8 @@ class Pipeline:
             return None  # The call itself will say it, in its place.
         return None
 
-    def note_rejected(self, request: CallRequest, message: ToolMessage) -> None:
-        """Let those who watch know of a call that a person has rejected, and that ends with this answer."""
+    def note_end(self, request: CallRequest, message: ToolMessage, kind: ErrorKind) -> None:
+        """Let those who watch know of a call that a person has decided, and that ends with this answer without a run."""
         tool = self._registry.get(request.call.name)
         if tool is None:
             return
@@ -244,7 +245,7 @@ class Pipeline:
             decode(invocation)
         finally:
             invocation.message = message
-            self._observer.end(invocation, begun, "rejected")
+            self._observer.end(invocation, begun, kind)
 
     def find(self, name: str) -> CompiledTool | None:
         """Find a tool by its name."""

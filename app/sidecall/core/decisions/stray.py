@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from sidecall.core.approval import ApprovalRecord
+from sidecall.core.messages import ToolMessage
 from sidecall.dataclasses import dataclass
 
 
@@ -10,11 +11,13 @@ from sidecall.dataclasses import dataclass
 class StrayDecision:
     """A decision that was written down though whoever decided heard that it was not, or whose answer was not kept.
 
-    `was_begun` says that its call may have run.
+    `was_begun` says that its call may have run. `answer` is what was written down as its end already, where the server
+    that carried it out has ended.
     """
 
     record: ApprovalRecord
     was_begun: bool
+    answer: ToolMessage | None = None
 
 
 HearOfStray = Callable[[StrayDecision], None]

@@ -155,7 +155,7 @@ class SqlApprovals:
 
     def hear_of_strays(self, listener: HearOfStray | None) -> None:
         """Let a listener hear, from now on, of what was decided here though nobody heard of that; None for none."""
-        self._carried.listener = listener
+        self._carried.hear(listener)
 
     async def _find_own(self, approval_id: str) -> ApprovalRecord | None:
         rows = await self._database.read("get_own_approval", approval_id, self._owner)
@@ -209,7 +209,10 @@ class SqlApprovals:
         settled = 0
         for _, text in await self._database.read("find_lost_approvals", dead_since):
             record = read_packed(text)
-            settled += await self._change(record, record.answer(_make_answer(record, make_answer)))
+            answer = _make_answer(record, make_answer)
+            if await self._change(record, record.answer(answer)):
+                settled += 1
+                self._carried.note_lost(record, answer)
         return settled
 
     async def close(self) -> None:
@@ -290,7 +293,7 @@ def _make_answer(record: ApprovalRecord, make_answer: MakeAnswer) -> ToolMessage
     failure = CallRejected(approval.reason) if approval.status == "rejected" else OutcomeUnknown()
     # What people are shown of a call has no item, which its answer repeats.
     sent = approval.tool_call if record.call is None else record.call.tool_call
-    message = make_answer(failure, sent)
+    message = make_answer(failure, sent).model_copy(update={} if record.call is None else {"id": record.call.id})
     if sent.item is not None:
         settle_item(message, sent, approved=approval.status == "approved")
     return message

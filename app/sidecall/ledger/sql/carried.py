@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 
 from sidecall.core.approval import ApprovalRecord
 from sidecall.core.decisions.stray import HearOfStray, StrayDecision
+from sidecall.core.messages import ToolMessage
 from sidecall.core.overload import StoreUnavailable
 
 # Seconds between two looks at an approval in doubt, and how many there are while the database can be used: a statement
@@ -29,7 +30,22 @@ class CarriedDecisions:
         self._deciding: Counter[str] = Counter()
         self._doubts: dict[str, bool] = {}  # Whether each has begun.
         self._looks: set[asyncio.Task[None]] = set()
-        self.listener: HearOfStray | None = None
+        self._listener: HearOfStray | None = None
+        self._untold: list[StrayDecision] = []
+
+    def hear(self, listener: HearOfStray | None) -> None:
+        """Let a listener hear of strays from now on, and of those that a server before this one has left."""
+        self._listener = listener
+        while listener is not None and self._untold:
+            listener(self._untold.pop(0))
+
+    def note_lost(self, record: ApprovalRecord, answer: ToolMessage) -> None:
+        """Let the listener hear of a decision that ended with its server, and now has this answer."""
+        stray = StrayDecision(record, was_begun=True, answer=answer)
+        if self._listener is None:
+            self._untold.append(stray)
+        else:
+            self._listener(stray)
 
     def get(self, approval_id: str) -> ApprovalRecord | None:
         """Return what is carried out under this id."""
@@ -92,9 +108,9 @@ class CarriedDecisions:
 
     def _tell(self, record: ApprovalRecord) -> None:
         approval_id = record.approval.id
-        if self.listener is None or approval_id in self._deciding or approval_id not in self._doubts:
+        if self._listener is None or approval_id in self._deciding or approval_id not in self._doubts:
             return
         was_begun = self._doubts.pop(approval_id)
         if approval_id not in self._running:  # Otherwise another decision was the one that was written down.
             self._running[approval_id] = record
-            self.listener(StrayDecision(record, was_begun))
+            self._listener(StrayDecision(record, was_begun))

@@ -115,7 +115,8 @@ class SignInWaits:
 
     async def _take_up(self, stray: StrayDecision) -> None:
         approval_id = stray.record.approval.id
-        logger.warning("the decision about approval %s was written down though nobody heard of that", approval_id)
+        if stray.answer is None:
+            logger.warning("the decision about approval %s was written down though nobody heard of that", approval_id)
         try:
             approval = await _strays.carry_out_stray(self._pipeline, self._approvals, stray, self._auditor)
         except SidecallError as error:

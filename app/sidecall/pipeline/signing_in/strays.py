@@ -11,8 +11,9 @@ from sidecall.core.decisions.places import Approvals
 from sidecall.core.decisions.stray import StrayDecision
 from sidecall.core.errors import CallRejected
 from sidecall.core.invocation import CallRequest
+from sidecall.core.mistakes.error_kind import ErrorKind
 from sidecall.core.record import CallRecord
-from sidecall.pipeline.decide import DecisionTerms, finish, keep_answer, reopening
+from sidecall.pipeline.decide import DecisionTerms, finish, keep_answer, note_end, reopening
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.pipeline import Pipeline
 
@@ -22,7 +23,8 @@ async def carry_out_stray(
 ) -> Approval:
     """Run an approved call, or answer a rejected one; one that may have run ends as unknown.
 
-    What was to hold for later calls too is decided anew: until when is not kept.
+    What was to hold for later calls too is decided anew: until when is not kept. Of one that has its answer only those
+    are told who watch.
 
     Raises:
         Overloaded: There is no room to run the call now; it goes on waiting for a person.
@@ -30,14 +32,19 @@ async def carry_out_stray(
     record, approval_id = stray.record, stray.record.approval.id
     call = record.call
     assert call is not None
+    if stray.answer is not None:
+        kind: ErrorKind = "rejected" if record.approval.status == "rejected" else "outcome_unknown"
+        note_end(pipeline, call, record.approval, stray.answer, kind)
+        return record.answer(stray.answer).approval
     if stray.was_begun:
         return await keep_answer(approvals, approval_id, refuse(OutcomeUnknown(), call.tool_call), call)
     if record.approval.always:
         return (await approvals.reopen(approval_id)).approval
     if record.approval.status == "rejected":
         await _audit(record, auditor)
-        rejection = CallRejected(record.approval.reason)
-        return await keep_answer(approvals, approval_id, refuse(rejection, call.tool_call), call)
+        message = refuse(CallRejected(record.approval.reason), call.tool_call).model_copy(update={"id": call.id})
+        note_end(pipeline, call, record.approval, message, "rejected")
+        return await keep_answer(approvals, approval_id, message, call)
     request = _make_request(record, call)
     async with reopening(approvals, approval_id):
         entered = await pipeline.gate.enter(request)
