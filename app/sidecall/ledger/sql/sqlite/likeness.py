@@ -9,6 +9,8 @@ from sidecall.ledger.sql.sqlite.file_lock import lock_itself, unlock_itself
 
 # How every file of SQLite begins.
 _HEAD = b"SQLite format 3\0"
+# What the names of those beside it end with: its log, and the memory that its connections share.
+_ENDS = ("-wal", "-shm")
 # What tells a file from all others of the machine, whatever it is called.
 FileIdentity = tuple[int, int]
 # The generation of what is read, and the file that was opened for it.
@@ -24,7 +26,9 @@ class Likeness:
         self._is_locked = is_locked
         self._log = None if path is None else Path(f"{path}-wal")
         self._identity: FileIdentity | None = None
-        self._log_identity: FileIdentity | None = None
+        self._beside = dict[Path, FileIdentity | None]()
+        if path is not None:
+            self._beside = {Path(f"{path}{end}"): None for end in _ENDS}
         self._size = 0
         self._file: FileIO | None = None
         self._held: list[FileIO] = []
@@ -86,7 +90,8 @@ class Likeness:
 
     def take(self) -> None:
         """Note what it is like, now that it is open."""
-        self._identity, self._log_identity = _identify(self._path), _identify(self._log)
+        self._identity = _identify(self._path)
+        self._beside = {path: _identify(path) for path in self._beside}
 
     def end(self) -> None:
         """Let go of the file, to which no connection leads any more."""
@@ -116,11 +121,16 @@ class Likeness:
         return _measure(self._path) == 0
 
     def drop_left_over(self) -> None:
-        """Remove the log of a file that is gone, before it is taken for that of the one in its place."""
-        log = self._log
-        if log is not None and self._identity is not None and self._has_moved and _identify(log) == self._log_identity:
-            log.unlink(missing_ok=True)
-            Path(f"{self._path}-shm").unlink(missing_ok=True)
+        """Remove what stands beside a file that is gone, before it is taken for that of the one in its place.
+
+        Beside no file at all nothing is of use, whoever left it: connections to a file that is gone may still hold the
+        memory that they share, and a new one would look for the log that it tells of.
+        """
+        is_gone = _identify(self._path) is None
+        if is_gone or (self._identity is not None and self._has_moved):
+            for path, noted in self._beside.items():
+                if is_gone or _identify(path) == noted:
+                    path.unlink(missing_ok=True)
 
     @property
     def _has_moved(self) -> bool:
