@@ -55,7 +55,8 @@ class HandInThread:
             try:
                 work = self._sent.get(timeout=look)
             except queue.Empty:
-                if (trouble := self._pen.look()) is not None:
+                # What is seldom written would be taken for usable for long.
+                if (trouble := self._pen.look(for_room=True)) is not None:
                     _call_on(loop, hear, trouble)
                 continue
             if work is None:
