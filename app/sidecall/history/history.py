@@ -19,6 +19,7 @@ from sidecall.history.noted import NotedCalls
 from sidecall.history.packing import Packer
 from sidecall.history.places import Blocks
 from sidecall.history.sums import HOUR, CallSummary, SummaryPart, find_without_kind, summarize
+from sidecall.history.waiting import WithWaiting
 from sidecall.ledger.sql.database import Database
 from sidecall.telemetry.calls import CallNotes
 
@@ -44,8 +45,9 @@ class History:
         self._packer = packer
         self._blocks = blocks
         self._ttl = ttl
-        self._listing = BlockReader(blocks, ttl)
         self._backlog: deque[Block] = deque()
+        self._found = WithWaiting(blocks, self._backlog, packer)
+        self._listing = BlockReader(self._found, ttl)
         self._writing: asyncio.Task[None] | None = None
         self._rounds: list[asyncio.Task[None]] = []
         self._told = 0
@@ -141,13 +143,13 @@ class History:
         # Of the day in which the oldest hour lies that is kept, the hours before it do not count.
         oldest = max(first or 0, int(time.time() - self._ttl) // HOUR)
         end = _EVER if before is None else before
-        found = await self._blocks.sum_up(tenant, by, oldest, end)
+        found = await self._found.sum_up(tenant, by, oldest, end)
         if by == "kind":
-            found = [*found, *find_without_kind(await self._blocks.sum_up(tenant, "status", oldest, end))]
+            found = [*found, *find_without_kind(await self._found.sum_up(tenant, "status", oldest, end))]
         return summarize(by, (first, before), found)
 
     async def _settle_if_possible(self) -> None:
-        # What was written before can be found all the same.
+        # What waits is found all the same, and what was written before.
         try:
             await self.settle()
         except StoreUnavailable:

@@ -1,7 +1,7 @@
 """The history of this process, until it ends."""
 
 from bisect import bisect_left, insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sidecall.history.blocks import Block, Piece
@@ -48,33 +48,15 @@ class MemoryBlocks:
 
     async def find(self, search: BlockSearch) -> Sequence[tuple[str, bytes]]:
         """Return the last ids and heads of blocks, newest first."""
-        groups = search.list_marks()
-        found: list[tuple[str, bytes]] = []
-        for index in range(bisect_left(self._blocks, search.last, key=_by_last_id) - 1, -1, -1):
-            block = self._blocks[index]
-            if block.last_id < search.first or len(found) == search.most:
-                break
-            is_near = block.tenant == search.wanted.tenant and block.first_id < search.before
-            if is_near and _has_all(block, groups):
-                found.append((block.last_id, block.heads))
-        return found
+        return find_in(self._blocks, search)
 
     async def read(self, tenant: str, pieces: Mapping[str, Piece]) -> Mapping[str, bytes]:
         """Return these parts of what is kept of the calls of blocks."""
-        return {
-            block.last_id: block.bodies[slice(*pieces[block.last_id])]
-            for block in self._blocks
-            if block.last_id in pieces and block.tenant == tenant
-        }
+        return read_in(self._blocks, tenant, pieces)
 
     async def sum_up(self, tenant: str, by: SummaryPart, first: int, before: int) -> Sequence[FoundSum]:
         """Return the sums of these hours."""
-        part = "status" if by == "hour" else by
-        return [
-            FoundSum(str(key.hour) if by == "hour" else key.value, key.span, counts)
-            for key, counts in self._sums.items()
-            if key.tenant == tenant and key.part == part and first <= key.hour < before
-        ]
+        return find_sums(self._sums, tenant, by, first, before)
 
     async def forget(self, now: float) -> bool:
         """Forget what is too old."""
@@ -96,6 +78,39 @@ class MemoryBlocks:
         block = self._blocks.pop(0)
         self._calls -= block.calls
         self._bytes -= block.size
+
+
+def find_in(blocks: Sequence[Block], search: BlockSearch) -> list[tuple[str, bytes]]:
+    """Return the last ids and heads of blocks, newest first, of those in the order of their last ids."""
+    groups = search.list_marks()
+    found: list[tuple[str, bytes]] = []
+    for index in range(bisect_left(blocks, search.last, key=_by_last_id) - 1, -1, -1):
+        block = blocks[index]
+        if block.last_id < search.first or len(found) == search.most:
+            break
+        is_near = block.tenant == search.wanted.tenant and block.first_id < search.before
+        if is_near and _has_all(block, groups):
+            found.append((block.last_id, block.heads))
+    return found
+
+
+def read_in(blocks: Iterable[Block], tenant: str, pieces: Mapping[str, Piece]) -> dict[str, bytes]:
+    """Return parts of what these blocks keep of their calls."""
+    return {
+        block.last_id: block.bodies[slice(*pieces[block.last_id])]
+        for block in blocks
+        if block.last_id in pieces and block.tenant == tenant
+    }
+
+
+def find_sums(sums: Sums, tenant: str, by: SummaryPart, first: int, before: int) -> list[FoundSum]:
+    """Return those of these hours."""
+    part = "status" if by == "hour" else by
+    return [
+        FoundSum(str(key.hour) if by == "hour" else key.value, key.span, counts)
+        for key, counts in sums.items()
+        if key.tenant == tenant and key.part == part and first <= key.hour < before
+    ]
 
 
 def _has_all(block: Block, groups: Sequence[Sequence[str]]) -> bool:

@@ -7,7 +7,7 @@ from sidecall.core.calls.entry import PAGE_CHARACTERS, CallEntry, CallFilter, Ca
 from sidecall.dataclasses import dataclass
 from sidecall.history.blocks import SPAN, Heads, Piece, cut_body, find_piece, make_entry, read_heads, unpack_body
 from sidecall.history.packing import to_milliseconds
-from sidecall.history.places import Blocks, BlockSearch
+from sidecall.history.places import BlockSearch, FoundBlocks
 from sidecall.ledger.sql.clauses import first_id
 
 # Blocks that are looked at first, and at most, at once.
@@ -31,7 +31,7 @@ class _Place:
 class BlockReader:
     """Read calls newest first: a block whose calls are older than what was found already is not looked at."""
 
-    def __init__(self, blocks: Blocks, ttl: float) -> None:
+    def __init__(self, blocks: FoundBlocks, ttl: float) -> None:
         """Read blocks; what is older than `ttl`, in seconds, is not found even if it is still there."""
         self._blocks = blocks
         self._ttl = ttl

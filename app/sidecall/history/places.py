@@ -48,7 +48,20 @@ class HistoryBounds:
         return calls >= self.most_calls or size >= self.most_bytes
 
 
-class Blocks(Protocol):
+class FoundBlocks(Protocol):
+    """Where blocks and sums are found; all methods raise StoreUnavailable where that cannot be read just now."""
+
+    async def find(self, search: BlockSearch) -> Sequence[tuple[str, bytes]]:
+        """Return the last ids and heads of blocks, newest first."""
+
+    async def read(self, tenant: str, pieces: Mapping[str, Piece]) -> Mapping[str, bytes]:
+        """Return these parts of what blocks keep of their calls, by their last ids; without blocks that are gone."""
+
+    async def sum_up(self, tenant: str, by: "_sums.SummaryPart", first: int, before: int) -> "Sequence[_sums.FoundSum]":
+        """Return the sums of these hours, of which none is older than what is kept."""
+
+
+class Blocks(FoundBlocks, Protocol):
     """Where blocks and sums are kept; all methods raise StoreUnavailable where that cannot be used just now."""
 
     @property
@@ -67,15 +80,6 @@ class Blocks(Protocol):
 
     async def keep(self, blocks: Sequence[Block], sums: "Sequence[_sums.Sum]") -> None:
         """Keep blocks, and add to sums; once this returns they outlive this process, if anything here does."""
-
-    async def find(self, search: BlockSearch) -> Sequence[tuple[str, bytes]]:
-        """Return the last ids and heads of blocks, newest first."""
-
-    async def read(self, tenant: str, pieces: Mapping[str, Piece]) -> Mapping[str, bytes]:
-        """Return these parts of what blocks keep of their calls, by their last ids; without blocks that are gone."""
-
-    async def sum_up(self, tenant: str, by: "_sums.SummaryPart", first: int, before: int) -> "Sequence[_sums.FoundSum]":
-        """Return the sums of these hours, of which none is older than what is kept."""
 
     async def forget(self, now: float) -> bool:
         """Forget some of what is too old or too much, in a short step; return whether there may be more."""

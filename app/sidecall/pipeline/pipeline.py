@@ -235,7 +235,7 @@ class Pipeline:
         return None
 
     def note_end(self, request: CallRequest, message: ToolMessage, kind: ErrorKind) -> None:
-        """Let those who watch know of a call that a person has decided, and that ends with this answer without a run."""
+        """Let those who watch know of a call that ends with this answer, by what a person has decided."""
         tool = self._registry.get(request.call.name)
         if tool is None:
             return

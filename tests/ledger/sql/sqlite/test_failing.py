@@ -1,6 +1,7 @@
 """A file that cannot be used for a while fails what has to be durable at once, and is used again when it can be."""
 
 import asyncio
+import os
 import shutil
 import sqlite3
 from collections.abc import AsyncIterator, Callable
@@ -14,6 +15,7 @@ from sidecall.ledger.sql.sqlite.faults import REPAIR
 from sidecall.ledger.sql.sqlite.file import SqliteFile, StoreWithoutRoom
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase, try_file
 from sidecall.ledger.sql.sqlite.pen import Pen, Trouble, Usable
+from sidecall.ledger.sql.sqlite.purposes import HISTORY
 from tests.kit.processes import bounding, find_writers
 from tests.ledger.sql.disks import fill_up
 
@@ -128,6 +130,25 @@ async def test_a_file_whose_disk_is_full_at_the_start_is_used_later(disk: Path, 
     assert trouble.endswith("Make room on its disk, or name a file on another one in SIDECALL_STORE.")
     assert since is not None
     assert [row[0] for row in found] == ["after"]
+
+
+async def test_a_disk_that_is_nearly_full_at_the_start_is_noticed_before_anything_is_written(disk: Path) -> None:
+    """Though the file can be opened: nobody takes the history for usable because no call has ended yet."""
+    history = SqliteDatabase(disk / "ledger.history.db", purpose=HISTORY)
+    await history.open()
+    await history.close()
+    ballast = fill_up(disk)
+    os.truncate(ballast, ballast.stat().st_size - 400_000)
+
+    await history.open()
+    await until(lambda: history.trouble is not None)
+    trouble, found = history.trouble, await history.read("list_oldest_history", 1)
+    ballast.unlink()
+    await until(lambda: history.trouble is None)
+    await history.close()
+
+    assert trouble == (f"{disk / 'ledger.history.db'}: there is no space left for it (database or disk is full).")
+    assert found == []
 
 
 def test_a_disk_is_full_until_there_is_room_again(disk: Path) -> None:

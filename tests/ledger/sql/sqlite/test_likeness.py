@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import os
+import signal
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing, suppress
@@ -12,6 +14,7 @@ import pytest
 from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.sqlite.faults import REPAIR
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
+from tests.kit.processes import find_writers
 
 LIMIT = 30.0
 
@@ -116,3 +119,28 @@ async def test_a_file_of_another_program_in_its_place_is_not_read(
     ]
     assert after == before
     assert await database.read("find_servers") == [("before", 1.0, 1.0)]
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+async def test_a_file_of_another_program_that_goes_again_leaves_nothing_behind(
+    database: SqliteDatabase, tmp_path: Path, is_killed: bool
+) -> None:
+    """Though connections that read hold what stood beside the file before it, and another process writes by then."""
+    path = tmp_path / "ledger.db"
+    foreign = f"{path} is the database of another program, with tables that Sidecall did not make."
+    await database.read("find_servers")
+    path.unlink()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE notes (id)")
+    if is_killed:
+        os.kill(find_writers()[0], signal.SIGKILL)
+    with pytest.raises(StoreUnavailable):
+        await database.write("register_server", "refused", 1.0)
+    await _until(database, foreign)
+    path.unlink()
+    await _until(database, None)
+
+    assert await database.write("register_server", "after", 2.0) == ("after",)
+    assert await database.read("find_servers") == [("after", 2.0, 2.0)]
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT id FROM servers").fetchall() == [("after",)]

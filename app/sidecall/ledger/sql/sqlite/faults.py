@@ -32,6 +32,10 @@ class FileMoved(sqlite3.OperationalError):
     """The file was deleted, or another one stands in its place."""
 
 
+class LogMoved(FileMoved):
+    """The file is the same, but its log, or the memory that connections share, was deleted or replaced."""
+
+
 class FileOverwritten(sqlite3.DatabaseError):
     """The file is the same, but another program has emptied it, cut it off, or written over its beginning."""
 
@@ -48,6 +52,12 @@ class TooFewFiles(sqlite3.OperationalError):
     """The process may open no more files."""
 
     sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+
+
+class LogBusy(sqlite3.OperationalError):
+    """What stands in the log cannot go into the file before others have read it."""
+
+    sqlite_errorcode = sqlite3.SQLITE_BUSY
 
 
 class DiskFull(sqlite3.OperationalError):
@@ -83,6 +93,8 @@ def is_damage(error: Exception) -> bool:
 
 def describe_fault(error: Exception) -> str:
     """Return what is wrong, in words for an operator."""
+    if isinstance(error, LogMoved):
+        return "the -wal or -shm beside it was deleted or replaced"
     if isinstance(error, FileMoved):
         return "it was deleted or replaced"
     if isinstance(error, FileOverwritten):

@@ -161,6 +161,15 @@ class SqliteFile:
         self._likeness.require_same()
 
     @property
+    def has_lost_log(self) -> bool:
+        """Whether what stands beside it was deleted or replaced: nobody else finds what is written there."""
+        return self._likeness.has_lost_log
+
+    def drop_other_log(self) -> None:
+        """Remove the log in the place of one that is lost, once what stood in that is in the file."""
+        self._likeness.drop_other_log()
+
+    @property
     def is_emptied(self) -> bool:
         """Whether another program has taken out all that was in it."""
         return self._likeness.is_empty
@@ -232,3 +241,4 @@ class SqliteFile:
         connection.execute(f"PRAGMA journal_size_limit = {_LEFT_IN_WAL}")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_IN_WAL}")
         carry_out(missing, connection)
+        connection.execute("PRAGMA schema_version").fetchone()  # Makes the log, where nothing was written.

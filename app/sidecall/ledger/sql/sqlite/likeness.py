@@ -4,13 +4,15 @@ import os
 from io import FileIO
 from pathlib import Path
 
-from sidecall.ledger.sql.sqlite.faults import FileMoved, FileOverwritten
+from sidecall.ledger.sql.sqlite.faults import FileMoved, FileOverwritten, LogMoved
 from sidecall.ledger.sql.sqlite.file_lock import lock_itself, unlock_itself
 
 # How every file of SQLite begins.
 _HEAD = b"SQLite format 3\0"
 # What tells a file from all others of the machine, whatever it is called.
-FileIdentity = tuple[int, int]
+_Known = tuple[int, int]
+# The same of one that was opened, of its log, and of the memory that its connections share.
+FileIdentity = tuple[_Known | None, ...]
 # The generation of what is read, and the file that was opened for it.
 ReadSource = tuple[int, FileIdentity | None]
 
@@ -23,8 +25,8 @@ class Likeness:
         self._path = path
         self._is_locked = is_locked
         self._log = None if path is None else Path(f"{path}-wal")
+        self._beside = () if path is None else (f"{path}-wal", f"{path}-shm")
         self._identity: FileIdentity | None = None
-        self._log_identity: FileIdentity | None = None
         self._size = 0
         self._file: FileIO | None = None
         self._held: list[FileIO] = []
@@ -35,8 +37,15 @@ class Likeness:
         return self._identity
 
     def is_of(self, identity: FileIdentity | None) -> bool:
-        """Return whether this is the file that stands there now."""
-        return _identify(self._path) == identity
+        """Return whether this is the file that stands there now.
+
+        Raises:
+            LogMoved: It is, and what stands beside it is not what stood there.
+        """
+        found = self._identify_all()
+        if identity is not None and found != identity and found[0] == identity[0]:
+            raise LogMoved
+        return found == identity
 
     def begin(self) -> None:
         """Open the file, which is made where there is none, before connections do.
@@ -65,8 +74,8 @@ class Likeness:
                 unlock_itself(file.fileno())
 
     def _find_held(self) -> FileIO | None:
-        identity = _identify(self._path)
-        return next((file for file in self._held if _know(os.fstat(file.fileno())) == identity), None)
+        known = _identify(self._path)
+        return next((file for file in self._held if _know(os.fstat(file.fileno())) == known), None)
 
     def _hold(self) -> FileIO:
         assert self._path is not None
@@ -86,7 +95,10 @@ class Likeness:
 
     def take(self) -> None:
         """Note what it is like, now that it is open."""
-        self._identity, self._log_identity = _identify(self._path), _identify(self._log)
+        self._identity = self._identify_all()
+
+    def _identify_all(self) -> FileIdentity:
+        return _identify(self._path), *map(_identify, self._beside)
 
     def end(self) -> None:
         """Let go of the file, to which no connection leads any more."""
@@ -103,7 +115,7 @@ class Likeness:
         if self._file is None:
             return
         status = _look_at(self._path)
-        if status is None or _know(status) != self._identity:
+        if status is None or self._identity is None or _know(status) != self._identity[0]:
             raise FileMoved
         self._file.seek(0)
         if status.st_size < self._size or self._file.read(len(_HEAD)) != _HEAD:
@@ -116,18 +128,36 @@ class Likeness:
         return _measure(self._path) == 0
 
     def drop_left_over(self) -> None:
-        """Remove the log of a file that is gone, before it is taken for that of the one in its place."""
-        log = self._log
-        if log is not None and self._identity is not None and self._has_moved and _identify(log) == self._log_identity:
-            log.unlink(missing_ok=True)
-            Path(f"{self._path}-shm").unlink(missing_ok=True)
+        """Remove what stands beside a file that is gone, before it is taken for that of the one in its place.
+
+        Beside no file at all nothing is of use, whoever left it: connections to a file that is gone may still hold the
+        memory that they share, and a new one would look for the log that it tells of.
+        """
+        found = self._identify_all()
+        before = found if found[0] is None else self._identity
+        if before is not None and (found[0] is None or found[0] != before[0]):
+            for path, there, noted in zip(self._beside, found[1:], before[1:], strict=True):
+                if there is not None and there == noted:
+                    Path(path).unlink(missing_ok=True)
 
     @property
-    def _has_moved(self) -> bool:
-        return _identify(self._path) != self._identity
+    def has_lost_log(self) -> bool:
+        """Whether its log, or the memory that connections share, was deleted or replaced, and the file itself not."""
+        if self._file is None or self._identity is None or self._identity[1:] == (*map(_identify, self._beside),):
+            return False
+        try:
+            self.require_same()
+        except (FileMoved, FileOverwritten):
+            return False
+        return True
+
+    def drop_other_log(self) -> None:
+        """Remove a log that stands in the place of the one that was opened, and has nothing of this file."""
+        if self._log is not None and self._identity is not None and _identify(self._log) != self._identity[1]:
+            self._log.unlink(missing_ok=True)
 
 
-def _look_at(path: Path | None) -> os.stat_result | None:
+def _look_at(path: Path | str | None) -> os.stat_result | None:
     """Return what the system says of a file; None where there is none."""
     if path is None:
         return None
@@ -137,12 +167,12 @@ def _look_at(path: Path | None) -> os.stat_result | None:
         return None
 
 
-def _identify(path: Path | None) -> FileIdentity | None:
+def _identify(path: Path | str | None) -> _Known | None:
     status = _look_at(path)
     return None if status is None else _know(status)
 
 
-def _know(status: os.stat_result) -> FileIdentity:
+def _know(status: os.stat_result) -> _Known:
     return status.st_dev, status.st_ino
 
 

@@ -110,7 +110,7 @@ class SqliteDatabase:
 
         Raises:
             StoreUnavailable: The file cannot be used just now; nothing of this was written, unless the process that
-                writes was killed in the moment of the commit.
+                writes was killed, or its log deleted, in the moment of the commit.
         """
         text = self._changes.get(statement)
         if text is not None:

@@ -15,6 +15,8 @@ from sidecall.ledger.sql.database import Row
 from sidecall.ledger.sql.sqlite.faults import (
     DiskFull,
     FileDamaged,
+    LogBusy,
+    LogMoved,
     advise_fault,
     is_damage,
     is_fault,
@@ -85,8 +87,14 @@ class Pen:
         self._needs_reopening = False
         self._needs_room = False
         self._needs_check = False
+        self._has_log = False  # Nor is there one once it was deleted, and what stood in it saved.
         self._roomy_until = 0.0
         self._trouble: Trouble | None = None
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether there is no file that others could do anything to."""
+        return self._file.in_memory
 
     def open(self) -> Usable:
         """Open the file.
@@ -96,6 +104,7 @@ class Pen:
         """
         self._connection = self._file.open()
         self._cursor = self._connection.cursor()
+        self._has_log = True
         self._trouble = None
         return Usable(self._file.identity)
 
@@ -109,6 +118,7 @@ class Pen:
         with suppress(sqlite3.Error):
             self._cursor.close()
         self._connection.close()
+        self._has_log = False
 
     def write(self, group: Sequence[Order]) -> list[Any] | Trouble:
         """Carry out a group durably; what fails by itself fails alone."""
@@ -120,6 +130,19 @@ class Pen:
         assert self._trouble is not None
         return self._trouble
 
+    def look(self, *, for_room: bool = False) -> Trouble | None:
+        """Look, while there is nothing to write, whether the log is lost, or the disk full; say so once."""
+        if self._trouble is not None:
+            return None
+        try:
+            if for_room:
+                self._make_room([])
+            self._save_log()
+            self._require_log()
+        except Exception as error:
+            self._suffer(error)
+        return self._trouble
+
     def try_again(self, is_damaged: bool = False) -> Trouble | Usable:
         """Try whether the file can be used again; all of it where who reads it says that it is damaged."""
         if is_damaged:
@@ -127,9 +150,8 @@ class Pen:
         try:
             if self._needs_room:
                 self._file.require_room()
-            if self._needs_reopening:
-                self._disconnect()
-                self.open()
+            if self._needs_reopening or self._file.has_lost_log:
+                self._reopen()
             if self._needs_check:
                 self._check()
             self._make_room([], spare=_SPARE)
@@ -142,6 +164,25 @@ class Pen:
         else:
             self._trouble, self._needs_check = None, False
         return self._trouble or Usable(self._file.identity)
+
+    def _reopen(self) -> None:
+        self._needs_reopening = True
+        self._save_log()
+        self._disconnect()
+        self.open()
+
+    def _save_log(self) -> None:
+        """Bring what stands in a log that was deleted or replaced into the file: this connection alone has it yet."""
+        if self._has_log and self._file.has_lost_log:
+            [(is_busy, *_)] = self._cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            if is_busy:
+                raise LogBusy("database is locked")
+            self._file.drop_other_log()
+            self._has_log = False
+
+    def _require_log(self) -> None:
+        if not self._has_log:
+            raise LogMoved
 
     def _check(self) -> None:
         """Look through all of the file: most of one that is damaged can be written as before."""
@@ -171,6 +212,7 @@ class Pen:
 
     def _commit(self, group: Sequence[Order]) -> list[Any]:
         self._file.require_same()
+        self._require_log()
         self._make_room(group)
         try:
             self._cursor.execute("BEGIN IMMEDIATE")
@@ -179,6 +221,7 @@ class Pen:
         finally:
             if self._connection.in_transaction:
                 self._roll_back("ROLLBACK")
+        self._save_log()  # Whoever asked is about to hear that it is durable.
         return outcomes
 
     def _carry_out(self, statement: str, values: Any, kind: Kind) -> Any:

@@ -99,6 +99,8 @@ def _serve(pen: Pen, link: socket.socket, server: int) -> None:
     waiter.register(link, select.POLLIN)
     while os.getppid() == server:
         if not waiter.poll(_LOOK * 1000):
+            if (trouble := pen.look()) is not None:
+                _say(link, trouble)
             continue
         piece = link.recv(_CHUNK)
         if not piece:

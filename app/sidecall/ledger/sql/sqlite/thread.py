@@ -1,4 +1,4 @@
-"""A thread that writes a SQLite database: one in memory, which no other process can see."""
+"""A thread that writes a SQLite database: one in memory, or one of which there is little to write."""
 
 import asyncio
 import queue
@@ -10,6 +10,8 @@ from typing import Any
 
 from sidecall.ledger.sql.sqlite.pen import Hear, Order, Outcomes, Pen, Usable
 
+# Seconds without work after which it is looked what has become of the file.
+_LOOK = 1.0
 _Work = Callable[[], Outcomes]
 
 
@@ -48,7 +50,17 @@ class HandInThread:
         """Do nothing more: the thread has ended."""
 
     def _run(self, loop: asyncio.AbstractEventLoop, hear: Hear) -> None:
-        while (work := self._sent.get()) is not None:
+        look = None if self._pen.in_memory else _LOOK
+        while True:
+            try:
+                work = self._sent.get(timeout=look)
+            except queue.Empty:
+                # What is seldom written would be taken for usable for long.
+                if (trouble := self._pen.look(for_room=True)) is not None:
+                    _call_on(loop, hear, trouble)
+                continue
+            if work is None:
+                break
             _call_on(loop, hear, work())
         self._pen.close()
         _call_on(loop, hear, None)
