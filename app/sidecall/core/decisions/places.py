@@ -63,7 +63,7 @@ class Approvals(Protocol):
     def hear_of_strays(self, listener: HearOfStray | None) -> None:
         """Let a listener hear, from now on, of what was decided here though nobody heard of that; None for none.
 
-        Each is told once, and has its answer, or is reopened, afterwards; where its server has ended, it has one already.
+        Each is told once, and is answered or reopened afterwards; where its server has ended, it has an answer already.
         """
 
     async def reopen(self, approval_id: str, preview: Preview | None = None) -> ApprovalRecord:
