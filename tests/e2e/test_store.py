@@ -15,6 +15,7 @@ import pytest
 from tests.e2e.conftest import Serve
 from tests.kit.processes import bounding, find_writers, has_ended
 from tests.kit.servers import PATIENCE, Server
+from tests.ledger.sql.disks import freezing
 
 TOOLS = '''
 import time
@@ -49,12 +50,12 @@ def add(number: int) -> str:
 
 
 @pytest.fixture
-def serve(start_server: Serve, tmp_path: Path) -> Callable[[], Server]:
+def serve(start_server: Serve, tmp_path: Path) -> Callable[..., Server]:
     """Give a function that starts a server on the same file each time."""
     (tmp_path / "payments.py").write_text(TOOLS)
 
-    def start() -> Server:
-        return start_server("--tools", "payments.py", cwd=tmp_path, SIDECALL_STORE="sqlite:///ledger.db")
+    def start(**settings: str) -> Server:
+        return start_server("--tools", "payments.py", cwd=tmp_path, SIDECALL_STORE="sqlite:///ledger.db", **settings)
 
     return start
 
@@ -226,3 +227,26 @@ def test_what_is_accepted_outlives_a_file_that_could_not_be_written(serve: Calla
         found = [client.get(f"/tool_calls/{one}").status_code for one in accepted]
 
     assert found == [200] * 300
+
+
+def test_files_that_become_immutable_do_not_end_the_server(serve: Callable[..., Server], tmp_path: Path) -> None:
+    """Nor does the memory beside them, which those who read share with who writes."""
+    server = serve(SIDECALL_HISTORY="off")
+    body = {"type": "tool_call", "name": "add", "args": {"number": 1}, "id": "1"}
+    with httpx.Client(base_url=server.url, timeout=PATIENCE) as client:
+
+        def send() -> tuple[int, int, int]:
+            job = client.post("/tool_calls", json=body, headers={"Prefer": "respond-async"})
+            plain = client.post("/tool_calls", json=body)
+            return job.status_code, client.get("/tool_calls").status_code, plain.status_code
+
+        before = {client.post("/tool_calls", json=body, headers={"Prefer": "respond-async"}) for _ in range(20)}
+        with freezing(list(tmp_path.glob("ledger*"))):
+            found = {send() for _ in range(20)}
+            time.sleep(1)  # Within that the writing process is started again.
+            found |= {send() for _ in range(20)}
+        wait(lambda: client.get("/readyz").status_code == 200)
+        later = send()
+        kept = {client.get(one.headers["Location"]).status_code for one in before}
+
+    assert (found, later, kept) == ({(503, 200, 200)}, (202, 200, 200), {200})

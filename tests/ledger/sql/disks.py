@@ -1,8 +1,9 @@
-"""A disk that is soon full."""
+"""A disk that is soon full, and files that nobody may change."""
 
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -26,3 +27,15 @@ def fill_up(disk: Path) -> Path:
     with pytest.raises(OSError, match="No space left"):
         ballast.write_bytes(b"x" * 4_000_000)
     return ballast
+
+
+@contextmanager
+def freezing(files: list[Path]) -> Iterator[None]:
+    """Let nobody change these files, not even root or who has opened them."""
+    chattr = shutil.which("chattr")
+    if chattr is None or subprocess.run([chattr, "+i", *files], capture_output=True, check=False).returncode:
+        pytest.skip("only root may make files immutable, and not on every disk")
+    try:
+        yield
+    finally:
+        subprocess.run([chattr, "-i", *files], check=True)

@@ -15,6 +15,7 @@ from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 from tests.kit.processes import find_writers, has_ended
 from tests.kit.waiting import until
+from tests.ledger.sql.disks import freezing
 
 SERVE = """
 import asyncio, sys
@@ -30,6 +31,29 @@ async def serve():
 asyncio.run(serve())
 """
 
+READ = """
+import asyncio, sys
+from pathlib import Path
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
+async def serve():
+    database = SqliteDatabase(Path(sys.argv[1]))
+    await database.open()
+    await database.read("find_servers")
+    await database.write("register_server", "a", 1.0)
+    print("open", flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    print(await database.read("find_servers"), flush=True)
+    await database.close()
+asyncio.run(serve())
+"""
+
+# In another process, since to close a file frees the locks that a process has on it.
+TEAR = """
+import sys
+with open(sys.argv[1], "r+b") as memory:
+    memory.write(bytes(8))
+"""
+
 _REQUEST = ContextVar("request", default="none")
 
 
@@ -42,9 +66,9 @@ async def database(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
     await database.close()
 
 
-def serve(path: Path) -> "subprocess.Popen[str]":
-    """Start a server that writes when its input ends, and then ends itself."""
-    command = [sys.executable, "-c", SERVE, str(path)]
+def serve(path: Path, program: str = SERVE) -> "subprocess.Popen[str]":
+    """Start a server that writes or reads when its input ends, and then ends itself."""
+    command = [sys.executable, "-c", program, str(path)]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, start_new_session=True)
     assert process.stdout is not None
@@ -77,6 +101,19 @@ async def test_who_waits_for_a_process_that_is_killed_is_told(database: SqliteDa
 
     with pytest.raises(StoreUnavailable):
         await waiting
+
+
+async def test_who_reads_waits_where_a_change_was_cut_short(database: SqliteDatabase, tmp_path: Path) -> None:
+    """Until another process is there, which mends the memory that they share."""
+    await database.write("register_server", "before", 1.0)
+    await database.read("find_servers")
+    [writer] = find_writers()
+    os.kill(writer, signal.SIGKILL)
+    ended = has_ended(writer)
+    subprocess.run([sys.executable, "-c", TEAR, tmp_path / "ledger.db-shm"], check=True)
+
+    assert ended
+    assert await database.read("find_servers") == [("before", 1.0, 1.0)]
 
 
 async def test_who_waits_for_a_process_that_hangs_is_told(tmp_path: Path) -> None:
@@ -164,3 +201,12 @@ def test_it_ends_with_a_server_that_closes_the_file(tmp_path: Path) -> None:
 
     assert (told, server.returncode) == ("('later',)\n", 0)
     assert has_ended(writer)
+
+
+def test_who_reads_changes_nothing_that_is_shared_with_it(tmp_path: Path) -> None:
+    """It would be ended by the system where that cannot be changed any more."""
+    server = serve(tmp_path / "ledger.db", READ)
+    with freezing(list(tmp_path.iterdir())):
+        told, _ = server.communicate()
+
+    assert (told, server.returncode) == ("[('a', 1.0, 1.0)]\n", 0)

@@ -24,7 +24,8 @@ _PASSING = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE
 _OUT_OF_REACH = frozenset(
     {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL}
 )
-
+# What a reader finds that may not mend the memory beside a file: it saw that amid a change, or whoever writes has ended.
+_UNSETTLED = frozenset({sqlite3.SQLITE_READONLY_RECOVERY, sqlite3.SQLITE_READONLY_CANTINIT})
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
@@ -74,6 +75,11 @@ def is_fault(error: Exception) -> bool:
 def is_passing(error: Exception) -> bool:
     """Return whether the same connection may serve again."""
     return _code(error) in _PASSING
+
+
+def is_unsettled(error: Exception) -> bool:
+    """Return whether a reader has to wait a moment for whoever writes."""
+    return getattr(error, "sqlite_errorcode", None) in _UNSETTLED
 
 
 def is_full(error: Exception) -> bool:

@@ -34,6 +34,9 @@ _CAN_COPY = hasattr(sqlite3.Connection, "deserialize")
 _ELSEWHERE = "Name another file in SIDECALL_STORE, or a PostgreSQL, postgresql://..., which several servers can share."
 # Most bytes that stay taken by the file of what is not in the main one yet.
 _LEFT_IN_WAL = 64 * 1024 * 1024
+# A connection that only reads writes into no memory either: where the file beside it becomes unwritable, that would end
+# the whole process. Whoever writes does so for it, and has to be another process: within one all do alike.
+_READING_ALONE = "ro&readonly_shm=1"
 # Pages that are in the log before they go into the main file: those that change often go there once for many changes.
 _PAGES_IN_WAL = 4000
 
@@ -141,7 +144,7 @@ class SqliteFile:
             raise FileOverwritten
         if not self._likeness.is_of(identity):
             raise FileMoved
-        connection = self._connect("rw")
+        connection = self._connect(_READING_ALONE if self.identity is None else "rw")
         connection.execute("PRAGMA query_only = 1")
         return connection
 
@@ -241,4 +244,5 @@ class SqliteFile:
         connection.execute(f"PRAGMA journal_size_limit = {_LEFT_IN_WAL}")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_IN_WAL}")
         carry_out(missing, connection)
-        connection.execute("PRAGMA schema_version").fetchone()  # Makes the log, where nothing was written.
+        # Makes the log where nothing was written, and the memory beside the file, which no reader does.
+        connection.execute("PRAGMA schema_version").fetchone()

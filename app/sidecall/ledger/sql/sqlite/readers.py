@@ -2,18 +2,23 @@
 
 import asyncio
 import sqlite3
+import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.database import Row
+from sidecall.ledger.sql.sqlite.faults import is_unsettled
 from sidecall.ledger.sql.sqlite.file import SqliteFile
 from sidecall.ledger.sql.sqlite.likeness import ReadSource
 
 # Seconds for which a statement is waited for, and at the end for all; on a disk that is stuck they take for ever.
 _PATIENCE = 10.0
 _SECONDS_TO_CLOSE = 2.0
+# Seconds in which another process has taken the place of one that wrote and was killed, and between two looks.
+_UNTIL_SETTLED = 2.0
+_MOMENT = 0.01
 
 
 class Readers:
@@ -46,6 +51,16 @@ class Readers:
             self._free.pop()[1].close()
 
     def _read(self, statement: str, values: Row, source: ReadSource) -> list[Row]:
+        until = time.monotonic() + _UNTIL_SETTLED
+        while True:
+            try:
+                return self._read_now(statement, values, source)
+            except sqlite3.Error as error:
+                if not is_unsettled(error) or time.monotonic() > until:
+                    raise
+            time.sleep(_MOMENT)
+
+    def _read_now(self, statement: str, values: Row, source: ReadSource) -> list[Row]:
         connection = self._connect(source)
         try:
             rows = connection.execute(statement, values).fetchall()
