@@ -60,7 +60,32 @@ async def test_one_that_takes_its_rights_away_is_out_of_use_until_they_are_grant
             f"the ledger cannot be used, so calls that have to be remembered get 503: {name}: "
             "permission denied for table calls; its user lacks a right",
         ),
+        (
+            "ERROR",
+            f"the ledger still cannot be used: {name}: the user {estate.user} may not use the tables calls: {grant}",
+        ),
         ("WARNING", f"the ledger can be used again: {name}"),
+    ]
+
+
+async def test_the_log_says_why_a_connection_that_was_lost_is_not_made_again(
+    estate: Estate, database: PostgresDatabase, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each reason once, however often it is found."""
+    name = f"PostgreSQL at {estate.url.partition('@')[2]}"
+    end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{user}'"
+    denied = f'{name}: password authentication failed for user "{estate.user}"'
+
+    await estate.administer("ALTER ROLE {user} PASSWORD 'y'", end)
+    await wait_until(lambda: database.trouble == denied)
+    await asyncio.sleep(1.0)  # Until it was found a few times.
+    await estate.administer("ALTER ROLE {user} PASSWORD 'x'")
+    await wait_until(lambda: database.trouble is None)
+
+    assert [record.message for record in caplog.records] == [
+        f"the ledger cannot be used, so calls that have to be remembered get 503: {name}: the connection to it is lost",
+        f"the ledger still cannot be used: {denied}",
+        f"the ledger can be used again: {name}",
     ]
 
 

@@ -12,7 +12,7 @@ from sidecall.ledger.sql.gathering import Gathering
 from sidecall.ledger.sql.postgres.carrying import carry_out
 from sidecall.ledger.sql.postgres.concerns import LEDGER, Concern
 from sidecall.ledger.sql.postgres.connecting import open_connection
-from sidecall.ledger.sql.postgres.link import Link
+from sidecall.ledger.sql.postgres.link import Link, name_loss
 from sidecall.ledger.sql.postgres.outage import Outage
 from sidecall.ledger.sql.postgres.readers import NoneFreeError, PostgresReaders
 from sidecall.ledger.sql.postgres.sessions import require_sessions
@@ -244,13 +244,8 @@ class PostgresDatabase:
 
     def _miss(self) -> None:
         """Note that a connection is lost."""
-        if (lost := self._tell_loss()) is not None:
+        if (lost := name_loss(self._writers)) is not None:
             self._outage.begin(lost)
-
-    def _tell_loss(self) -> str | None:
-        """Return why nothing can be written, for want of a connection; None where there is one."""
-        lost = [link.trouble or "" for link in self._writers if link.connection is None]
-        return lost[0] if len(lost) == len(self._writers) else None
 
     def _empty_line(self) -> None:
         turn_away(self._line.empty())
@@ -260,7 +255,7 @@ class PostgresDatabase:
 
         Where it is empty, the tables are made again: it was made anew by whoever looks after it.
         """
-        if (lost := self._tell_loss()) is not None:
+        if (lost := name_loss(self._writers)) is not None:
             return lost
         try:
             async with self._readers.take(is_urgent=True) as link:

@@ -1,15 +1,13 @@
 """Why a PostgreSQL database cannot be used, from whoever finds out first until a trial of it goes well."""
 
 import asyncio
-import logging
 import random
 import time
 from collections.abc import Awaitable, Callable
 from contextvars import Context
 
 from sidecall.ledger.sql.postgres.concerns import Concern
-
-logger = logging.getLogger("sidecall")
+from sidecall.ledger.sql.trouble_log import TroubleLog
 
 # Seconds before the first trial, and at most between two of them.
 _SOON = 0.1
@@ -21,7 +19,7 @@ _LONG = 5.0
 
 
 class Outage:
-    """What is true of a database for all who use it; the log has one line when it begins and one when it ends.
+    """What is true of a database for all who use it; the log says when it begins, each other reason, and when it ends.
 
     `find_fault` tries the database and returns what is wrong with it, None where nothing is. `when_begun` is called at
     each beginning.
@@ -34,8 +32,8 @@ class Outage:
         find_fault: Callable[[], Awaitable[str | None]],
         when_begun: Callable[[], None],
     ) -> None:
-        self._concern = concern
         self._name = f"PostgreSQL at {address}"
+        self._log = TroubleLog(concern.name, "used", concern.loss, self._name)
         self._find_fault = find_fault
         self._when_begun = when_begun
         self._is_open = False
@@ -67,9 +65,6 @@ class Outage:
         self._say(fault)
         if is_new:
             self.troubled_since = time.time()
-            what, loss = self._concern.name, self._concern.loss
-            # What goes wrong belongs to no request, though one finds it out.
-            Context().run(logger.error, "%s cannot be used, so %s: %s", what, loss, self.trouble)
             is_same = time.monotonic() < self._ended_at + _STEADY
             self._pause = min(2 * self._pause, _LONG) if is_same else _SOON
             self._mending = asyncio.get_running_loop().create_task(self._mend(), context=Context())
@@ -88,6 +83,8 @@ class Outage:
 
     def _say(self, fault: str) -> None:
         self.fault, self.trouble = fault, f"{self._name}: {fault}"
+        # What goes wrong belongs to no request, though one finds it out.
+        Context().run(self._log.tell, self.trouble)
 
     async def _mend(self) -> None:
         pause = self._pause
@@ -101,4 +98,4 @@ class Outage:
             self._say(fault)
         self.fault = self.trouble = self.troubled_since = None
         self._ended_at = time.monotonic()
-        logger.warning("%s can be used again: %s", self._concern.name, self._name)
+        self._log.tell_end()
