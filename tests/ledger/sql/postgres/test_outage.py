@@ -10,6 +10,7 @@ import pytest
 
 from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.postgres.database import PostgresDatabase
+from sidecall.ledger.sql.statements import read_statements
 from tests.kit.postgres import Cluster, Estate
 from tests.ledger.sql.postgres.test_database import wait_until
 
@@ -133,6 +134,25 @@ async def test_one_that_lacks_a_table_stays_out_of_use(estate: Estate, database:
     assert 'relation "calls" does not exist' in await find_out(database)
 
     await wait_until(lambda: "it lacks the tables calls and has others: restore a backup" in (database.trouble or ""))
+
+
+async def test_a_fault_that_no_trial_finds_does_not_fill_the_log(
+    estate: Estate, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of a disk that is full what a trial changes needs no room, and what a call adds does."""
+    full = "DO $$ BEGIN RAISE EXCEPTION 'no space left' USING ERRCODE = '53100'; END $$"
+    database = PostgresDatabase(estate.url, {**read_statements("postgres"), "fill": full})
+    await database.open()
+    end = time.monotonic() + 2.8
+
+    while time.monotonic() < end:
+        with pytest.raises(StoreUnavailable):
+            await database.write("fill")
+        await asyncio.sleep(0.01)
+    await database.close()
+
+    # The third begins after one second at least, and a fourth two seconds after that.
+    assert 2 <= [record.levelname for record in caplog.records].count("ERROR") <= 3
 
 
 async def test_a_table_that_others_have_locked_is_waited_for_once(

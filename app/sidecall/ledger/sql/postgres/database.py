@@ -238,7 +238,7 @@ class PostgresDatabase:
     def _suffer(self, error: Exception) -> None:
         """Note that the database has failed somebody."""
         if is_said(error):
-            self._outage.begin(word_fault(error))
+            self._outage.begin(word_fault(error), is_found=False)
         else:
             self._outage.doubt()
 
