@@ -86,7 +86,7 @@ class Cluster:
         while True:
             with (self.folder / "log").open("ab") as log:
                 self._process = subprocess.Popen(
-                    [self.programs / "postgres", *where], stdout=log, stderr=log, cwd=self.folder, **_as_owner()
+                    [self.programs / "postgres", *where], stdout=log, stderr=log, cwd=self.folder, **as_owner()
                 )
             if self._becomes_ready(limit):
                 return
@@ -126,7 +126,7 @@ class Cluster:
         command = [self.programs / program, *arguments]
         environment = {**os.environ, "PGPASSWORD": _PASSWORD}
         done: subprocess.CompletedProcess[str] = subprocess.run(
-            command, capture_output=True, text=True, cwd=self.folder, env=environment, timeout=PATIENCE, **_as_owner()
+            command, capture_output=True, text=True, cwd=self.folder, env=environment, timeout=PATIENCE, **as_owner()
         )
         assert done.returncode == 0, f"{program}: {done.stdout}{done.stderr}"
         return done.stdout
@@ -159,7 +159,7 @@ def cluster() -> Iterator[Cluster]:
 def running(programs: Path, *, syncs: bool = False) -> Iterator[Cluster]:
     """Make a cluster of these programs and start it; remove it afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="sidecall-postgres-"))
-    made = Cluster(programs, folder, _find_free_port(), syncs)
+    made = Cluster(programs, folder, find_free_port(), syncs)
     try:
         made.prepare()
         made.start()
@@ -238,12 +238,14 @@ def _find_owner() -> dict[str, Any] | None:
     return {"user": entry.pw_uid, "group": entry.pw_gid}
 
 
-def _as_owner() -> dict[str, Any]:
+def as_owner() -> dict[str, Any]:
+    """Return what has a process started as whoever may run the programs."""
     owner = _find_owner()
     return {} if owner is None else {**owner, "extra_groups": []}
 
 
-def _find_free_port() -> int:
+def find_free_port() -> int:
+    """Return a port of this machine that nobody has taken."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port: int = free.getsockname()[1]
         return port

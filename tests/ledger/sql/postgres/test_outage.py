@@ -10,6 +10,7 @@ import pytest
 
 from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.postgres.database import PostgresDatabase
+from sidecall.ledger.sql.statements import read_statements
 from tests.kit.postgres import Cluster, Estate
 from tests.ledger.sql.postgres.test_database import wait_until
 
@@ -60,7 +61,32 @@ async def test_one_that_takes_its_rights_away_is_out_of_use_until_they_are_grant
             f"the ledger cannot be used, so calls that have to be remembered get 503: {name}: "
             "permission denied for table calls; its user lacks a right",
         ),
+        (
+            "ERROR",
+            f"the ledger still cannot be used: {name}: the user {estate.user} may not use the tables calls: {grant}",
+        ),
         ("WARNING", f"the ledger can be used again: {name}"),
+    ]
+
+
+async def test_the_log_says_why_a_connection_that_was_lost_is_not_made_again(
+    estate: Estate, database: PostgresDatabase, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each reason once, however often it is found."""
+    name = f"PostgreSQL at {estate.url.partition('@')[2]}"
+    end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{user}'"
+    denied = f'{name}: password authentication failed for user "{estate.user}"'
+
+    await estate.administer("ALTER ROLE {user} PASSWORD 'y'", end)
+    await wait_until(lambda: database.trouble == denied)
+    await asyncio.sleep(1.0)  # Until it was found a few times.
+    await estate.administer("ALTER ROLE {user} PASSWORD 'x'")
+    await wait_until(lambda: database.trouble is None)
+
+    assert [record.message for record in caplog.records] == [
+        f"the ledger cannot be used, so calls that have to be remembered get 503: {name}: the connection to it is lost",
+        f"the ledger still cannot be used: {denied}",
+        f"the ledger can be used again: {name}",
     ]
 
 
@@ -108,6 +134,25 @@ async def test_one_that_lacks_a_table_stays_out_of_use(estate: Estate, database:
     assert 'relation "calls" does not exist' in await find_out(database)
 
     await wait_until(lambda: "it lacks the tables calls and has others: restore a backup" in (database.trouble or ""))
+
+
+async def test_a_fault_that_no_trial_finds_does_not_fill_the_log(
+    estate: Estate, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of a disk that is full what a trial changes needs no room, and what a call adds does."""
+    full = "DO $$ BEGIN RAISE EXCEPTION 'no space left' USING ERRCODE = '53100'; END $$"
+    database = PostgresDatabase(estate.url, {**read_statements("postgres"), "fill": full})
+    await database.open()
+    end = time.monotonic() + 2.8
+
+    while time.monotonic() < end:
+        with pytest.raises(StoreUnavailable):
+            await database.write("fill")
+        await asyncio.sleep(0.01)
+    await database.close()
+
+    # The third begins after one second at least, and a fourth two seconds after that.
+    assert 2 <= [record.levelname for record in caplog.records].count("ERROR") <= 3
 
 
 async def test_a_table_that_others_have_locked_is_waited_for_once(

@@ -11,6 +11,8 @@ ERRORS = {
     "closed": (asyncpg.InterfaceError("connection is closed"), True, True),
     "broken as it was made": (asyncpg.InternalClientError("cannot switch to state 12"), True, True),
     "disk full": (asyncpg.DiskFullError("no space left"), True, True),
+    "another's session": (asyncpg.InvalidSQLStatementNameError("prepared statement does not exist"), True, True),
+    "another's statement": (asyncpg.DuplicatePreparedStatementError("prepared statement exists"), True, True),
     "row held by others": (asyncpg.LockNotAvailableError("canceling statement due to lock timeout"), True, False),
     "refused by the driver": (asyncpg.DataError("invalid input for query argument $1"), False, False),
     "wrong statement": (asyncpg.PostgresSyntaxError("syntax error"), False, False),

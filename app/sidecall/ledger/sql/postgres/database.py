@@ -9,14 +9,16 @@ import asyncpg
 from sidecall.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.ledger.sql.database import Dialect, Row
 from sidecall.ledger.sql.gathering import Gathering
+from sidecall.ledger.sql.postgres.carrying import carry_out
 from sidecall.ledger.sql.postgres.concerns import LEDGER, Concern
 from sidecall.ledger.sql.postgres.connecting import open_connection
-from sidecall.ledger.sql.postgres.link import Link
+from sidecall.ledger.sql.postgres.link import Link, name_loss
 from sidecall.ledger.sql.postgres.outage import Outage
 from sidecall.ledger.sql.postgres.readers import NoneFreeError, PostgresReaders
+from sidecall.ledger.sql.postgres.sessions import require_sessions
 from sidecall.ledger.sql.postgres.tables import NoTables, bring_up_to_date, require_tables, try_tables
 from sidecall.ledger.sql.postgres.words import is_locked, is_of_all, is_said, is_unavailable, name_address, word_fault
-from sidecall.ledger.sql.rounds import BESIDE, Line, Round, Wish, hand_out, measure, refuse_all, turn_away
+from sidecall.ledger.sql.rounds import BESIDE, Line, Round, Wish, measure, refuse_all, turn_away
 from sidecall.ledger.sql.statements import read_statements
 
 # What one commit takes at most, so that it is done in a time that can be waited for.
@@ -32,9 +34,6 @@ _READERS = 3
 # As many are enough for one message, which costs the database as much as some ten of the calls in it. What is more is
 # shared by idle connections: while the database wrote all of it, this process would have nothing to do.
 _ENOUGH = 16
-# Reads what a statement is given as columns, each of all rows of a message. The database carries it out once, which for
-# sixteen rows takes half of what sixteen times would.
-_COLUMNS = " unnest($1::"
 _TO_CONNECT = 5.0
 _TO_START = 30.0
 
@@ -98,6 +97,8 @@ class PostgresDatabase:
             for link in self._writers:
                 await link.open()
             await self._readers.open()
+            async with self._readers.take() as reader:
+                await self._try_sessions(reader)
             self._outage.open()
         except (OSError, TimeoutError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             await self.close()
@@ -171,12 +172,16 @@ class PostgresDatabase:
 
     def _wake(self) -> None:
         """Let a connection that has nothing to do write what waits; those that write take it by themselves."""
-        link = next((link for link in self._idle if link.connection is not None), None)
-        if link is not None:
-            self._idle.remove(link)
+        if (link := self._take_idle()) is not None:
             task = asyncio.create_task(self._write_rounds(link))
             self._writing.add(task)
             task.add_done_callback(self._writing.discard)
+
+    def _take_idle(self) -> Link | None:
+        link = next((link for link in self._idle if link.connection is not None), None)
+        if link is not None:
+            self._idle.remove(link)
+        return link
 
     async def _write_rounds(self, link: Link) -> None:
         try:
@@ -221,7 +226,7 @@ class PostgresDatabase:
 
     async def _attempt(self, link: Link, taken: Round) -> None:
         patience = self._patience + taken.size / _SLOWLY
-        await link.use(lambda connection: _carry_out(connection, taken), patience)
+        await link.use(lambda connection: carry_out(connection, taken), patience)
 
     def _refuse(self, wishes: Sequence[Wish], error: Exception) -> None:
         if is_unavailable(error):
@@ -233,19 +238,14 @@ class PostgresDatabase:
     def _suffer(self, error: Exception) -> None:
         """Note that the database has failed somebody."""
         if is_said(error):
-            self._outage.begin(word_fault(error))
+            self._outage.begin(word_fault(error), is_found=False)
         else:
             self._outage.doubt()
 
     def _miss(self) -> None:
         """Note that a connection is lost."""
-        if (lost := self._tell_loss()) is not None:
+        if (lost := name_loss(self._writers)) is not None:
             self._outage.begin(lost)
-
-    def _tell_loss(self) -> str | None:
-        """Return why nothing can be written, for want of a connection; None where there is one."""
-        lost = [link.trouble or "" for link in self._writers if link.connection is None]
-        return lost[0] if len(lost) == len(self._writers) else None
 
     def _empty_line(self) -> None:
         turn_away(self._line.empty())
@@ -255,7 +255,7 @@ class PostgresDatabase:
 
         Where it is empty, the tables are made again: it was made anew by whoever looks after it.
         """
-        if (lost := self._tell_loss()) is not None:
+        if (lost := name_loss(self._writers)) is not None:
             return lost
         try:
             async with self._readers.take(is_urgent=True) as link:
@@ -275,15 +275,14 @@ class PostgresDatabase:
         except NoTables:
             await link.use(lambda one: bring_up_to_date(one, self._address), _TO_START)
             await link.use(lambda one: try_tables(one, tables), self._patience)
+        await self._try_sessions(link)
 
-
-async def _carry_out(connection: asyncpg.Connection, taken: Round) -> None:
-    # What goes in one message to the server is a transaction of itself.
-    found: list[Any] = []
-    if _COLUMNS in taken.statement:
-        found = await connection.fetch(taken.statement, *zip(*taken.rows, strict=True))
-    elif taken.is_single:
-        found = await connection.fetchmany(taken.statement, taken.rows)
-    else:
-        await connection.executemany(taken.statement, taken.rows)
-    hand_out(taken.wishes, found)
+    async def _try_sessions(self, reader: Link) -> None:
+        """Look whether connections keep their sessions, unless all that write do so just now."""
+        if (writer := self._take_idle()) is not None:
+            try:
+                await require_sessions(writer, reader, self._patience)
+            finally:
+                self._idle.append(writer)
+                if self._line:
+                    self._wake()

@@ -2,7 +2,8 @@
 
 import asyncio
 import random
-from collections.abc import Callable, Coroutine
+import time
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -42,6 +43,7 @@ class Link:
         self._silent: asyncpg.Connection | None = None
         self.connection: asyncpg.Connection | None = None
         self.trouble: str | None = None
+        self.found_at = 0.0  # When that was found.
 
     async def open(self) -> None:
         """Connect.
@@ -117,10 +119,14 @@ class Link:
     def _lose(self, connection: Any, why: str = _LOST) -> None:
         if self._is_closing or connection is not self.connection:
             return
-        self.connection, self.trouble = None, why
+        self.connection = None
+        self._note(why)
         if self._is_kept:
             self._mending = asyncio.create_task(self._mend())
         self._when_lost()
+
+    def _note(self, why: str) -> None:
+        self.trouble, self.found_at = why, time.monotonic()
 
     async def _mend(self) -> None:
         pause = _SOON
@@ -128,9 +134,16 @@ class Link:
             try:
                 await self.open()
             except Exception as error:
-                self.trouble = word_fault(error)
+                self._note(word_fault(error))
             else:
                 return
             # Many servers do not come back at the same moment.
             await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311
             pause = min(2 * pause, _SELDOM)
+
+
+def name_loss(links: Sequence[Link]) -> str | None:
+    """Return why none of these is connected, as was found last; None where one is."""
+    if any(link.connection is not None for link in links):
+        return None
+    return max(links, key=lambda link: link.found_at).trouble or ""

@@ -1,15 +1,13 @@
 """Why a PostgreSQL database cannot be used, from whoever finds out first until a trial of it goes well."""
 
 import asyncio
-import logging
 import random
 import time
 from collections.abc import Awaitable, Callable
 from contextvars import Context
 
 from sidecall.ledger.sql.postgres.concerns import Concern
-
-logger = logging.getLogger("sidecall")
+from sidecall.ledger.sql.trouble_log import TroubleLog
 
 # Seconds before the first trial, and at most between two of them.
 _SOON = 0.1
@@ -17,11 +15,14 @@ _SELDOM = 1.0
 # An outage that begins so many seconds after the one before ended is the same one, of which the trial has seen nothing:
 # it is tried less and less often, lest the log fill.
 _STEADY = 10.0
-_LONG = 5.0
+_LONG = 8.0
+# The same where the database says what no trial has found, as on a full disk, of which a trial takes nothing.
+_STEADY_UNFOUND = 60.0
+_LATER = 2.0
 
 
 class Outage:
-    """What is true of a database for all who use it; the log has one line when it begins and one when it ends.
+    """What is true of a database for all who use it; the log says when it begins, each other reason, and when it ends.
 
     `find_fault` tries the database and returns what is wrong with it, None where nothing is. `when_begun` is called at
     each beginning.
@@ -34,13 +35,14 @@ class Outage:
         find_fault: Callable[[], Awaitable[str | None]],
         when_begun: Callable[[], None],
     ) -> None:
-        self._concern = concern
         self._name = f"PostgreSQL at {address}"
+        self._log = TroubleLog(concern.name, "used", concern.loss, self._name)
         self._find_fault = find_fault
         self._when_begun = when_begun
         self._is_open = False
         self._pause = _SOON
         self._ended_at = 0.0
+        self._is_found = True
         self._mending: asyncio.Task[None] | None = None
         self._doubting: asyncio.Task[bool] | None = None
         self.fault: str | None = None
@@ -59,19 +61,20 @@ class Outage:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def begin(self, fault: str) -> None:
-        """Note that nobody can use the database, and try it until it can be used again."""
+    def begin(self, fault: str, *, is_found: bool = True) -> None:
+        """Note that nobody can use the database, and try it until it can be used again.
+
+        Args:
+            fault: Why.
+            is_found: Whether a trial finds that out, as far as it is known.
+        """
         if not self._is_open:
             return
         is_new = self.fault is None
         self._say(fault)
         if is_new:
             self.troubled_since = time.time()
-            what, loss = self._concern.name, self._concern.loss
-            # What goes wrong belongs to no request, though one finds it out.
-            Context().run(logger.error, "%s cannot be used, so %s: %s", what, loss, self.trouble)
-            is_same = time.monotonic() < self._ended_at + _STEADY
-            self._pause = min(2 * self._pause, _LONG) if is_same else _SOON
+            self._pause, self._is_found = self._choose_pause(), is_found
             self._mending = asyncio.get_running_loop().create_task(self._mend(), context=Context())
             self._when_begun()
 
@@ -86,8 +89,17 @@ class Outage:
             self.begin(fault)
         return self.trouble is not None
 
+    def _choose_pause(self) -> float:
+        """Return how many seconds an outage that begins takes at least."""
+        steady, soonest = (_STEADY, _SOON) if self._is_found else (_STEADY_UNFOUND, _LATER)
+        if time.monotonic() >= self._ended_at + steady:
+            return _SOON
+        return min(max(soonest, 2 * self._pause), _LONG)
+
     def _say(self, fault: str) -> None:
         self.fault, self.trouble = fault, f"{self._name}: {fault}"
+        # What goes wrong belongs to no request, though one finds it out.
+        Context().run(self._log.tell, self.trouble)
 
     async def _mend(self) -> None:
         pause = self._pause
@@ -98,7 +110,8 @@ class Outage:
             fault = await self._find_fault()
             if fault is None:
                 break
+            self._is_found = True
             self._say(fault)
         self.fault = self.trouble = self.troubled_since = None
         self._ended_at = time.monotonic()
-        logger.warning("%s can be used again: %s", self._concern.name, self._name)
+        self._log.tell_end()

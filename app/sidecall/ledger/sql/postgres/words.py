@@ -11,15 +11,22 @@ _NOT_AN_ADDRESS = (
     "SIDECALL_STORE is no address of a PostgreSQL database: write postgresql://user:password@host:5432/database, and "
     "of the characters @ : / ? # % in a password their percent-encoded form."
 )
-# The database is there, and cannot be used just now: by the first two characters of SQLSTATE, or all five. Among them
-# is what its administrator did to the user (28), the database (3D), the schema (3F), rights (42501) and tables (42P01).
-_UNAVAILABLE = ("08", "28", "3D", "3F", "53", "57", "58", "25006", "42501", "42P01", "55P03", "40001", "40P01", "XX")
+# The database is there, and cannot be used just now: by the first two characters of SQLSTATE, or all five.
+_UNAVAILABLE = (
+    *("08", "53", "57", "58", "25006", "40001", "40P01", "55P03", "XX"),
+    # What its administrator did to the user, the database, the schema, rights and tables.
+    *("28", "3D", "3F", "42501", "42P01"),
+    # What was prepared is in another session, or another's in this one.
+    *("26000", "42P05"),
+)
 # Only one of several statements may have to do with it.
 _OF_ONE = ("55P03", "40001", "40P01", "57014")
 
-
+POOLED = "a pooler gives each transaction another connection: use its session mode, or name the database itself"
 # What the server's own words do not say.
 _WORDS = {
+    "26000": f"{{}}: {POOLED}",
+    "42P05": f"{{}}: {POOLED}",
     "25006": "it cannot be written: it is a standby, or was made read-only",
     "42501": "{}; its user lacks a right",
     "55P03": "{}: another program has locked it",

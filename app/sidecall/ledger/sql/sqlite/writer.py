@@ -15,7 +15,7 @@ from sidecall.ledger.sql.sqlite.likeness import ReadSource
 from sidecall.ledger.sql.sqlite.pen import Hear, Kind, Order, Outcomes, Trouble, Usable
 from sidecall.ledger.sql.sqlite.purposes import LEDGER, Purpose
 from sidecall.ledger.sql.sqlite.sizes import measure
-from sidecall.ledger.sql.sqlite.trouble_log import TroubleLog
+from sidecall.ledger.sql.trouble_log import TroubleLog
 
 # So many are waited for, or as many as are being written just now, or a quarter of the most that waited at once lately.
 # Where all were, this process and the hand would take turns, and each would wait for the other.
@@ -89,7 +89,7 @@ class Writer:
         """Write by this hand what is called so; `most_waiting` is in bytes, `hangs_after` in seconds or endless."""
         self._hand = hand
         self._name = name
-        self._log = TroubleLog(purpose, name)
+        self._log = TroubleLog(purpose.name, "written", purpose.loss, name)
         self._most_waiting = most_waiting
         self._size = 0
         self._orders: list[Order] = []  # Not sent yet.

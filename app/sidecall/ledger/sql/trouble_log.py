@@ -1,0 +1,37 @@
+"""What the log says of trouble with a file or a database: it begins, something else is wrong, it ends."""
+
+import logging
+
+logger = logging.getLogger("sidecall")
+
+# Different things that are said of one time of trouble.
+_MOST = 20
+
+
+class TroubleLog:
+    """Write each thing into the log once, however often it is found again.
+
+    It says that `what`, which is at `name`, cannot be `used`, and what is lost by that.
+    """
+
+    def __init__(self, what: str, used: str, loss: str, name: str) -> None:
+        self._what = what
+        self._used = used
+        self._loss = loss
+        self._name = name
+        self._told: set[str] = set()
+
+    def tell(self, trouble: str) -> None:
+        """Write down what is wrong, unless that was done."""
+        if trouble in self._told or len(self._told) == _MOST:
+            return
+        if self._told:
+            logger.error("%s still cannot be %s: %s", self._what, self._used, trouble)
+        else:
+            logger.error("%s cannot be %s, so %s: %s", self._what, self._used, self._loss, trouble)
+        self._told.add(trouble)
+
+    def tell_end(self) -> None:
+        """Write down that it is over."""
+        self._told.clear()
+        logger.warning("%s can be %s again: %s", self._what, self._used, self._name)
