@@ -229,9 +229,12 @@ def test_what_is_accepted_outlives_a_file_that_could_not_be_written(serve: Calla
     assert found == [200] * 300
 
 
-def test_files_that_become_immutable_do_not_end_the_server(serve: Callable[..., Server], tmp_path: Path) -> None:
+@pytest.mark.parametrize("history", ["off", "full"])
+def test_files_that_become_immutable_do_not_end_the_server(
+    serve: Callable[..., Server], tmp_path: Path, history: str
+) -> None:
     """Nor does the memory beside them, which those who read share with who writes."""
-    server = serve(SIDECALL_HISTORY="off")
+    server = serve(SIDECALL_HISTORY=history)
     body = {"type": "tool_call", "name": "add", "args": {"number": 1}, "id": "1"}
     with httpx.Client(base_url=server.url, timeout=PATIENCE) as client:
 

@@ -19,11 +19,13 @@ def has_ended(process: int, seconds: float = 20) -> bool:
     return bool(ended)
 
 
-def find_writers(server: int | None = None) -> list[int]:
-    """Return the processes that write files of SQLite for a server, or for this process."""
+def find_writers(server: int | None = None, series: str = "sqlite") -> list[int]:
+    """Return the processes that write files of SQLite, those of ledgers or of others, for a server or this process."""
     tasks = Path(f"/proc/{server or os.getpid()}/task").glob("*/children")
     children = [int(child) for task in tasks for child in task.read_text().split()]
-    return [child for child in children if b"sqlite.process" in _read_command(child)]
+    commands = {child: _read_command(child) for child in children}
+    wanted = f"\0{series}\0".encode()
+    return [child for child, command in commands.items() if b"sqlite.process" in command and wanted in command]
 
 
 @contextmanager

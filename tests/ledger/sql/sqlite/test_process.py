@@ -110,7 +110,7 @@ async def test_who_reads_waits_where_a_change_was_cut_short(database: SqliteData
     [writer] = find_writers()
     os.kill(writer, signal.SIGKILL)
     ended = has_ended(writer)
-    subprocess.run([sys.executable, "-c", TEAR, tmp_path / "ledger.db-shm"], check=True)
+    await (await asyncio.create_subprocess_exec(sys.executable, "-c", TEAR, tmp_path / "ledger.db-shm")).wait()
 
     assert ended
     assert await database.read("find_servers") == [("before", 1.0, 1.0)]

@@ -15,6 +15,7 @@ from typing import Any, cast
 from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.sql.sqlite.pen import Hear, Order, Usable
 from sidecall.ledger.sql.sqlite.process import Messages, pack_message
+from sidecall.ledger.sql.sqlite.purposes import Purpose
 from sidecall.ledger.sql.sqlite.writer import LARGE
 
 # The path goes first, since Sidecall itself may lie on a part of it that only this process knows.
@@ -31,8 +32,9 @@ _SECONDS_TO_OPEN = 60.0
 class HandInProcess:
     """Write in a process of its own, which ends with this one, however that ends."""
 
-    def __init__(self, path: Path, patience: float) -> None:
+    def __init__(self, path: Path, patience: float, purpose: Purpose) -> None:
         self._path = path
+        self._series = purpose.series
         self._patience = patience
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -50,10 +52,10 @@ class HandInProcess:
         self._link, theirs = socket.socketpair()
         with theirs:
             handed = theirs.fileno()
-            given = [json.dumps(sys.path), str(self._path), str(self._patience), str(handed), str(os.getpid())]
+            given = [json.dumps(sys.path), self._series, str(self._path), str(self._patience), str(handed)]
             # In a session of its own, where Ctrl-C does not reach it: the server writes until it has drained.
             self._process = subprocess.Popen(  # noqa: S603  the command is our own
-                [sys.executable, "-P", "-c", _PROGRAM, *given],
+                [sys.executable, "-P", "-c", _PROGRAM, *given, str(os.getpid())],
                 stdin=subprocess.DEVNULL,
                 pass_fds=[handed],
                 start_new_session=True,

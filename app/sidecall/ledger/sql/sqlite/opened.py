@@ -65,7 +65,7 @@ class SqliteDatabase:
         hand: Hand = HandInThread(Pen(self._file))
         hangs_after = math.inf if path is None else hangs_after
         if self._file.path is not None and purpose.is_apart and sys.platform != "win32":
-            hand = _hand.HandInProcess(self._file.path, patience)
+            hand = _hand.HandInProcess(self._file.path, patience, purpose)
         self._writer = Writer(hand, str(self._file), most_waiting, purpose, hangs_after)
         self._readers: _readers.Readers | None = None
 

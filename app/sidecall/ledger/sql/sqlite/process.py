@@ -14,6 +14,7 @@ from typing import Any
 from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.sql.sqlite.file import SqliteFile
 from sidecall.ledger.sql.sqlite.pen import Order, Pen, Trouble
+from sidecall.ledger.sql.sqlite.purposes import PURPOSES
 
 # Between a server and the process that writes for it; both are of the same program, and nobody else has the socket.
 _NUMBER = struct.Struct("!I")
@@ -72,12 +73,13 @@ def _say(link: socket.socket, content: Any) -> None:
     link.sendall(b"".join(pack_message(content)))
 
 
-def write_for_server(path: str, patience: str, descriptor: str, server: str) -> None:
+def write_for_server(series: str, path: str, patience: str, descriptor: str, server: str) -> None:
     """Write a file for a server, until that ends or wants no more."""
     # The server decides when it is over: after what runs in it has ended, which may write to the last.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    pen = Pen(SqliteFile(Path(path), float(patience), holder=int(server)))
+    purpose = next(one for one in PURPOSES if one.series == series)
+    pen = Pen(SqliteFile(Path(path), float(patience), purpose, holder=int(server)))
     with socket.socket(fileno=int(descriptor)) as link:
         try:
             usable = pen.open()

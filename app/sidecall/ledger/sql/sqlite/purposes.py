@@ -7,8 +7,8 @@ from sidecall.dataclasses import dataclass
 class Purpose:
     """What a file is for: the migrations that make its tables, and what the log says when it cannot be written.
 
-    `sign` is a table that no other kind of file has, from its first version on. `is_apart` says that there is so much
-    to write that it pays to do that in a process of its own.
+    `sign` is a table that no other kind of file has, from its first version on. `is_apart` says that a process of
+    its own writes it: what happens to that, or takes long there, is no matter of the server's other work.
     """
 
     series: str
@@ -24,7 +24,7 @@ HISTORY = Purpose(
     "history_blocks",
     "the history",
     "calls that end are kept in memory as far as there is room",
-    is_apart=False,
+    is_apart=True,
 )
 FILES = Purpose("sqlite_files", "vector_stores", "the files", "files can be neither sent nor searched", is_apart=False)
 PURPOSES = (LEDGER, HISTORY, FILES)
