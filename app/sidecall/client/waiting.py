@@ -78,7 +78,7 @@ class WaitingCalls:
 def _digest(arguments: str, context: Any) -> tuple[str, str]:
     # Not kept themselves, since they may be long, or secret.
     said = (arguments, json.dumps(context, sort_keys=True))
-    first, second = (hashlib.sha256(it.encode(errors="replace")).hexdigest() for it in said)
+    first, second = (hashlib.sha256(it.encode(errors="surrogatepass")).hexdigest() for it in said)
     return first, second
 
 

@@ -43,13 +43,14 @@ def told(for_agents: Path, start_server: Serve) -> Any:
         ("another run", ["link", "tea of Ada"]),
         ("session", ["link", "tea of Ada"]),
         ("group", ["link", "tea of Ada"]),
+        ("through", ["link", "tea of Ada"]),
         ("kept", ["link", "signed off", "tea of Ada"]),
         ("both", ["link", "link", "tea of Ada", "tea of Ada"]),
         ("late", ["tea of Ada"]),
     ],
 )
 def test_a_run_gets_the_answer_of_its_own_call(told: Any, run: str, expected: list[str]) -> None:
-    """Of its user, wherever it goes on: in the same run, from its history, a session, a group, or a state as text."""
+    """Of its user, wherever it goes on: in the same run, from a history, a session, a group, or a state as text."""
     assert [read.partition(", ")[0] for read in told[run]] == expected
 
 
@@ -57,4 +58,4 @@ def test_each_call_runs_once(told: Any) -> None:
     """All runs have asked for the same; none has the answer of another one."""
     numbers = Counter(read.partition(", note ")[2] for texts in told.values() for read in texts if ", note " in read)
 
-    assert numbers == {f"{number} at ann": 1 for number in range(1, 12)}
+    assert numbers == {f"{number} at ann": 1 for number in range(1, 13)}

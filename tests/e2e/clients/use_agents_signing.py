@@ -135,6 +135,23 @@ async def ask_twice(meeting: Meeting, text: str) -> list[str]:
     return read((await meeting.run([both, meeting.wait, both], run_config=config))[1])
 
 
+async def ask_through(meeting: Meeting, text: str, **options: Any) -> list[str]:
+    """Ask through an agent that is a tool of another one, in two runs."""
+
+    async def read_inside(result: Any) -> str:
+        return read(result)[0]
+
+    heard = []
+    for is_second in (False, True):
+        if is_second:
+            await meeting.wait()
+        noter = Agent("noter", tools=meeting.tools, model=Asking([note(text)]))
+        tool = noter.as_tool("ask", "Ask.", custom_output_extractor=read_inside)
+        agent = Agent("assistant", tools=[tool], model=Asking([("ask", {"input": "Please."})]))
+        heard += read(await Runner.run(agent, "Please.", context={"user": "Ada"}, **options))
+    return heard
+
+
 async def come_late(meeting: Meeting, text: str) -> list[str]:
     """Ask for the first time when others wait for the same."""
     await meeting.wait()
@@ -149,6 +166,7 @@ WAYS: dict[str, Callable[[Meeting], Awaitable[list[str]]]] = {
     "another run": lambda it: stay(it, "tea"),
     "session": lambda it: remember(it, "tea", session=SQLiteSession("chat")),
     "group": lambda it: remember(it, "tea", run_config=RunConfig(group_id="chat_7")),
+    "through": lambda it: ask_through(it, "tea", run_config=RunConfig(group_id="chat_8")),
     "kept": lambda it: keep(it, "tea"),
     "both": lambda it: ask_twice(it, "tea"),
     "late": lambda it: come_late(it, "tea"),
