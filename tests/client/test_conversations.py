@@ -37,3 +37,15 @@ async def test_who_names_the_conversation_already_is_heard(open_app: OpenApp, he
         await twin.ask("call", "refund", {"order": 7}, conversation="chat-7", **context)
 
     assert waiting.value.approvals[0].document["conversation_id"] == "of-all"
+
+
+async def test_a_preview_knows_what_waits_in_the_conversation(open_twin: OpenTwin) -> None:
+    """And nothing of others."""
+    twin = await open_twin(refund)
+    call = {"name": "refund", "args": {"order": 7}, "id": "call_1"}
+    with pytest.raises(ApprovalNeeded) as waiting:
+        await twin.ask("call", call, conversation="chat-7")
+
+    here, elsewhere = [await twin.ask("preview", call, conversation=name) for name in ("chat-7", "chat-8")]
+
+    assert (here["approval"]["id"], elsewhere["approval"]) == (waiting.value.approvals[0].id, None)

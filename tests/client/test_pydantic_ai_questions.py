@@ -68,6 +68,32 @@ async def test_the_same_messages_twice_answer_one_question(server: AsyncSidecall
     assert [it.description for it in await server.approvals.list()] == ["Delete it?"]
 
 
+async def test_the_same_call_of_another_conversation_is_another_one(server: AsyncSidecall) -> None:
+    """Though its id, its tool and its arguments are the same."""
+    first, second = await stop(server, "pay_out", amount=5), await stop(server, "pay_out", amount=5)
+    results = [await go_on(server, it) for it in (first, second)]
+
+    assert said(first)["id"] != said(second)["id"]
+    assert [said(it)["conversation_id"] for it in (first, second)] == [
+        it.all_messages()[-1].conversation_id for it in (first, second)
+    ]
+    assert [content(it) for it in results] == ["Paid 5."] * 2
+
+
+async def test_a_conversation_that_goes_on_under_another_name_finds_its_call(server: AsyncSidecall) -> None:
+    """What was shown says where it waits, however often it is deferred again."""
+    first = await stop(server, "empty", folder="mail")
+    for message in first.all_messages():
+        message.conversation_id = None
+    second = await go_on(server, first)
+    for message in second.all_messages():
+        message.conversation_id = None
+    result = await go_on(server, second)
+
+    assert said(first)["id"] == said(second)["id"]
+    assert content(result) == "mail is empty."
+
+
 async def test_a_question_in_the_middle_of_an_approved_call_is_deferred(server: AsyncSidecall) -> None:
     """It waits in the server as well."""
     first = await stop(server, "send", amount=500)
@@ -83,7 +109,7 @@ async def test_messages_that_do_not_say_what_was_shown_answer_no_question_of_a_t
     """Unless the results bring it along."""
     first = await stop(server, "pay_out", amount=5)
     for message in first.all_messages():
-        message.metadata = None
+        message.metadata = message.conversation_id = None
     again = await go_on(server, first)
     result = await go_on(server, first, metadata=first.output.metadata)
 
@@ -145,7 +171,8 @@ async def test_an_id_that_is_used_again_is_an_error_that_the_model_reads(server:
     """As in a batch."""
     calls = [[ToolCallPart("charge", {"amount": amount}, "charge:0")] for amount in (1, 2)]
     result = await make_agent(server, script(*calls)).run("Please.", deps=DEPS)
-    (batched,) = await server.batch([{"name": "charge", "args": {"amount": 2}, "id": "charge:0"}])
+    here = {"conversation_id": result.all_messages()[-1].conversation_id}
+    (batched,) = await server.batch([{"name": "charge", "args": {"amount": 2}, "id": "charge:0"}], context=here)
 
     first, second = parts(result, ToolReturnPart)
     assert (first.content, result.output) == ("Charged 1.", "Done.")

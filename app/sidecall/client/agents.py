@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import field
 from typing import Any, TypedDict, Unpack, cast
 
 from agents import (
@@ -27,6 +26,7 @@ from sidecall.client.blocks import MediaBlock, read_blocks
 from sidecall.client.failures import ApprovalNeeded, RequestRefused, answer_reused
 from sidecall.client.options import AskPerson, CallOptions, ToolFilters, require_options
 from sidecall.client.questions import PersonWord
+from sidecall.client.waiting import WaitingCalls
 from sidecall.dataclasses import dataclass
 
 OfRun = Callable[[RunContextWrapper[Any]], Any]
@@ -109,9 +109,6 @@ class _Remote:
     run: Callable[..., Awaitable[ToolAnswer]]
     plan: Callable[..., Awaitable[dict[str, Any]]]
     options: RunOptions
-    # Under which ids calls wait for a person to sign in, by tool and arguments: asked for again under another id, one
-    # would run twice.
-    waiting: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def supply(self, context: RunContextWrapper[Any]) -> CallOptions:
         """Return what goes with a call of this run."""
@@ -125,6 +122,7 @@ class _Remote:
 
 def _make_tool(function: Mapping[str, Any], remote: _Remote, marked: list[dict[str, Any]]) -> FunctionTool:
     name = function["name"]
+    waiting = WaitingCalls(name)
 
     async def invoke(context: ToolContext[Any], arguments: str) -> Any:
         supplied = remote.supply(context)
@@ -133,9 +131,7 @@ def _make_tool(function: Mapping[str, Any], remote: _Remote, marked: list[dict[s
             ask = PersonWord(name, None, PersonVerdict("approve"), ask).decide
         if ask is not None:
             supplied["ask"] = ask
-        call_id = remote.waiting.get((name, arguments), context.tool_call_id)
-        call = {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
-        return await _run(remote, call, supplied, context)
+        return await _run(remote, waiting, arguments, supplied, context)
 
     async def ask_first(context: RunContextWrapper[Any], args: dict[str, Any], call_id: str) -> bool:
         # Planned only, so that nothing is left waiting in the server for a decision that is made here.
@@ -153,25 +149,28 @@ def _make_tool(function: Mapping[str, Any], remote: _Remote, marked: list[dict[s
     )
 
 
-async def _run(remote: _Remote, call: Any, supplied: CallOptions, context: ToolContext[Any]) -> Any:
+async def _run(
+    remote: _Remote, waiting: WaitingCalls, arguments: str, supplied: CallOptions, context: ToolContext[Any]
+) -> Any:
+    name = waiting.name
     try:
-        answer = await remote.run(call, **supplied)
+        with waiting.send(context, arguments, supplied.get("context")) as call_id:
+            call = {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+            answer = await remote.run(call, **supplied)
     except ApprovalNeeded as needed:
         if needed.approvals[0].sign_in is None:
             raise
         # The SDK interrupts a run before a call alone, and shows its arguments: so the model passes the link on.
-        remote.waiting[_name(call)] = call["id"]
         return needed.approvals[0].question
     except RequestRefused as refused:
-        reused = answer_reused(refused, call["function"]["name"], call["id"])
+        reused = answer_reused(refused, name, context.tool_call_id)
         if reused is not None:
             _show_failure(reused, context)
             return _show(reused)
-        own = _find_own_error(call["function"]["name"], refused)
+        own = _find_own_error(name, refused)
         if own is refused:
             raise
         raise own from refused
-    remote.waiting.pop(_name(call), None)
     _show_failure(answer, context)
     return _show(answer)
 
@@ -194,10 +193,6 @@ def _find_own_error(name: str, refused: RequestRefused) -> Exception:
 def _judge_there(_: Any) -> ToolGuardrailFunctionOutput:
     """Stand for a guardrail, which the server has asked."""
     return ToolGuardrailFunctionOutput.allow()
-
-
-def _name(call: Mapping[str, Any]) -> tuple[str, str]:
-    return call["function"]["name"], call["function"]["arguments"]
 
 
 def _show_failure(answer: ToolAnswer, context: ToolContext[Any]) -> None:

@@ -15,33 +15,39 @@ _SHOWN = "sidecall/shown"
 
 @dataclass(frozen=True)
 class Shown:
-    """The arguments of a call as they were sent, and what was shown of its approval; None where none waited yet."""
+    """The arguments of a call as they were sent, what was shown of its approval, and its conversation.
+
+    There is no approval where none waited yet.
+    """
 
     args: dict[str, Any]
     approval: Mapping[str, Any] | None
+    conversation: str | None
 
 
-def note_shown(ctx: RunContext[Any], args: Mapping[str, Any], approval: Mapping[str, Any] | None) -> None:
+def note_shown(ctx: RunContext[Any], shown: Shown) -> None:
     """Note what is shown of a call, in the place of what was shown before."""
     response, _ = _find_call(ctx)
     if response is not None:
-        seen = None if approval is None else {name: approval.get(name) for name in SEEN}
+        seen = None if shown.approval is None else {name: shown.approval.get(name) for name in SEEN}
+        said = {"args": shown.args, "approval": seen, "conversation": shown.conversation}
         metadata = response.metadata or {}
-        noted = {**metadata.get(_SHOWN, {}), ctx.tool_call_id: {"args": dict(args), "approval": seen}}
+        noted = {**metadata.get(_SHOWN, {}), ctx.tool_call_id: said}
         response.metadata = {**metadata, _SHOWN: noted}
 
 
 def recall_shown(ctx: RunContext[Any], args: dict[str, Any]) -> Shown:
     """Recall it: as the messages say, or the metadata that came with the results.
 
-    Where neither does, the model's arguments were sent, and no approval waited.
+    Where neither does, the model's arguments were sent in the conversation of this run, and no approval waited.
     """
     response, call = _find_call(ctx)
     metadata = {} if response is None else response.metadata or {}
     noted = metadata.get(_SHOWN, {}).get(ctx.tool_call_id) or {}
     brought = ctx.tool_call_metadata if isinstance(ctx.tool_call_metadata, Mapping) else {}
     sent = args if call is None else call.args_as_dict()
-    return Shown(noted.get("args", sent), noted.get("approval") or brought.get("approval"))
+    conversation = noted.get("conversation") or brought.get("conversation") or ctx.conversation_id
+    return Shown(noted.get("args", sent), noted.get("approval") or brought.get("approval"), conversation)
 
 
 def _find_call(ctx: RunContext[Any]) -> tuple[ModelResponse | None, ToolCallPart | None]:

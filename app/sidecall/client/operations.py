@@ -14,9 +14,9 @@ from sidecall.client.answers import CallApproval, CallState, ToolAnswer
 from sidecall.client.conversations import write_conversation
 from sidecall.client.failures import ApprovalNeeded, UnknownAnswer
 from sidecall.client.options import (
-    BESIDE,
     OF_CALLS,
     OF_JOBS,
+    OF_PREVIEWS,
     CallOptions,
     ToolFilters,
     beside,
@@ -113,7 +113,7 @@ class Operations(Remembered):
             **JSON_BODY,
             **({} if key is None else {"Idempotency-Key": _write_key(key)}),
             **({"Prefer": prefer} if prefer else {}),
-            **({} if self.names_conversation else write_conversation(options)),
+            **self._name_conversation(options),
         }
         body = write_body({**make_plain(call), **beside(options)})
         params = [("format", "langchain"), *limit_time(options)]
@@ -123,12 +123,18 @@ class Operations(Remembered):
 
     def preview(self, call: Mapping[str, Any], options: CallOptions) -> Steps[dict[str, Any]]:
         """Ask what a call would do, without running it."""
-        require_options(options, BESIDE, "a preview")
+        require_options(options, OF_PREVIEWS, "a preview")
         body = write_body({**make_plain(call), **beside(options)})
-        params = [("dry_run", "true"), ("format", "langchain")]
-        response = yield from self._send(Sending("POST", "/tool_calls", params, JSON_BODY, body, is_safe=True))
+        params, headers = (
+            [("dry_run", "true"), ("format", "langchain")],
+            {**JSON_BODY, **self._name_conversation(options)},
+        )
+        response = yield from self._send(Sending("POST", "/tool_calls", params, headers, body, is_safe=True))
         planned: dict[str, Any] = response.json()
         return planned
+
+    def _name_conversation(self, options: CallOptions) -> dict[str, str]:
+        return {} if self.names_conversation else write_conversation(options)
 
     def batch(self, calls: Sequence[Any], form: str | None, options: CallOptions) -> Steps[tuple[list[Any], list[str]]]:
         """Run calls side by side; return the answers, and for each the approval that it waits for, or nothing."""

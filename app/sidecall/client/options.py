@@ -8,6 +8,7 @@ from sidecall.client.answers import CallApproval
 AskPerson = Callable[[CallApproval], Any]
 # Which options each way to call takes.
 BESIDE = frozenset(("state", "context"))
+OF_PREVIEWS = BESIDE | {"conversation"}
 OF_MANY = BESIDE | {"timeout"}
 OF_JOBS = OF_MANY | {"key", "conversation"}
 OF_TURNS = OF_MANY | {"ask", "approval_wait"}

@@ -12,7 +12,7 @@ from pydantic_core import SchemaValidator, core_schema, to_jsonable_python
 
 from sidecall.client.answers import PersonVerdict, ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
-from sidecall.client.deferred import note_shown, recall_shown
+from sidecall.client.deferred import Shown, note_shown, recall_shown
 from sidecall.client.failures import ApprovalNeeded, Conflicting, RequestUnfit, answer_reused
 from sidecall.client.options import CallOptions, ToolFilters
 from sidecall.client.questions import PersonWord
@@ -80,11 +80,12 @@ class ServerToolset(AbstractToolset[Any]):
             # Asked first, so that nothing is left waiting in the server for a decision that is made here.
             planned = await self.server.preview(call, **options)
             if planned["requires_approval"]:
-                raise _defer(ctx, call, planned.get("approval"), args=planned["args"], preview=planned["preview"])
+                shown = Shown(tool_args, planned.get("approval"), ctx.conversation_id)
+                raise _defer(ctx, shown, args=planned["args"], preview=planned["preview"])
         try:
             return _read(await self._call(call, options))
         except ApprovalNeeded as needed:
-            raise _defer(ctx, call, needed.approvals[0].document) from None
+            raise _defer(ctx, Shown(tool_args, needed.approvals[0].document, ctx.conversation_id)) from None
 
     async def _go_on(self, call: dict[str, Any], options: CallOptions, ctx: RunContext[Any]) -> Any:
         """Run a call that a person has approved, with their arguments perhaps.
@@ -93,6 +94,8 @@ class ServerToolset(AbstractToolset[Any]):
             ApprovalRequired: Something else is asked than what they were shown, or the server refuses their arguments.
         """
         shown = recall_shown(ctx, call["args"])
+        if shown.conversation is not None:
+            options["conversation"] = shown.conversation
         edited = None
         if shown.args != call["args"] and await self._is_decided(call | {"args": shown.args}, options):
             edited, call = call["args"], call | {"args": shown.args}
@@ -103,7 +106,8 @@ class ServerToolset(AbstractToolset[Any]):
                 return _read(await self._call(call, {**options, "ask": word.decide}))
             except ApprovalNeeded as needed:
                 refusal = {} if why is None else {"refused": why}
-                raise _defer(ctx, call, needed.approvals[0].document, **refusal) from None
+                waiting = Shown(call["args"], needed.approvals[0].document, shown.conversation)
+                raise _defer(ctx, waiting, **refusal) from None
             except (RequestUnfit, Conflicting) as refused:
                 if not word.is_used or why is not None:
                     raise
@@ -125,7 +129,8 @@ class ServerToolset(AbstractToolset[Any]):
         return bool(planned["requires_approval"] or planned["message"])
 
     def _supply(self, ctx: RunContext[Any]) -> CallOptions:
-        options: CallOptions = {}
+        # The ids of calls come again in other conversations, of models that only count them.
+        options: CallOptions = {} if ctx.conversation_id is None else {"conversation": ctx.conversation_id}
         if self.state is not None:
             options["state"] = to_jsonable_python(self.state(ctx), fallback=str)
         if self.context is not None:
@@ -133,13 +138,12 @@ class ServerToolset(AbstractToolset[Any]):
         return options
 
 
-def _defer(
-    ctx: RunContext[Any], call: Mapping[str, Any], document: Mapping[str, Any] | None, **shown: Any
-) -> ApprovalRequired:
+def _defer(ctx: RunContext[Any], shown: Shown, **planned: Any) -> ApprovalRequired:
     """Note what is shown of a call, and make what defers it."""
-    note_shown(ctx, call["args"], document)
+    note_shown(ctx, shown)
+    document = shown.approval
     waiting = {} if document is None else {"approval": document, "sign_in": document.get("sign_in")}
-    return ApprovalRequired(metadata={**shown, **waiting})
+    return ApprovalRequired(metadata={**planned, **waiting, "conversation": shown.conversation})
 
 
 def _read(answer: ToolAnswer) -> ToolReturn[Any]:

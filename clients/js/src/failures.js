@@ -19,7 +19,11 @@ export class UnknownAnswer extends ClientError {}
 /** Calls wait for a person; `run` goes on with the `turn` when all are decided. */
 export class ApprovalNeeded extends ClientError {
   constructor(approvals, turn) {
-    super(`A person has to decide about: ${approvals.map((it) => it.tool_call.name).join(", ")}`);
+    const names = approvals.filter((it) => it.sign_in == null).map((it) => it.tool_call.name);
+    const links = new Map(approvals.flatMap((it) => (it.sign_in == null ? [] : [[it.sign_in.url, it.sign_in.provider]])));
+    const said = names.length > 0 ? [`A person has to decide about: ${names.join(", ")}`] : [];
+    said.push(...Array.from(links, ([url, provider]) => `A person has to sign in at ${provider}: ${url}`));
+    super(said.join("; "));
     this.approvals = approvals;
     this.turn = turn;
   }

@@ -26,6 +26,19 @@ function refuse(slug, status, headers = {}) {
 const ANSWER = { content: "8", tool_call_id: "a", name: "double", status: "success" };
 const answer = () => Response.json(ANSWER);
 
+test("what waits for a person says where they have to sign in", () => {
+  const call = (name, provider) => {
+    const link = provider && { provider, url: `https://x.test/oauth/start/${provider}` };
+    return { tool_call: { name }, sign_in: link ?? null };
+  };
+
+  const needed = new ApprovalNeeded([call("wipe"), call("list_mail", "hub"), call("read_mail", "hub")]);
+
+  const where = "A person has to sign in at hub: https://x.test/oauth/start/hub";
+  assert.equal(needed.message, `A person has to decide about: wipe; ${where}`);
+  assert.equal(new ApprovalNeeded([call("list_mail", "hub")]).message, where);
+});
+
 test("the tools are listed in each provider's form", async () => {
   const names = { openai: (it) => (it.function ?? it.custom).name, "openai-responses": (it) => it.name, anthropic: (it) => it.name };
   for (const [format, name] of Object.entries(names)) {
