@@ -114,7 +114,8 @@ def create_app(
         ValidationError: A setting is wrong.
     """
     settings, registry, documents = _begin(settings or Settings(), registry)
-    ledger, history, workspaces = build_ledger(settings), build_history(settings), build_workspaces(settings)
+    is_alone, workspaces = lifecycle is not None, build_workspaces(settings)
+    ledger, history = build_ledger(settings, is_alone=is_alone), build_history(settings, is_alone=is_alone)
     executors, admission = build_executors(settings), build_admission(settings, ledger)
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
     redaction, results = Redaction(settings.log_redact), ResultRoom(settings.max_result_bytes)

@@ -61,8 +61,10 @@ else:
 logger = logging.getLogger("sidecall")
 
 
-def build_ledger(settings: Settings) -> Ledger:
+def build_ledger(settings: Settings, *, is_alone: bool = False) -> Ledger:
     """Make the ledger that the settings ask for; it is opened when the server starts.
+
+    `is_alone` says that the process is a server's, in which nobody else opens a file of it.
 
     Raises:
         StoreUnfit: There is no such kind of ledger.
@@ -89,7 +91,7 @@ def build_ledger(settings: Settings) -> Ledger:
             settings.approval_ttl,
         ),
     )
-    return open_ledger(settings.store or IN_MEMORY, bounds, refuse)
+    return open_ledger(settings.store or IN_MEMORY, bounds, refuse, is_alone=is_alone)
 
 
 def surround(
@@ -114,8 +116,10 @@ def surround(
     )
 
 
-def build_history(settings: Settings) -> "_history.History | NoHistory":
+def build_history(settings: Settings, *, is_alone: bool = False) -> "_history.History | NoHistory":
     """Make the history that the settings ask for, beside the ledger; it is opened when the server starts.
+
+    `is_alone` is as in `build_ledger`.
 
     Raises:
         StoreUnfit: There is no such kind of ledger.
@@ -127,7 +131,7 @@ def build_history(settings: Settings) -> "_history.History | NoHistory":
         _showing.Showing(Redaction(settings.log_redact, longest=most), most) if settings.history == "full" else None
     )
     bounds = _places.HistoryBounds(settings.history_ttl, settings.max_history_calls, settings.max_history_bytes)
-    database = open_history(settings.store or IN_MEMORY)
+    database = open_history(settings.store or IN_MEMORY, is_alone=is_alone)
     blocks = _in_memory.MemoryBlocks(bounds) if database is None else _in_database.SqlBlocks(database, bounds)
     return _history.History(
         _noted.NotedCalls(settings.history_buffer_bytes, showing), _packing.Packer(), blocks, settings.history_ttl

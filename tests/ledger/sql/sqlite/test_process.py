@@ -7,12 +7,14 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextvars import ContextVar
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
+from sidecall.ledger.sql.sqlite.purposes import LEDGER
 from tests.kit.processes import find_writers, has_ended
 from tests.kit.waiting import until
 from tests.ledger.sql.disks import freezing
@@ -33,10 +35,12 @@ asyncio.run(serve())
 
 READ = """
 import asyncio, sys
+from dataclasses import replace
 from pathlib import Path
 from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
+from sidecall.ledger.sql.sqlite.purposes import LEDGER
 async def serve():
-    database = SqliteDatabase(Path(sys.argv[1]))
+    database = SqliteDatabase(Path(sys.argv[1]), purpose=replace(LEDGER, is_alone=True))
     await database.open()
     await database.read("find_servers")
     await database.write("register_server", "a", 1.0)
@@ -60,7 +64,7 @@ _REQUEST = ContextVar("request", default="none")
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
     """Open a file."""
-    database = SqliteDatabase(tmp_path / "ledger.db")
+    database = SqliteDatabase(tmp_path / "ledger.db", purpose=replace(LEDGER, is_alone=True))
     await database.open()
     yield database
     await database.close()

@@ -35,7 +35,8 @@ _ELSEWHERE = "Name another file in SIDECALL_STORE, or a PostgreSQL, postgresql:/
 # Most bytes that stay taken by the file of what is not in the main one yet.
 _LEFT_IN_WAL = 64 * 1024 * 1024
 # A connection that only reads writes into no memory either: where the file beside it becomes unwritable, that would end
-# the whole process. Whoever writes does so for it, and has to be another process: within one all do alike.
+# the whole process. Whoever writes does so for it, and has to be another process: within one all do alike, so that
+# nobody else in this one could write the file.
 _READING_ALONE = "ro&readonly_shm=1"
 # Pages that are in the log before they go into the main file: those that change often go there once for many changes.
 _PAGES_IN_WAL = 4000
@@ -144,7 +145,7 @@ class SqliteFile:
             raise FileOverwritten
         if not self._likeness.is_of(identity):
             raise FileMoved
-        connection = self._connect(_READING_ALONE if self.identity is None else "rw")
+        connection = self._connect(_READING_ALONE if self.purpose.is_alone and self.identity is None else "rw")
         connection.execute("PRAGMA query_only = 1")
         return connection
 

@@ -130,12 +130,12 @@ class Pen:
         assert self._trouble is not None
         return self._trouble
 
-    def look(self, *, for_room: bool = False) -> Trouble | None:
+    def look(self) -> Trouble | None:
         """Look, while there is nothing to write, whether the log is lost, or the disk full; say so once."""
         if self._trouble is not None:
             return None
         try:
-            if for_room:
+            if self._file.purpose.is_seldom:
                 self._make_room([])
             self._save_log()
             self._require_log()

@@ -8,7 +8,9 @@ class Purpose:
     """What a file is for: the migrations that make its tables, and what the log says when it cannot be written.
 
     `sign` is a table that no other kind of file has, from its first version on. `is_apart` says that a process of
-    its own writes it: what happens to that, or takes long there, is no matter of the server's other work.
+    its own writes it: what happens to that, or takes long there, is no matter of the server's other work. `is_alone`
+    says that nobody else in this process opens the file, as in one that is a server's; `is_seldom` that what is written
+    is not waited for, or seldom, so that a full disk has to be looked for.
     """
 
     series: str
@@ -16,9 +18,13 @@ class Purpose:
     name: str
     loss: str
     is_apart: bool
+    is_alone: bool = False
+    is_seldom: bool = True
 
 
-LEDGER = Purpose("sqlite", "approvals", "the ledger", "calls that have to be remembered get 503", is_apart=True)
+LEDGER = Purpose(
+    "sqlite", "approvals", "the ledger", "calls that have to be remembered get 503", is_apart=True, is_seldom=False
+)
 HISTORY = Purpose(
     "sqlite_history",
     "history_blocks",

@@ -55,8 +55,7 @@ class HandInThread:
             try:
                 work = self._sent.get(timeout=look)
             except queue.Empty:
-                # What is seldom written would be taken for usable for long.
-                if (trouble := self._pen.look(for_room=True)) is not None:
+                if (trouble := self._pen.look()) is not None:
                     _call_on(loop, hear, trouble)
                 continue
             if work is None:
