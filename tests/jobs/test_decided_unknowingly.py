@@ -7,8 +7,8 @@ from contextlib import suppress
 
 import pytest
 
-from sidecall import tool
-from sidecall.core.approval import Decision
+from sidecall import ToolContext, tool
+from sidecall.core.approval import ApprovalRequired, Decision
 from sidecall.core.calls.entry import CallEntry
 from sidecall.core.decisions.audit import AuditFilter
 from sidecall.core.errors import ApprovalConflict
@@ -31,6 +31,15 @@ async def pay(amount: int = 1) -> str:
     return f"paid {amount}"
 
 
+@tool
+async def tidy(context: ToolContext) -> str:
+    """Tidy up, after it has asked in the middle."""
+    RAN["tidy"] += 1
+    if context.resumed is None:
+        raise ApprovalRequired("All of it?", state="half")
+    return "tidied" if context.rejection is None else "told no"
+
+
 @pytest.fixture(autouse=True)
 def _forget() -> None:
     RAN.clear()
@@ -39,15 +48,15 @@ def _forget() -> None:
 @pytest.fixture
 async def server(database: Database) -> AsyncIterator[Server]:
     """Give a server."""
-    made = make_server(database, [pay])
+    made = make_server(database, [pay, tidy])
     await made.jobs.open()
     yield made
     await made.jobs.close()
 
 
-async def begin_to_wait(server: Server) -> tuple[CallEntry, str]:
+async def begin_to_wait(server: Server, name: str = "pay") -> tuple[CallEntry, str]:
     """Have a call wait for a person."""
-    entry = await server.wait_for_person(await server.submit("pay"))
+    entry = await server.wait_for_person(await server.submit(name))
     assert entry.approval_id is not None
     return entry, entry.approval_id
 
@@ -56,6 +65,18 @@ async def content(server: Server, entry: CallEntry) -> tuple[str, object]:
     """Return how a call has ended, and with which answer."""
     ended = await server.jobs.wait(entry, 20)
     return ended.status, None if ended.message is None else ended.message.content
+
+
+async def test_a_tool_is_told_what_was_decided_about_its_question(server: Server) -> None:
+    """Also where the store broke off as that was written down: it runs once more, and goes on without it."""
+    entry, approval_id = await begin_to_wait(server, "tidy")
+    server.database.after["change_approval"] = 1
+
+    with pytest.raises(StoreUnavailable):
+        await server.decide(approval_id, REJECT)
+
+    assert await content(server, entry) == ("succeeded", "told no")
+    assert RAN == {"tidy": 2}
 
 
 @pytest.mark.parametrize(

@@ -28,15 +28,19 @@ SOON = 1.5
 
 
 class SlowDatabase(FaultyDatabase):
-    """Another database, of whose writes nobody hears while it is slow."""
+    """Another database, of whose writes nobody hears while it is slow; while it is late, it keeps them."""
 
     def __init__(self, database: SqliteDatabase) -> None:
         super().__init__(database)
-        self.is_slow = False
+        self.is_slow = self.is_late = False
         self.written = 0
+        self.late: list[tuple[Any, ...]] = []
 
     async def write(self, statement: str, *values: Any, size: int | None = None) -> Row | None:
         """Carry out a statement, and say so if it is not slow."""
+        if self.is_late:
+            self.late.append((statement, *values))
+            raise StoreUnavailable
         row = await super().write(statement, *values, size=size)
         self.written += 1
         if self.is_slow:
@@ -148,3 +152,25 @@ async def test_what_was_reopened_unknowingly_and_decided_anew_is_not_reopened(de
 
     kept = (await desk.approvals.get(desk.id)).approval
     assert (kept.status, kept.decided_by, desk.strays) == ("approved", "bo", [])
+
+
+async def test_a_second_decision_in_doubt_is_looked_for_as_long_as_the_first(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though nobody looks for the first any more: it was not written down, and the other one is, after a while."""
+    monkeypatch.setattr("sidecall.ledger.sql.carried._LOOKS", 2)
+    desk.database.before["change_approval"] = 1
+    with pytest.raises(StoreUnavailable):
+        await desk.approvals.decide(desk.id, APPROVE, "eve")
+    await asyncio.sleep(SOON)
+
+    desk.database.is_late = True
+    with pytest.raises(StoreUnavailable):
+        await desk.approvals.decide(desk.id, APPROVE, "eve")
+    await asyncio.sleep(1.0)
+    desk.database.is_late = False
+    [late] = desk.database.late
+    await desk.database.write(*late)
+    await until(lambda: len(desk.strays) > 0)
+
+    assert [stray.was_begun for stray in desk.strays] == [False]

@@ -290,7 +290,8 @@ def _is_open(record: ApprovalRecord) -> bool:
 def _make_answer(record: ApprovalRecord, make_answer: MakeAnswer) -> ToolMessage:
     """Make the answer of a call whose process ended before it had one."""
     approval = record.approval
-    failure = CallRejected(approval.reason) if approval.status == "rejected" else OutcomeUnknown()
+    is_refused = approval.status == "rejected" and not record.tells_tool
+    failure = CallRejected(approval.reason) if is_refused else OutcomeUnknown()
     # What people are shown of a call has no item, which its answer repeats.
     sent = approval.tool_call if record.call is None else record.call.tool_call
     message = make_answer(failure, sent).model_copy(update={} if record.call is None else {"id": record.call.id})

@@ -29,6 +29,7 @@ class CarriedDecisions:
         self._running: dict[str, ApprovalRecord] = {}
         self._deciding: Counter[str] = Counter()
         self._doubts: dict[str, bool] = {}  # Whether each has begun.
+        self._looks_left: dict[str, int] = {}
         self._looks: set[asyncio.Task[None]] = set()
         self._listener: HearOfStray | None = None
         self._untold: list[StrayDecision] = []
@@ -88,22 +89,23 @@ class CarriedDecisions:
             look.cancel()
 
     def _doubt(self, approval_id: str, *, was_begun: bool) -> None:
-        is_looked_for = approval_id in self._doubts
         self._doubts[approval_id] = was_begun or self._doubts.get(approval_id, False)
+        is_looked_for = approval_id in self._looks_left
+        self._looks_left[approval_id] = _LOOKS
         if not is_looked_for:
             look = asyncio.create_task(self._look(approval_id))
             self._looks.add(look)
             look.add_done_callback(self._looks.discard)
 
     async def _look(self, approval_id: str) -> None:
-        looks = 0
-        while looks < _LOOKS and approval_id in self._doubts:
+        while self._looks_left[approval_id] > 0 and approval_id in self._doubts:
             await asyncio.sleep(_PAUSE)
             with suppress(StoreUnavailable):
+                self._looks_left[approval_id] -= 1
                 record = await self._find_own(approval_id)
-                looks += 1
                 if record is not None:
                     self._tell(record)
+        del self._looks_left[approval_id]
         self._doubts.pop(approval_id, None)
 
     def _tell(self, record: ApprovalRecord) -> None:

@@ -33,14 +33,14 @@ async def carry_out_stray(
     call = record.call
     assert call is not None
     if stray.answer is not None:
-        kind: ErrorKind = "rejected" if record.approval.status == "rejected" else "outcome_unknown"
+        kind: ErrorKind = "rejected" if _has_only_to_be_refused(record) else "outcome_unknown"
         note_end(pipeline, call, record.approval, stray.answer, kind)
         return record.answer(stray.answer).approval
     if stray.was_begun:
         return await keep_answer(approvals, approval_id, refuse(OutcomeUnknown(), call.tool_call), call)
     if record.approval.always:
         return (await approvals.reopen(approval_id)).approval
-    if record.approval.status == "rejected":
+    if _has_only_to_be_refused(record):
         await _audit(record, auditor)
         message = refuse(CallRejected(record.approval.reason), call.tool_call).model_copy(update={"id": call.id})
         note_end(pipeline, call, record.approval, message, "rejected")
@@ -52,6 +52,11 @@ async def carry_out_stray(
     return await finish(pipeline, approvals, request, entered, call)
 
 
+def _has_only_to_be_refused(record: ApprovalRecord) -> bool:
+    """Return whether a call was rejected, and its tool is not to be told of that."""
+    return record.approval.status == "rejected" and not record.tells_tool
+
+
 def _make_request(record: ApprovalRecord, call: CallRecord) -> CallRequest:
     approval, request = record.approval, replace(call.to_request(), resumes=record.approval.id)
     if approval.sign_in is not None:
@@ -59,7 +64,10 @@ def _make_request(record: ApprovalRecord, call: CallRecord) -> CallRequest:
     if approval.asked_args is not None:
         request = replace(request, call=request.call.model_copy(update={"args": approval.tool_call.args}))
     decided = describe_decision(approval)
-    return replace(request, approved=True, resumed=record.state, reply=approval.reason, decided=decided)
+    request = replace(request, approved=True, resumed=record.state, reply=approval.reason, decided=decided)
+    if approval.status == "rejected":
+        request = replace(request, rejection=CallRejected(approval.reason).message)
+    return request
 
 
 async def _audit(record: ApprovalRecord, auditor: Auditor | None) -> None:
