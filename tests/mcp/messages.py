@@ -38,3 +38,9 @@ async def ask_as_before(client: httpx.AsyncClient, method: str, **params: Any) -
     """Send a request of the revision before."""
     message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     return await client.post("/mcp", json=message, headers={"MCP-Protocol-Version": BEFORE})
+
+
+def answer(asked: dict[str, Any], action: str, **content: Any) -> dict[str, Any]:
+    """Write what a person has done with the form in a result, for the call that is sent again."""
+    said = {"action": action, "content": content} if content else {"action": action}
+    return {"requestState": asked["requestState"], "inputResponses": dict.fromkeys(asked["inputRequests"], said)}

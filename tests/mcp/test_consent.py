@@ -7,7 +7,7 @@ import pytest
 
 from sidecall import tool
 from tests.kit.clients import MakeClient
-from tests.mcp.messages import CAN_ASK, PREFIX, ask, ask_as_before
+from tests.mcp.messages import CAN_ASK, PREFIX, answer, ask, ask_as_before
 
 RAN: list[tuple[int, float]] = []
 ARGUMENTS = {"order": 7, "amount": 3.5}
@@ -48,18 +48,13 @@ async def call(client: httpx.AsyncClient, **params: Any) -> Any:
     return response.json().get("result") or response.json()["error"]
 
 
-def decide(action: str, **content: Any) -> dict[str, Any]:
-    """Write what a person has done with the form."""
-    return {"approval": {"action": action, "content": content} if content else {"action": action}}
-
-
 async def test_the_person_sees_the_call_and_what_it_would_do(client: httpx.AsyncClient) -> None:
     """With a form of its arguments that they may change."""
     result = await call(client)
 
     assert result["resultType"] == "input_required"
-    assert result["inputRequests"] == {
-        "approval": {
+    assert list(result["inputRequests"].values()) == [
+        {
             "method": "elicitation/create",
             "params": {
                 "mode": "form",
@@ -73,7 +68,7 @@ async def test_the_person_sees_the_call_and_what_it_would_do(client: httpx.Async
                 },
             },
         }
-    }
+    ]
     assert RAN == []
 
 
@@ -82,37 +77,42 @@ async def test_the_person_sees_which_conversation_it_is_about(client: httpx.Asyn
     meta = {**CAN_ASK, "sidecall/context": {"conversation_id": "chat-7"}}
     result = (await ask(client, "tools/call", meta, name="refund", arguments=ARGUMENTS)).json()["result"]
 
-    message = result["inputRequests"]["approval"]["params"]["message"]
+    [question] = result["inputRequests"].values()
+    message = question["params"]["message"]
     assert message.startswith('Run refund with {"order": 7, "amount": 3.5} in the conversation chat-7?')
 
 
 @pytest.mark.parametrize(
-    ("responses", "text", "ran"),
+    ("action", "content", "text", "ran"),
     [
-        (decide("accept"), "Refunded 3.5 of 7.", [(7, 3.5)]),
-        (decide("accept", order=7, amount=3.5), "Refunded 3.5 of 7.", [(7, 3.5)]),
-        (decide("accept", amount=2, other=1), "Refunded 2.0 of 7.", [(7, 2.0)]),
-        (decide("decline"), "Tool execution was not approved.", []),
-        (decide("cancel"), "The person closed the form without a decision.", []),
+        ("accept", {}, "Refunded 3.5 of 7.", [(7, 3.5)]),
+        ("accept", {"order": 7, "amount": 3.5}, "Refunded 3.5 of 7.", [(7, 3.5)]),
+        ("accept", {"amount": 2, "other": 1}, "Refunded 2.0 of 7.", [(7, 2.0)]),
+        ("decline", {}, "Tool execution was not approved.", []),
+        ("cancel", {}, "The person closed the form without a decision.", []),
     ],
 )
 async def test_what_the_person_decides_is_carried_out(
-    client: httpx.AsyncClient, responses: Any, text: str, ran: list[Any]
+    client: httpx.AsyncClient, action: str, content: dict[str, Any], text: str, ran: list[Any]
 ) -> None:
     """Once: the same answer comes again when the client repeats itself."""
-    state = (await call(client))["requestState"]
+    decided = answer(await call(client), action, **content)
 
-    results = [await call(client, requestState=state, inputResponses=responses) for _ in range(2)]
+    results = [await call(client, **decided) for _ in range(2)]
 
     assert [text in result["content"][0]["text"] for result in results] == [True, True]
     assert [result["isError"] for result in results] == [not ran, not ran]
     assert ran == RAN
 
 
-@pytest.mark.parametrize("responses", [None, {}, {"approval": None}, {"approval": {"action": "?"}}, {"other": {}}, []])
-async def test_without_a_decision_the_person_is_asked_again(client: httpx.AsyncClient, responses: Any) -> None:
+@pytest.mark.parametrize("said", [None, {}, {"action": "?"}, []])
+@pytest.mark.parametrize("is_named", [True, False])
+async def test_without_a_decision_the_person_is_asked_again(
+    client: httpx.AsyncClient, said: Any, is_named: bool
+) -> None:
     """About the same approval."""
     first = await call(client)
+    responses = dict.fromkeys(first["inputRequests"], said) if is_named else said
 
     again = await call(client, requestState=first["requestState"], inputResponses=responses)
 
@@ -122,10 +122,10 @@ async def test_without_a_decision_the_person_is_asked_again(client: httpx.AsyncC
 
 async def test_arguments_that_do_not_fit_are_refused(client: httpx.AsyncClient) -> None:
     """And the call goes on waiting."""
-    state = (await call(client))["requestState"]
+    asked = await call(client)
 
-    refused = await call(client, requestState=state, inputResponses=decide("accept", order="seven"))
-    result = await call(client, requestState=state, inputResponses=decide("accept"))
+    refused = await call(client, **answer(asked, "accept", order="seven"))
+    result = await call(client, **answer(asked, "accept"))
 
     assert refused["code"] == -32602
     assert "order" in refused["message"]
@@ -134,16 +134,15 @@ async def test_arguments_that_do_not_fit_are_refused(client: httpx.AsyncClient) 
 
 async def test_a_decision_is_about_one_call_of_one_caller(client: httpx.AsyncClient) -> None:
     """Whatever of it the client changes, it is refused."""
-    state = (await call(client))["requestState"]
-    yes = decide("accept")
+    yes = answer(await call(client), "accept")
 
     changed = [
-        await call(client, requestState=f"{state[:-1]}x", inputResponses=yes),
-        await call(client, requestState=7, inputResponses=yes),
-        await call(client, requestState=state, inputResponses=yes, arguments={"order": 8, "amount": 3.5}),
+        await call(client, **{**yes, "requestState": f"{yes['requestState'][:-1]}x"}),
+        await call(client, **{**yes, "requestState": 7}),
+        await call(client, **yes, arguments={"order": 8, "amount": 3.5}),
     ]
     client.headers["X-User"] = "eve"
-    changed.append(await call(client, requestState=state, inputResponses=yes))
+    changed.append(await call(client, **yes))
 
     assert [refused["code"] for refused in changed] == [-32602] * 4
     assert RAN == []
@@ -151,10 +150,10 @@ async def test_a_decision_is_about_one_call_of_one_caller(client: httpx.AsyncCli
 
 async def test_who_decides_elsewhere_decides_too(client: httpx.AsyncClient) -> None:
     """The form that comes back later changes nothing."""
-    state = (await call(client))["requestState"]
+    asked = await call(client)
 
-    await client.post(f"/approvals/{state}", json={"decision": "reject", "reason": "Not today."})
-    result = await call(client, requestState=state, inputResponses=decide("accept"))
+    await client.post(f"/approvals/{asked['requestState']}", json={"decision": "reject", "reason": "Not today."})
+    result = await call(client, **answer(asked, "accept"))
 
     assert result["content"][0]["text"] == "Not today."
     assert RAN == []

@@ -12,7 +12,7 @@ from tests.kit.callers.provider import PUBLIC_URL, Browser, LocalProvider, provi
 from tests.kit.callers.secrets import SECRETS_KEY
 from tests.kit.callers.waiting import wait_for_answer
 from tests.kit.clients import MakeClient
-from tests.mcp.messages import CAN_ASK, PREFIX, ask, ask_as_before
+from tests.mcp.messages import CAN_ASK, PREFIX, answer, ask, ask_as_before
 
 CAN_LEAD = {f"{PREFIX}clientCapabilities": {"elicitation": {"url": {}}}}
 
@@ -70,9 +70,8 @@ async def test_the_model_reads_the_link(client: httpx.AsyncClient, is_modern: bo
 async def test_a_client_leads_its_person_there(client: httpx.AsyncClient) -> None:
     """The call that comes again waits for them, and has the answer."""
     asked = (await ask(client, "tools/call", CAN_LEAD, **CALL)).json()["result"]
-    question = asked["inputRequests"]["approval"]
-    accepted = {"inputResponses": {"approval": {"action": "accept"}}, "requestState": asked["requestState"]}
-    again = asyncio.create_task(ask(client, "tools/call", CAN_LEAD, **CALL, **accepted))
+    [question] = asked["inputRequests"].values()
+    again = asyncio.create_task(ask(client, "tools/call", CAN_LEAD, **CALL, **answer(asked, "accept")))
     await Browser(client).sign_in(question["params"]["url"])
 
     assert question["params"] == {
@@ -87,7 +86,6 @@ async def test_a_client_leads_its_person_there(client: httpx.AsyncClient) -> Non
 async def test_a_person_may_decline(client: httpx.AsyncClient) -> None:
     """The call is rejected."""
     asked = (await ask(client, "tools/call", CAN_LEAD, **CALL)).json()["result"]
-    declined = {"inputResponses": {"approval": {"action": "decline"}}, "requestState": asked["requestState"]}
-    result = (await ask(client, "tools/call", CAN_LEAD, **CALL, **declined)).json()["result"]
+    result = (await ask(client, "tools/call", CAN_LEAD, **CALL, **answer(asked, "decline"))).json()["result"]
 
     assert (result["isError"], result["_meta"]["sidecall/call"]["error"]["kind"]) == (True, "rejected")

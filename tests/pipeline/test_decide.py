@@ -44,9 +44,9 @@ async def crash() -> str:
 class Desk:
     """Let calls wait, and decide about them."""
 
-    def __init__(self, *tools: StructuredTool) -> None:
+    def __init__(self, *tools: StructuredTool, approvals: MemoryApprovals | None = None) -> None:
         self.registry = Registry(tools)
-        self.approvals = MemoryApprovals()
+        self.approvals = approvals or MemoryApprovals()
         self.threads = ThreadExecutor(1)
         executors = {"inline": InlineExecutor(), "thread": self.threads}
         self.pipeline = Pipeline(self.registry, default_stages(executors, self.approvals))  # type: ignore[arg-type]

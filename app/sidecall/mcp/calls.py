@@ -16,10 +16,11 @@ from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.run.workspaces import require_conversation
 from sidecall.core.tool import STRUCTURE
 from sidecall.mcp.blocks import write_blocks
-from sidecall.mcp.consent import answer_waiting, make_call_id, resume
+from sidecall.mcp.consent import make_call_id, resume
 from sidecall.mcp.exchange import Exchange
 from sidecall.mcp.mirrored import compare_mirrored
 from sidecall.mcp.parts import McpParts
+from sidecall.mcp.questions import answer_waiting
 from sidecall.mcp.results import META
 from sidecall.mcp.wire import INVALID_PARAMS, RpcError, RpcMessage
 from sidecall.pipeline.approve import takes_user_tokens, wants_approval
@@ -53,7 +54,7 @@ async def call_tool(parts: McpParts, message: RpcMessage, exchange: Exchange) ->
         else:
             answer = await parts.run(request)
     except ApprovalRequired as waiting:
-        return to_json(answer_waiting(waiting, parts.registry.get(request.call.name), message, exchange))
+        return to_json(await answer_waiting(parts, waiting.approval, message, exchange))
     finally:
         if parts.results.shares:
             parts.results.release(exchange.holder)

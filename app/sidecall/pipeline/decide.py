@@ -35,11 +35,12 @@ _NOT_KEPT = "Error: the call was answered, but its answer was too large to be ke
 
 @dataclass(frozen=True, slots=True)
 class DecisionTerms:
-    """Until when whoever decides waits for the call's end, and where it is kept what they have decided."""
+    """Until when whoever decides waits for the call's end, where their word is kept, and when what they saw expires."""
 
     deadline: Deadline | None = None
     rules: ApprovalRules | None = None
     auditor: Auditor | None = None
+    shown_until: datetime | None = None
 
     def require(self, caller: Caller, scope: str) -> None:
         """Let a caller go on who has this scope.
@@ -84,7 +85,7 @@ async def decide(
     Raises:
         UnknownApproval: There is none in the tenant of whoever decides.
         MissingScope: Whoever approves has sent the call, and may not approve their own.
-        ApprovalConflict: It is decided already.
+        ApprovalConflict: It is decided already, or asks something else by now.
         Overloaded: There is no room to run the call now, or to keep what the person wrote; it goes on waiting.
         InvalidDecision: The person's own arguments do not fit; the call goes on waiting.
         TooManyRules: There is no room to keep the decision for later calls; the call goes on waiting.
@@ -93,12 +94,12 @@ async def decide(
     record = await approvals.get(approval_id, by.tenant)
     if decision.decision == "approve" and is_own(record, by):
         terms.require(by, DECIDE_OWN)
-    call = record.require_pending()
+    call = _require_shown(record, terms.shown_until).require_pending()
     _refuse_unclear(record, decision)
     _refuse_instead_of_sign_in(record, decision)
     keeping = _Keeping(terms, _make_rule(pipeline, record, decision, by.subject), approval_id, decision, by)
     if decision.decision == "reject" and not record.tells_tool:
-        rejected = await approvals.decide(approval_id, decision, by.subject)
+        rejected = await _claim(approvals, record, decision, by)
         async with reopening(approvals, approval_id):
             await keeping.keep()
         message = refuse(CallRejected(decision.reason), call.tool_call).model_copy(update={"id": call.id})
@@ -115,7 +116,7 @@ async def decide(
         reply=decision.reason,
     )
     request = await _edit(pipeline, sent, decision)
-    decided = await approvals.decide(approval_id, decision, by.subject)
+    decided = await _claim(approvals, record, decision, by)
     request = replace(request, decided=describe_decision(decided.approval))
     async with reopening(approvals, approval_id):
         entered = await _enter(pipeline, request, keeping)
@@ -129,6 +130,20 @@ def note_end(pipeline: Pipeline, call: CallRecord, approval: Approval, message: 
         if approval.asked_args is not None:
             request = replace(request, call=request.call.model_copy(update={"args": approval.tool_call.args}))
         pipeline.note_end(request, message, kind)
+
+
+async def _claim(approvals: Approvals, record: ApprovalRecord, decision: Decision, by: Caller) -> ApprovalRecord:
+    """Note a decision about what was read; if the tool has asked something else since, nobody has decided that."""
+    decided = await approvals.decide(record.approval.id, decision, by.subject)
+    async with reopening(approvals, record.approval.id):
+        return _require_shown(decided, record.approval.expires_at)
+
+
+def _require_shown(record: ApprovalRecord, until: datetime | None) -> ApprovalRecord:
+    # Each question has a time of its own.
+    if until not in (None, record.approval.expires_at):
+        raise ApprovalConflict("The tool asks something else by now.")
+    return record
 
 
 @dataclass(frozen=True, slots=True)
