@@ -13,6 +13,7 @@ from starlette.datastructures import Headers
 
 from sidecall import Caller, ToolCall, ToolMessage
 from sidecall.core.deadline import Deadline
+from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.invocation import CallRequest
 from sidecall.core.record import CallNotRecorded, CallRecord
 
@@ -211,3 +212,22 @@ def test_what_proves_who_somebody_is_is_not_kept(name: str) -> None:
     record = CallRecord.of(CallRequest(CALL, headers={name: "secret", "X-User": "ada"}), "1")
 
     assert record.headers == {"x-user": "ada"}
+
+
+def test_a_call_is_known_as_what_its_sender_says() -> None:
+    """In place of its id, also once it is read back; a record of a call of which nothing is said is as it was."""
+    records = [
+        CallRecord.of(replace(REQUEST, call=replace_id(call_id), known_as=known_as), "018f")
+        for call_id, known_as in (("call_1", "call_9"), ("call_2", "call_9"), ("call_1", None))
+    ]
+    again = [CallRecord.from_json(record.to_json()) for record in records]
+
+    assert [record.to_request().known_as for record in again] == ["call_9", "call_9", None]
+    assert "known_as" not in json.loads(records[2].to_json())
+    first, second, plain = map(compute_fingerprint, again)
+    assert first == second != plain
+
+
+def replace_id(call_id: str) -> ToolCall:
+    """Make the call of this id."""
+    return CALL.model_copy(update={"id": call_id})

@@ -41,6 +41,7 @@ class CallRequest:
     hears of its progress, `begins` that its tool begins. `deadline` is the sender's, and shortens what the tool has.
     `id` is the invocation's; `is_counted` says that its quota was asked before, `is_remembered` that others keep it.
     The result counts under `holder` until the sender releases it, or while it is made; `pinned` are allowed hashes.
+    By `known_as` a call that has waited is known again, in place of its id, where its sender gives it none.
     """
 
     call: ToolCall
@@ -63,6 +64,7 @@ class CallRequest:
     id: str | None = None
     is_counted: bool = False
     is_remembered: bool = False
+    known_as: str | None = None
     begins: Callable[[], None] | None = None
 
 
@@ -71,10 +73,6 @@ Release = Callable[[], None]
 
 
 def _nothing() -> None:
-    """Do nothing."""
-
-
-def _deny_nothing(_caller: Caller, _tool: str) -> None:
     """Do nothing."""
 
 
@@ -98,7 +96,7 @@ class Surroundings:
     trace: Callable[[], Mapping[str, str]] = dict
     results: ResultRoom | None = None
     contents: ReachableContents | None = None
-    deny: Callable[[Caller, str], None] = _deny_nothing
+    deny: Callable[[Caller, str], None] = lambda _caller, _tool: None
     own_secrets: OwnSecrets | None = None
     user_tokens: UserTokens | None = None
     sandbox: Sandbox | None = None

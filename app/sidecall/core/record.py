@@ -50,6 +50,7 @@ class CallRecord(BaseModel, defer_build=True):
         default=None,
         description="Until when it may run, in seconds since 1970, and how many its client gave.",
     )
+    known_as: str | None = Field(default=None, description="By what its approval is found again, in place of its id.")
 
     @classmethod
     def of(cls, request: CallRequest, id: str) -> Self:
@@ -73,6 +74,7 @@ class CallRecord(BaseModel, defer_build=True):
             "headers": _copy_headers(request.headers),
             "lost": tuple(lost),
             "due": None,
+            "known_as": request.known_as,
         }
         return make_unchecked(cls, fields)
 
@@ -104,8 +106,9 @@ class CallRecord(BaseModel, defer_build=True):
             del call["item"]
         copies = {"tool_call": call, "caller": self._write_caller(said["caller"]), "headers": {**said["headers"]}}
         written = {**said, **copies}
-        if said["due"] is None:
-            del written["due"]
+        for name in ("due", "known_as"):
+            if said[name] is None:
+                del written[name]
         return to_json(written).decode()
 
     def to_request(self) -> CallRequest:
@@ -126,6 +129,7 @@ class CallRecord(BaseModel, defer_build=True):
             deadline=None if self.due is None else Deadline.from_clock(self.due),
             id=self.id,
             is_counted=True,
+            known_as=self.known_as,
         )
 
     @field_serializer("caller")

@@ -9,12 +9,13 @@ from uuid_utils import uuid4
 
 from sidecall.core.approval import ApprovalRequired
 from sidecall.core.context import HeaderMap
+from sidecall.core.decisions.questions import asks_inside
 from sidecall.core.errors import UnknownContent
 from sidecall.core.invocation import CallRequest
 from sidecall.core.jsonable import is_bulky
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.run.workspaces import require_conversation
-from sidecall.core.tool import STRUCTURE
+from sidecall.core.tool import STRUCTURE, CompiledTool
 from sidecall.mcp.blocks import write_blocks
 from sidecall.mcp.consent import make_call_id, resume
 from sidecall.mcp.exchange import Exchange
@@ -23,7 +24,7 @@ from sidecall.mcp.parts import McpParts
 from sidecall.mcp.questions import answer_waiting
 from sidecall.mcp.results import META
 from sidecall.mcp.wire import INVALID_PARAMS, RpcError, RpcMessage
-from sidecall.pipeline.approve import takes_user_tokens, wants_approval
+from sidecall.pipeline.approve import is_asked_about, takes_user_tokens, wants_approval
 from sidecall.pipeline.budget import find_whole
 from sidecall.pipeline.visible import is_visible
 from sidecall.schema.forms.structured import Misfit, Structure
@@ -70,7 +71,8 @@ def _make_request(parts: McpParts, message: RpcMessage, exchange: Exchange) -> C
     require_conversation(headers, context)
     if "traceparent" in meta:
         headers = HeaderMap({**headers, **{key: meta[key] for key in _TRACE if isinstance(meta.get(key), str)}})
-    call = ToolCall(name=name, args=args or {}, id=_choose_id(parts, message, exchange))
+    call_id, known_as = _choose_id(parts, message, exchange)
+    call = ToolCall(name=name, args=args or {}, id=call_id)
     return CallRequest(
         call,
         exchange.caller,
@@ -81,6 +83,7 @@ def _make_request(parts: McpParts, message: RpcMessage, exchange: Exchange) -> C
         presence=exchange.presence,
         holder=exchange.holder,
         pinned=[meta[_HASH]] if isinstance(meta.get(_HASH), str) else None,
+        known_as=known_as,
     )
 
 
@@ -102,18 +105,29 @@ def _read_context(meta: Mapping[str, Any]) -> Mapping[str, Any]:
     return context
 
 
-def _choose_id(parts: McpParts, message: RpcMessage, exchange: Exchange) -> str:
-    """Choose the id of a call: the client's own, or a new one, since ids of messages begin anew with each client."""
+def _choose_id(parts: McpParts, message: RpcMessage, exchange: Exchange) -> tuple[str, str | None]:
+    """Choose the id of a call, and by what else it is known again once it waits.
+
+    It is the client's own, or a new one, since ids of messages begin anew with each client.
+    """
     own = message.meta.get(_CALL_ID)
     if isinstance(own, str) and own:
-        return own
+        return own, None
     tool = parts.registry.get(message.params["name"])
-    if tool is not None and (
-        (wants_approval(tool) and not exchange.can_ask(message))
-        or (takes_user_tokens(tool) and not exchange.can_lead(message))
-    ):
-        return make_call_id(message.params)
-    return f"call_{uuid4().hex}"
+    if tool is None or not _comes_again(tool, message, exchange):
+        return f"call_{uuid4().hex}", None
+    known_as = make_call_id(message.params)
+    # Of a tool that is asked about, each equal call is the same. Others run each time, unless they ask themselves.
+    return known_as if is_asked_about(tool) else f"call_{uuid4().hex}", known_as
+
+
+def _comes_again(tool: CompiledTool, message: RpcMessage, exchange: Exchange) -> bool:
+    """Return whether a call may wait for a person of whom its client cannot tell the answer, so that it comes again."""
+    if takes_user_tokens(tool) and not exchange.can_lead(message):
+        return True
+    # Any tool may ask itself. Of those for which somebody signs in, it is only assumed where it is seen.
+    asks = wants_approval(tool) or not takes_user_tokens(tool) or asks_inside(tool.function)
+    return asks and not exchange.can_ask(message)
 
 
 async def _write(parts: McpParts, message: ToolMessage, exchange: Exchange) -> bytes:

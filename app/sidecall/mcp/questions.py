@@ -63,6 +63,11 @@ def _explain(approval: Approval, url: str | None) -> str:
     if url is None:
         return f"Error: {name} has to be approved by a person, and nobody can be asked over this connection."
     where = f"{url}/approvals/{approval.id}"
+    if approval.description is not None:  # The tool asks itself, perhaps in the middle of its work.
+        return (
+            f"Error: {name} asks a person, at {where}, and goes on once they have decided. "
+            "Make the same call again then for its answer."
+        )
     return (
         f"Error: {name} waits for a person's approval, at {where}. It has not run. "
         "Once they have approved it, make the same call again for its answer."

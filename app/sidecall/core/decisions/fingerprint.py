@@ -13,11 +13,13 @@ from sidecall.core.run.workspaces import HEADER
 def compute_fingerprint(call: CallRecord, asked: ToolCall | None = None) -> str:
     """Make the same text of calls that are the same: from whom and where, on whose behalf, of what, under which id.
 
-    The state is none of it, since it moves on while a call waits. A call without an id is like no other. Where a tool
-    asks about what it is about to do itself, each such call counts by itself.
+    The state is none of it, since it moves on while a call waits. `known_as` takes the place of an id, and a call
+    without either is like no other. Where a tool asks about what it is about to do itself, each such call counts by
+    itself.
     """
     caller, sent = call.caller, call.tool_call
-    told = [caller.tenant, caller.subject, sent.name, sent.id or [call.id], read_args(sent.args), call.context]
+    known_as = call.known_as or sent.id or [call.id]
+    told = [caller.tenant, caller.subject, sent.name, known_as, read_args(sent.args), call.context]
     if HEADER.lower() in call.headers:
         told.append({HEADER: call.headers[HEADER.lower()]})
     if asked is not None and asked.name != sent.name:
