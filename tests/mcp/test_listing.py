@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sidecall import Registry, tool
+from sidecall import ApprovalRequired, Registry, tool
 from sidecall.core.context import ANONYMOUS
 from sidecall.mcp.listing import ToolPages
 from sidecall.mcp.wire import RpcError
@@ -28,6 +28,22 @@ async def second() -> str:
 @tool(requires_approval=True)
 async def third() -> None:
     """Come third."""
+
+
+@tool
+async def fourth() -> None:
+    """Come fourth, and ask a person."""
+    raise ApprovalRequired("Really?")
+
+
+async def test_a_tool_says_that_its_calls_may_wait(make_client: MakeClient) -> None:
+    """Whether it is asked about, or asks itself."""
+    client = await make_client(first, third, fourth)
+
+    listed = (await ask(client, "tools/list")).json()["result"]["tools"]
+
+    waits = {"sidecall/requires_approval": True}
+    assert [item.get("_meta") for item in listed] == [None, waits, waits]
 
 
 async def test_the_list_is_that_of_the_other_door(make_client: MakeClient) -> None:

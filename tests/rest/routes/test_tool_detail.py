@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import pytest
 
 from sidecall import (
+    ApprovalRequired,
     BaseStore,
     CommandSandbox,
     InjectedState,
@@ -173,6 +174,19 @@ async def test_a_tool_shows_whether_a_person_is_asked(make_client: MakeClient, p
     detail = (await client.get("/tools/pay")).json()
 
     assert (detail["requires_approval"], detail["timeout_behavior"]) == (shown, "raise")
+
+
+async def test_of_a_tool_that_asks_itself_it_depends(make_client: MakeClient) -> None:
+    """Whether a person is asked."""
+
+    @tool
+    async def pay(amount: int) -> str:
+        """Pay."""
+        raise ApprovalRequired(f"Pay {amount}?")
+
+    client = await make_client(pay)
+
+    assert (await client.get("/tools/pay")).json()["requires_approval"] is None
 
 
 @pytest.mark.parametrize(

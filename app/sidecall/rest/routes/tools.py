@@ -8,8 +8,9 @@ from fastapi import APIRouter, Depends, Header, Path, Request, Response
 from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
+from sidecall.core.decisions.questions import asks_inside
 from sidecall.core.errors import UnknownTool
-from sidecall.core.options import Condition, ToolAnnotations
+from sidecall.core.options import ToolAnnotations
 from sidecall.core.results.cache import Cache
 from sidecall.core.tool import CompiledTool
 from sidecall.http.late_route import LateRoute
@@ -189,7 +190,7 @@ def _detail(tool: CompiledTool, sandbox: SandboxStatus | None) -> ToolDetail:
         timeout=tool.options.timeout,
         executor=tool.executor,
         timeout_behavior=tool.options.timeout_behavior,
-        requires_approval=_or_none(tool.options.requires_approval),
+        requires_approval=_find_approval(tool),
         has_preview=tool.preview is not None,
         reads_state=tool.reads_state,
         cache=tool.options.cache,
@@ -204,5 +205,9 @@ def _detail(tool: CompiledTool, sandbox: SandboxStatus | None) -> ToolDetail:
     )
 
 
-def _or_none(switch: Condition) -> bool | None:
-    return switch if isinstance(switch, bool) else None
+def _find_approval(tool: CompiledTool) -> bool | None:
+    policy = tool.options.requires_approval
+    if not isinstance(policy, bool):
+        return None
+    # It finds out while it runs.
+    return None if not policy and asks_inside(tool.function) else policy

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 
 from pydantic_core import to_json
 
+from sidecall.core.decisions.questions import asks_inside
 from sidecall.core.tool import CompiledTool, Schema
 from sidecall.schema.forms.anthropic import limit_to_anthropic
 from sidecall.schema.forms.mirrored import choose_listed, drop_headers
@@ -147,7 +148,7 @@ def _render_mcp(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[st
     hints = tool.options.annotations.mcp
     if hints:
         definition["annotations"] = hints
-    if tool.options.requires_approval is not False:
+    if tool.options.requires_approval is not False or asks_inside(tool.function):
         # The other forms have no room: what they do not know is refused, or reaches a model within its schema.
         definition["_meta"] = {"sidecall/requires_approval": True}
     if tool.options.deprecated is not None:
