@@ -1,10 +1,12 @@
 """The person at the client is asked what a tool asks, and about what they were shown."""
 
+import asyncio
 from typing import Any
 
 import httpx
 import pytest
 
+from sidecall import tool
 from tests.kit.clients import MakeClient
 from tests.mcp.asking_tools import RAN, move, pay_out, sell
 from tests.mcp.messages import CAN_ASK, answer, ask
@@ -83,3 +85,27 @@ async def test_what_asks_unseen_is_not_run_by_a_form_without_an_answer(client: h
 
     assert again == asked
     assert RAN == ["sell 70"]
+
+
+async def test_who_has_decided_elsewhere_is_waited_for(make_client: MakeClient) -> None:
+    """Where the call runs still: the form that comes back has its answer, and the model does not call again."""
+    begun, goes_on = asyncio.Event(), asyncio.Event()
+
+    @tool(requires_approval=True)
+    async def travel() -> str:
+        """Travel for long."""
+        begun.set()
+        await goes_on.wait()
+        return "There."
+
+    client = await make_client(travel)
+    asked = await call(client, "travel")
+    deciding = asyncio.create_task(client.post(f"/approvals/{asked['requestState']}", json={"decision": "approve"}))
+    await begun.wait()
+    again = asyncio.create_task(call(client, "travel", _with=answer(asked, "accept")))
+    early, _ = await asyncio.wait([again], timeout=0.2)
+    goes_on.set()
+
+    assert not early
+    assert (await deciding).status_code == 200
+    assert read_text(await again) == "There."
