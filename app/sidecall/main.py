@@ -59,7 +59,7 @@ from sidecall.secrets import secrets_in, warn_of_missing, warn_of_unknown_provid
 from sidecall.settings import Settings
 from sidecall.storage import (
     build_admission,
-    build_history,
+    build_kept,
     build_ledger,
     build_vector_stores,
     build_workspaces,
@@ -114,8 +114,7 @@ def create_app(
         ValidationError: A setting is wrong.
     """
     settings, registry, documents = _begin(settings or Settings(), registry)
-    is_alone, workspaces = lifecycle is not None, build_workspaces(settings)
-    ledger, history = build_ledger(settings, is_alone=is_alone), build_history(settings, is_alone=is_alone)
+    (ledger, history), workspaces = build_kept(settings, is_alone=lifecycle is not None), build_workspaces(settings)
     executors, admission = build_executors(settings), build_admission(settings, ledger)
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
     redaction, results = Redaction(settings.log_redact), ResultRoom(settings.max_result_bytes)

@@ -61,10 +61,17 @@ else:
 logger = logging.getLogger("sidecall")
 
 
+def build_kept(settings: Settings, *, is_alone: bool) -> "tuple[Ledger, _history.History | NoHistory]":
+    """Make ledger and history; `is_alone` says that the process is a server's, in which nobody else opens their files.
+
+    Raises:
+        StoreUnfit: There is no such kind of ledger.
+    """
+    return build_ledger(settings, is_alone=is_alone), build_history(settings, is_alone=is_alone)
+
+
 def build_ledger(settings: Settings, *, is_alone: bool = False) -> Ledger:
     """Make the ledger that the settings ask for; it is opened when the server starts.
-
-    `is_alone` says that the process is a server's, in which nobody else opens a file of it.
 
     Raises:
         StoreUnfit: There is no such kind of ledger.
@@ -118,8 +125,6 @@ def surround(
 
 def build_history(settings: Settings, *, is_alone: bool = False) -> "_history.History | NoHistory":
     """Make the history that the settings ask for, beside the ledger; it is opened when the server starts.
-
-    `is_alone` is as in `build_ledger`.
 
     Raises:
         StoreUnfit: There is no such kind of ledger.
