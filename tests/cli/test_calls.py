@@ -260,7 +260,7 @@ def test_approvals_are_listed_and_decided(ask: Callable[..., Result], send: Send
     pending = json.loads(ask("approvals", "--json").stdout)
     one, two, three = (approval["id"] for approval in pending)
 
-    approved = json.loads(ask("approvals", "approve", one, "--reason", "fine").stdout)
+    approved = json.loads(ask("approvals", "approve", one, "--reason", "fine", "--question", "1").stdout)
     edited = json.loads(ask("approvals", "approve", two, "--args", '{"order": "99"}').stdout)
     rejected = json.loads(ask("approvals", "reject", three, "--reason", "Ask first.").stdout)
     shown = [json.loads(ask("approvals", "show", it, "--json").stdout) for it in (one, two, three)]

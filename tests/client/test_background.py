@@ -8,7 +8,7 @@ from pydantic_ai import DeferredToolRequests, DeferredToolResults
 from pydantic_ai.messages import ToolCallPart, ToolReturnPart
 
 from sidecall import ApprovalRequired, ToolContext, tool
-from sidecall.client import ApprovalNeeded, CallApproval
+from sidecall.client import ApprovalNeeded, CallApproval, Conflicting
 from tests.client.conftest import OpenApp, OpenTwin
 from tests.client.desk import empty
 from tests.client.test_langchain import QUESTION, THREAD, answers, run, say
@@ -76,6 +76,22 @@ async def test_a_tool_that_asks_twice_is_answered_twice(open_twin: OpenTwin) -> 
 
     assert answer.content == "mail is empty."
     assert asked == ["Read it?", "Delete it?"] * 2
+
+
+async def test_what_a_person_says_answers_the_question_that_they_were_shown(open_app: OpenApp) -> None:
+    """Where somebody else has answered it meanwhile, the next one waits on; also one of the same words."""
+    twin = make_twin("asynchronous", await open_app(nag))
+
+    async def say_late(approval: CallApproval) -> bool:
+        await twin.ask("approvals.approve", approval.id)
+        return True
+
+    with pytest.raises(Conflicting):
+        await twin.ask("call", "nag", {}, ask=say_late)
+    (waiting,) = await twin.ask("approvals.list")
+
+    assert waiting.document["question"] == 2
+    await twin.ask("close")
 
 
 async def test_a_tool_that_asks_without_end_is_not_answered_for_ever(open_twin: OpenTwin) -> None:

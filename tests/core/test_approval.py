@@ -28,6 +28,7 @@ def test_a_new_approval_is_pending() -> None:
     assert APPROVAL.model_dump(mode="json") == {
         "id": "7",
         "status": "pending",
+        "question": 1,
         "tool_call": {"name": "delete_order", "args": {"order": 7}, "id": "call_1", "type": "tool_call"},
         "requested_by": "anonymous",
         "conversation_id": None,
@@ -66,6 +67,7 @@ def test_a_decision_may_be_the_one_word() -> None:
     """The call runs as it came."""
     assert Decision.model_validate({"decision": "approve"}).model_dump() == {
         "decision": "approve",
+        "question": None,
         "args": None,
         "reason": None,
         "always": False,

@@ -8,8 +8,9 @@ from uuid import UUID
 import pytest
 
 from sidecall import Caller, ToolCall, ToolMessage
-from sidecall.core.approval import Approval, ApprovalRecord, Decision, Preview
+from sidecall.core.approval import Approval, ApprovalRecord, Decision
 from sidecall.core.decisions.places import Approvals
+from sidecall.core.decisions.preview import Preview
 from sidecall.core.errors import ApprovalConflict, UnknownApproval
 from sidecall.core.invocation import CallRequest
 from sidecall.core.overload import TooManyApprovals
@@ -199,7 +200,8 @@ async def test_a_decision_that_is_taken_back_leaves_no_trace(approvals: Approval
     sign_in = SignIn(provider="hub", url="http://here")  # The call waits for something else now.
     await approvals.reopen(waiting.id, Preview(sign_in=sign_in))
     asked = await find(approvals, waiting.id)
-    assert asked == waiting.model_copy(update={"sign_in": sign_in, "expires_at": asked.expires_at})
+    other = {"sign_in": sign_in, "question": 2, "expires_at": asked.expires_at}
+    assert asked == waiting.model_copy(update=other)
 
 
 async def test_approvals_are_listed_oldest_first_and_by_status(approvals: Approvals) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from sidecall import ToolCall, ToolMessage
-from sidecall.core.approval import ApprovalRecord, Decision, Preview
+from sidecall.core.approval import ApprovalRecord, Decision
+from sidecall.core.decisions.preview import Preview
 from sidecall.core.errors import UnknownApproval
 from sidecall.core.invocation import CallRequest
 from sidecall.core.overload import TooManyApprovals

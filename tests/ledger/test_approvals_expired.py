@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sidecall.core.approval import Preview
+from sidecall.core.decisions.preview import Preview
 from sidecall.core.errors import UnknownApproval
 from tests.kit.ledgers import Clock, Place
 from tests.ledger.test_approvals import APPROVE, DONE, Waiting

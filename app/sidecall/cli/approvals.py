@@ -15,6 +15,7 @@ approvals = typer.Typer(help="Decide about calls that wait for a person; alone i
 
 Always = Annotated[bool, typer.Option("--always", help="For all later calls of this tool by this caller, too.")]
 ExpiresIn = Annotated[float | None, typer.Option(metavar="SECONDS", help="With --always: for how long.")]
+Question = Annotated[int | None, typer.Option(min=1, metavar="NUMBER", help="Only if it still asks this.")]
 WhichApproval = Annotated[str, typer.Argument(metavar="ID", callback=require_id, help="The approval.")]
 
 
@@ -59,10 +60,11 @@ def approve(
     reason: Annotated[str | None, typer.Option(help="Why; it is kept with the approval.")] = None,
     always: Always = False,
     expires_in: ExpiresIn = None,
+    question: Question = None,
     url: Url = DEFAULT_URL,
 ) -> None:
     """Approve a call, wait until it has run, and print the approval with its answer."""
-    rule = {"always": always or None, "expires_in": expires_in}
+    rule = {"always": always or None, "expires_in": expires_in, "question": question}
     _decide(url, approval_id, {"decision": "approve", "args": _read_args(args), "reason": reason, **rule})
 
 
@@ -72,10 +74,11 @@ def reject(
     reason: Annotated[str, typer.Option(help="Why; the model reads it.")],
     always: Always = False,
     expires_in: ExpiresIn = None,
+    question: Question = None,
     url: Url = DEFAULT_URL,
 ) -> None:
     """Reject a call, and print the approval."""
-    rule = {"always": always or None, "expires_in": expires_in}
+    rule = {"always": always or None, "expires_in": expires_in, "question": question}
     _decide(url, approval_id, {"decision": "reject", "reason": reason, **rule})
 
 

@@ -56,6 +56,7 @@ def print_approval(approval: dict[str, Any]) -> None:
         "arguments": asked["args"],
         "model's arguments": approval["asked_args"],
         "question": approval["description"],
+        "question's number": approval.get("question"),
         "preview": approval["preview"],
         "no preview": approval["preview_error"],
         "payload": approval["payload"],

@@ -108,13 +108,17 @@ class CallApproval:
 
 @dataclass(frozen=True)
 class PersonVerdict:
-    """What a person says about a call: approve it, with other arguments perhaps, or reject it with a reason."""
+    """What a person says about a call: approve it, with other arguments perhaps, or reject it with a reason.
+
+    With `question`, the number of what they read, it answers no other question of the same call.
+    """
 
     decision: Literal["approve", "reject"]
     args: dict[str, Any] | None = None
     reason: str | None = None
     always: bool = False
     expires_in: float | None = None
+    question: int | None = None
 
     @property
     def body(self) -> dict[str, Any]:

@@ -8,14 +8,22 @@ from sidecall.client.options import AskPerson
 from sidecall.dataclasses import dataclass
 
 # What a person has seen of an approval: a tool may ask something else under the same one.
-SEEN = ("id", "description", "preview", "payload", "sign_in")
+SEEN = ("id", "description", "preview", "payload", "question", "sign_in")
 
 
 def is_shown(approval: CallApproval, document: Mapping[str, Any]) -> bool:
     """Return whether an approval asks what a document of it has shown."""
     provider = None if approval.sign_in is None else approval.sign_in.provider
     shown = (document.get("sign_in") or {}).get("provider")
-    return provider == shown and all(document.get(name) == approval.document.get(name) for name in SEEN[:-1])
+    if provider is None and not _has_number(approval, document.get("question")):
+        return False
+    return provider == shown and all(document.get(name) == approval.document.get(name) for name in SEEN[:-2])
+
+
+def _has_number(approval: CallApproval, shown: int | None) -> bool:
+    """Return whether it is the question of this number; older servers do not number them."""
+    number = approval.document.get("question")
+    return None in (number, shown) or number == shown
 
 
 @dataclass

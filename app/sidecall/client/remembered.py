@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 from urllib.parse import quote
 
@@ -111,7 +111,7 @@ class Remembered:
                     approval = yield from self.show_approval(approval_id, form)
                 else:
                     unanswered = None
-                    approval = yield from self.decide(approval_id, verdict, form)
+                    approval = yield from self.decide(approval_id, _put_question(verdict, approval), form)
                 continue
             # One that is approved runs, and has its answer soon.
             if approval.status == "pending" and left <= 0:
@@ -129,10 +129,18 @@ class Remembered:
         return (yield from send(request, self.persistence))
 
 
+def _put_question(verdict: PersonVerdict, approval: CallApproval) -> PersonVerdict:
+    """Let a word answer no other question than the one that was shown; older servers do not number them."""
+    number = approval.document.get("question")
+    return verdict if verdict.question is not None else replace(verdict, question=number)
+
+
 def _read_question(approval: CallApproval) -> tuple[Any, ...]:
     """Return what a person is asked; the same while it is the same question."""
     provider = None if approval.sign_in is None else approval.sign_in.provider
-    return (provider, approval.description, approval.preview, approval.document.get("payload"))
+    document = approval.document
+    number = document.get("question") if provider is None else None
+    return (provider, number, approval.description, approval.preview, document.get("payload"))
 
 
 def read_verdict(said: Any) -> PersonVerdict | None:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from uuid_utils import uuid7
 
 from sidecall.core.decisions.fingerprint import compute_fingerprint
+from sidecall.core.decisions.preview import NO_PREVIEW, Preview
 from sidecall.core.decisions.rules import DecisionName
 from sidecall.core.decisions.state import copy_state
 from sidecall.core.errors import ApprovalConflict, SidecallError
@@ -15,31 +16,10 @@ from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.record import CallRecord
 from sidecall.core.run.workspaces import name_conversation
 from sidecall.core.secrecy.user_tokens import SignIn
-from sidecall.dataclasses import dataclass
 
 ApprovalStatus = Literal["pending", "approved", "rejected"]
 
 _STATUS: Mapping[DecisionName, ApprovalStatus] = {"approve": "approved", "reject": "rejected"}
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What a person should know who decides, as the tool's author says it.
-
-    `shown` is what the call would do, in text or JSON, or `error` why there is nothing to show. A tool that asks while
-    it runs says in `description` what is to be decided, in `payload` what else belongs to that, and in `state` what it
-    wants back. With `sign_in` there is nothing to decide: a person has to sign in first.
-    """
-
-    shown: Any = None
-    error: str | None = None
-    description: str | None = None
-    payload: Any = None
-    sign_in: SignIn | None = None
-    state: Any = None
-
-
-NO_PREVIEW = Preview()
 
 
 class ApprovalState(BaseModel, defer_build=True):
@@ -50,6 +30,7 @@ class ApprovalState(BaseModel, defer_build=True):
 
     id: str = Field(description="A UUIDv7.")
     status: ApprovalStatus = "pending"
+    question: int = Field(default=1, description="Which of its tool's questions waits, or was decided last, from 1.")
     requested_by: str = Field(description="Who sent the call.")
     conversation_id: str | None = Field(
         default=None,
@@ -87,6 +68,9 @@ class Decision(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     decision: DecisionName
+    question: int | None = Field(
+        default=None, ge=1, description="The `question` that was read; where another one waits by now, it is refused."
+    )
     args: dict[str, Any] | None = Field(default=None, description="Other arguments to run the call with.")
     reason: str | None = Field(
         default=None,
@@ -255,13 +239,24 @@ class ApprovalRecord(BaseModel, defer_build=True):
         assert self.call is not None
         return self.call
 
+    def require_asked(self, question: int | None) -> CallRecord:
+        """Return the call that waits for an answer to this question, or to any where none is named.
+
+        Raises:
+            ApprovalConflict: It is decided already, or asks something else.
+        """
+        call, waiting = self.require_pending(), self.approval.question
+        if question not in (None, waiting):
+            raise ApprovalConflict(f"Question {waiting} waits, not {question}: read the approval, and decide anew.")
+        return call
+
     def decide(self, decision: Decision, by: str) -> Self:
         """Note a person's decision.
 
         Raises:
-            ApprovalConflict: It is decided already.
+            ApprovalConflict: It is decided already, or about another question.
         """
-        self.require_pending()
+        self.require_asked(decision.question)
         return self._change(
             status=_STATUS[decision.decision],
             decided_at=datetime.now(UTC),
@@ -286,6 +281,7 @@ class ApprovalRecord(BaseModel, defer_build=True):
         if preview is not None:
             undecided |= {"preview": preview.shown, "preview_error": preview.error, "sign_in": preview.sign_in}
             undecided |= {"description": preview.description, "payload": preview.payload}
+            undecided["question"] = self.approval.question + 1
             undecided["expires_at"] = datetime.now(UTC) + timedelta(seconds=ttl)
         call = self.call
         if call is not None and state is not None and self.approval.asked_args is not None:

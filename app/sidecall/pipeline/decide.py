@@ -94,7 +94,7 @@ async def decide(
     record = await approvals.get(approval_id, by.tenant)
     if decision.decision == "approve" and is_own(record, by):
         terms.require(by, DECIDE_OWN)
-    call = _require_shown(record, terms.shown_until).require_pending()
+    call = _require_shown(record, terms.shown_until).require_asked(decision.question)
     _refuse_unclear(record, decision)
     _refuse_instead_of_sign_in(record, decision)
     keeping = _Keeping(terms, _make_rule(pipeline, record, decision, by.subject), approval_id, decision, by)

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import field
 from typing import Any
 
-from sidecall.core.approval import NO_PREVIEW, Approval, ApprovalRequired, Preview
+from sidecall.core.approval import Approval, ApprovalRequired
+from sidecall.core.decisions.preview import NO_PREVIEW, Preview
 from sidecall.core.invocation import Invocation
 from sidecall.core.jsonable import to_plain
 from sidecall.core.messages import ToolMessage

@@ -94,6 +94,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
 _WAITING = {
     "id": "01956a3e-7d1c-7f2a-9a51-6f4d3c2b1a01",
     "status": "pending",
+    "question": 1,
     "tool_call": {"name": "delete_order", "args": {"order": 7}, "id": "call_1", "type": "tool_call"},
     "requested_by": "anonymous",
     "conversation_id": "chat-7",

@@ -61,7 +61,9 @@ export class ApprovalDesk {
         // Nobody can say in the person's place that they have signed in.
         const isSeen = !verdict || (approval.sign_in != null && verdict.decision === "approve");
         unanswered = isSeen ? question : undefined;
-        approval = isSeen ? await this.show(id, format, signal) : await this.decide(id, verdict, format, signal);
+        // It answers no other question than the one that was shown; older servers do not number them.
+        const said = isSeen ? undefined : { ...verdict, question: verdict.question ?? approval.question };
+        approval = isSeen ? await this.show(id, format, signal) : await this.decide(id, said, format, signal);
         continue;
       }
       // One that is approved runs, and has its answer soon.
@@ -76,8 +78,8 @@ export class ApprovalDesk {
 }
 
 /** What a person is asked, the same while it is the same question. */
-function readQuestion({ sign_in: signIn, description, preview, payload }) {
-  return JSON.stringify([signIn?.provider, description, preview, payload]);
+function readQuestion({ sign_in: signIn, question, description, preview, payload }) {
+  return JSON.stringify([signIn?.provider, signIn ? null : question, description, preview, payload]);
 }
 
 function readVerdict(said) {

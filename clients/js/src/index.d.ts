@@ -47,6 +47,8 @@ export interface ApprovalVerdict {
   reason?: string;
   always?: boolean;
   expires_in?: number;
+  /** The number of what was read, so that no other question of the call is answered. */
+  question?: number;
 }
 export type AskPerson = (approval: Approval) => Verdict | Promise<Verdict>;
 
@@ -97,6 +99,8 @@ export interface ToolMessage {
 export interface Approval {
   id: string;
   status: "pending" | "approved" | "rejected";
+  /** Which of its tool's questions waits, from 1; absent where the server is older. */
+  question?: number;
   tool_call: { name: string; args: Json; id?: string | null };
   description: string | null;
   preview: unknown;

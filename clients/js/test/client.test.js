@@ -207,6 +207,19 @@ test("a tool that asks several times is answered each time", async () => {
   assert.deepEqual(said, ["Read it?", "Read it?", "Delete it?", "Read it?", "Delete it?"]);
 });
 
+test("what a person says answers the question that they were shown", async () => {
+  const running = () => Response.json({ id: "c" }, { status: 202, headers: { Location: "/approvals/p" } });
+  const pending = (question) => Response.json({ id: "p", status: "pending", tool_call: { name: "wipe" }, question });
+  const decided = Response.json({ id: "p", status: "approved", tool_call: { name: "wipe" }, message: ANSWER });
+  const [client, asked] = script([running(), pending(1), pending(2), decided]);
+
+  assert.deepEqual(await client.call("wipe", {}, { ask: () => true }), ANSWER);
+  assert.deepEqual(
+    asked.filter(({ url }) => url.includes("/approvals/")).map(({ body }) => body && JSON.parse(body)),
+    [undefined, { decision: "approve", question: 1 }, { decision: "approve", question: 2 }],
+  );
+});
+
 test("a person is asked about a call in the background, or the program is told that one has to be", async () => {
   const running = () => Response.json({ id: "c" }, { status: 202, headers: { Location: "/tool_calls/c" } });
   const held = () => Response.json({ id: "c", status: "awaiting_approval", approval_id: "p" });

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import pytest
 
 from sidecall import BaseTool, InjectedToolArg, StructuredTool, ToolContext, ToolException, tool
-from sidecall.core.approval import ApprovalRequired, Preview
+from sidecall.core.approval import ApprovalRequired
+from sidecall.core.decisions.preview import Preview
 from tests.kit.calls import write_request
 from tests.kit.pipelines import make_pipeline
 

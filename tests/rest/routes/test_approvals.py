@@ -69,6 +69,7 @@ async def test_a_call_that_has_to_be_approved_is_accepted(client: httpx.AsyncCli
     assert lifetime.total_seconds() == 3600
     assert {key: approval[key] for key in approval if key not in ("id", "created_at", "expires_at")} == {
         "status": "pending",
+        "question": 1,
         "tool_call": {"name": "delete_order", "args": {"order": 7}, "id": "call_1", "type": "tool_call"},
         "requested_by": "anonymous",
         "conversation_id": None,

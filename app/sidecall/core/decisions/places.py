@@ -2,9 +2,10 @@
 
 from typing import Protocol
 
-from sidecall.core.approval import NO_PREVIEW, Approval, ApprovalRecord, ApprovalStatus, Decision, Preview
+from sidecall.core.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
 from sidecall.core.context import Caller
 from sidecall.core.decisions.listed import ApprovalPage
+from sidecall.core.decisions.preview import NO_PREVIEW, Preview
 from sidecall.core.decisions.rules import ApprovalRule, RulePage
 from sidecall.core.decisions.stray import HearOfStray
 from sidecall.core.messages import ToolCall, ToolMessage

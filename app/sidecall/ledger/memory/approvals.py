@@ -4,9 +4,10 @@ import itertools
 import time
 from collections.abc import Callable
 
-from sidecall.core.approval import NO_PREVIEW, Approval, ApprovalRecord, ApprovalStatus, Decision, Preview
+from sidecall.core.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
 from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.decisions.listed import ApprovalPage, ListedApproval
+from sidecall.core.decisions.preview import NO_PREVIEW, Preview
 from sidecall.core.decisions.stray import HearOfStray
 from sidecall.core.errors import UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage

@@ -5,10 +5,11 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 
-from sidecall.core.approval import NO_PREVIEW, Approval, ApprovalRecord, ApprovalStatus, Decision, Preview
+from sidecall.core.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
 from sidecall.core.calls.errors import OutcomeUnknown
 from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.decisions.listed import ApprovalPage, ListedApproval
+from sidecall.core.decisions.preview import NO_PREVIEW, Preview
 from sidecall.core.decisions.stray import HearOfStray
 from sidecall.core.errors import CallRejected, ToolFailure, UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage

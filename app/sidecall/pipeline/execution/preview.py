@@ -3,7 +3,8 @@
 from functools import partial
 from typing import Any
 
-from sidecall.core.approval import NO_PREVIEW, ApprovalRequired, Preview
+from sidecall.core.approval import ApprovalRequired
+from sidecall.core.decisions.preview import NO_PREVIEW, Preview
 from sidecall.core.errors import ToolException
 from sidecall.core.invocation import Invocation
 from sidecall.core.jsonable import render_failure, replace_surrogates, to_plain, to_text

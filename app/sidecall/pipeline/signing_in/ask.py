@@ -2,8 +2,8 @@
 
 from collections.abc import Awaitable
 
-from sidecall.core.approval import Preview
 from sidecall.core.decisions.places import Approvals
+from sidecall.core.decisions.preview import Preview
 from sidecall.core.errors import SidecallError, ToolExecutionError
 from sidecall.core.injection import Injection
 from sidecall.core.invocation import Invocation

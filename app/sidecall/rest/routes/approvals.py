@@ -127,7 +127,10 @@ async def get_approval(
         **_ONE,
         **_UNKNOWN,
         400: {"model": Problem, "description": "The body is not JSON, or the header that names the caller is wrong."},
-        409: {"model": Problem, "description": "It was decided already, or no more rules are kept."},
+        409: {
+            "model": Problem,
+            "description": "It was decided already, or asks something else, or no more rules are kept.",
+        },
         413: {"model": Problem, "description": "The body is larger than this server takes."},
         415: {"model": Problem, "description": "The body is not declared as JSON."},
         422: {"model": Problem, "description": "The body is not a decision, or its `args` do not fit the tool."},
