@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sidecall import ToolAnnotations, tool
-from sidecall.core.approval import ApprovalWanted, Decision
+from sidecall.core.approval import Decision
 from sidecall.core.calls.entry import Acceptance, CallEntry
+from sidecall.core.decisions.wanted import ApprovalWanted
 from sidecall.core.errors import ApprovalConflict
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolCall

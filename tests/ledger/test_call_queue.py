@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from sidecall.core.calls.decision import CallDecision
 from sidecall.core.calls.entry import Acceptance
 from sidecall.core.context import Caller
 from sidecall.core.invocation import CallRequest
@@ -135,6 +136,27 @@ async def test_who_lets_a_call_wait_for_a_person_hears_that_it_was_cancelled(led
 
     assert heard == [False, True, False]
     assert [entry.id for entry in await queue.list_held_cancelled()] == ["unwanted"]
+
+
+async def test_a_call_that_waits_again_keeps_what_was_said_and_hears_that_it_was_cancelled(ledger: Place) -> None:
+    """Its end has what was said where it says nothing else; one that does not wait is left alone."""
+    database = await ledger.open_database()
+    calls, queue, call = SqlCalls(database), SqlCallQueue(database), ToolCall(name="a", args={}, id="1")
+    for call_id in ("held", "running"):
+        await calls.accept(CallRecord.of(CallRequest(call), call_id), Acceptance(owner="us"))
+    await calls.hold("held", 1, "approval")
+    said = CallDecision("ada", reason="Yes.", asked_args="{}", args='{"b":1}')
+
+    heard = [await calls.hold(call_id, None, "approval", said) for call_id in ("held", "running")]
+    await queue.ask_to_cancel_held("held")
+    await queue.ask_to_cancel_held("running")
+    heard += [await calls.hold(call_id, None, "approval") for call_id in ("held", "running")]
+    await calls.finish("held", None, end_cancelled(call, "held"))
+
+    ended, other = [await calls.get(call_id, "default") for call_id in ("held", "running")]
+    assert heard == [False, False, True, False]
+    assert (ended.status, ended.decided_by, ended.args, ended.asked_args) == ("cancelled", "ada", {"b": 1}, {})
+    assert (other.status, other.decided_by, await queue.list_cancelled("us")) == ("running", None, [])
 
 
 async def test_who_queues_a_call_again_hears_that_it_was_cancelled(ledger: Place) -> None:

@@ -9,7 +9,7 @@ from uuid_utils import uuid7
 
 from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.decisions.preview import NO_PREVIEW, Preview
-from sidecall.core.decisions.rules import DecisionName
+from sidecall.core.decisions.rules import Decided, DecisionName
 from sidecall.core.decisions.state import copy_state
 from sidecall.core.errors import ApprovalConflict, SidecallError
 from sidecall.core.messages import ToolCall, ToolMessage
@@ -151,14 +151,6 @@ class AnsweredBefore(SidecallError):
         self.answer = message
 
 
-class ApprovalWanted(SidecallError):
-    """A tool that runs wants a person to approve a call which it is about to make itself."""
-
-    def __init__(self, tool_call: ToolCall) -> None:
-        super().__init__(f"{tool_call.name} has to be approved by a person.")
-        self.tool_call = tool_call
-
-
 class ApprovalRecord(BaseModel, defer_build=True):
     """What is kept of an approval: what people see of it, and the call to run.
 
@@ -173,6 +165,7 @@ class ApprovalRecord(BaseModel, defer_build=True):
     fingerprint: str = Field(description="The same for calls that need to be asked about only once.")
     call: CallRecord | None = Field(default=None, description="The call to run; None once it is answered.")
     state: Any = Field(default=None, description="What the tool gets back that has asked.")
+    begun: Decided | None = Field(default=None, description="What let a call begin that waits again; None for others.")
 
     @classmethod
     def of(cls, call: CallRecord, asked: ToolCall, ttl: float, preview: Preview = NO_PREVIEW) -> Self:
@@ -275,7 +268,9 @@ class ApprovalRecord(BaseModel, defer_build=True):
     def reopen(self, preview: Preview | None = None, ttl: float = 0.0) -> Self:
         """Take the decision back; with a preview it waits for something else, for `ttl` seconds from now."""
         undecided: dict[str, Any] = {"decided_at": None, "decided_by": None, "reason": None, "always": False}
-        state = self.state if preview is None else preview.state
+        state, begun = self.state, self.begun
+        if preview is not None:
+            state, begun = preview.state, None if preview.state is None else self._describe_beginning()
         # What has begun goes on with the arguments that it has begun with.
         undecided |= self._edit(None) if state is None else {}
         if preview is not None:
@@ -286,7 +281,15 @@ class ApprovalRecord(BaseModel, defer_build=True):
         call = self.call
         if call is not None and state is not None and self.approval.asked_args is not None:
             call = call.put_args(self.approval.tool_call.args)
-        return self._change(status="pending", **undecided).model_copy(update={"state": state, "call": call})
+        return self._change(status="pending", **undecided).model_copy(
+            update={"state": state, "call": call, "begun": begun}
+        )
+
+    def _describe_beginning(self) -> Decided | None:
+        approval = self.approval
+        if not approval.decided_by or approval.sign_in is not None:  # Who signs in has said nothing of the call.
+            return self.begun
+        return Decided(approval.decided_by, approval.decided_at, approval.reason)
 
     def answer(self, message: ToolMessage) -> Self:
         """Note the call's answer, and let go of the call, which may be large or secret."""

@@ -60,16 +60,18 @@ class Chronicle:
         self._happenings: dict[int, Happening] = {}
         self._said: deque[int] = deque()
         self._size = 0
-        self._standing = (-1, -1)
+        self._standing = (-1, -1, 0.0)
 
     def note(self, entry: CallEntry) -> None:
         """Write down the status of a call, unless it is known, or older than what is known."""
         members = {"attempt": entry.attempt, "kind": entry.kind, "approval_id": entry.approval_id}
-        self.note_status(entry.status, entry.attempt, members)
+        waits = entry.status == "awaiting_approval"
+        since = entry.decided_at.timestamp() if waits and entry.decided_at is not None else 0.0
+        self.note_status(entry.status, entry.attempt, members, since)
 
-    def note_status(self, status: CallStatus, attempt: int, members: Mapping[str, Any]) -> None:
-        """Write down that a call has come to this status in this attempt."""
-        standing = (attempt, _ORDER.get(status, _END))
+    def note_status(self, status: CallStatus, attempt: int, members: Mapping[str, Any], since: float = 0.0) -> None:
+        """Write down that a call has come to this status in this attempt; one may wait again since a decision."""
+        standing = (attempt, _ORDER.get(status, _END), since)
         if standing > self._standing:
             self._standing = standing
             self._add("status", to_json({"status": status, **members}))

@@ -68,8 +68,13 @@ async def _waits_from_the_beginning(entry: CallEntry, approvals: Approvals, tool
     return tool.options.requires_approval is not False or record.approval.sign_in is not None
 
 
-def end_expired(call: ToolCall, call_id: str, tool: CompiledTool | None) -> CallEnd:
-    """Make the end of a call that nobody has decided about in time; its approval says no more what it was about."""
+def end_expired(call: ToolCall, call_id: str, tool: CompiledTool | None, *, has_begun: bool) -> CallEnd:
+    """Make the end of a call that nobody has decided about in time; its approval says no more what it was about.
+
+    `has_begun` says that it certainly has, since a person had decided about it before.
+    """
+    if has_begun:
+        return _end(CallExpired(_UNDECIDED_HALF), call, call_id)
     if tool is None or takes_user_tokens(tool):
         return _end(CallExpired(), call, call_id)
     if not wants_approval(tool):

@@ -1,9 +1,9 @@
 """End the calls that wait for a person: with what was decided, or since somebody wants them no more."""
 
-from sidecall.core.approval import Decision
+from sidecall.core.approval import Approval, Decision
 from sidecall.core.calls.decision import CallDecision
 from sidecall.core.calls.entry import CallEntry, LostCall
-from sidecall.core.decisions.decided import describe_decision
+from sidecall.core.decisions.decided import describe_beginning, describe_decision
 from sidecall.core.decisions.rules import Decided
 from sidecall.core.errors import ApprovalConflict, UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage
@@ -41,9 +41,13 @@ class HeldCalls:
             end = end_with(message)
         except UnknownApproval:
             tool = self._find(entry.name)
-            end = end_expired(record.tool_call, entry.id, tool) if message is None else end_with(message)
-        decided = None if approval is None else describe_decision(approval)
-        end.decision = None if decided is None else self.describe(record.tool_call, decided)
+            has_begun = entry.decided_by is not None
+            end = (
+                end_expired(record.tool_call, entry.id, tool, has_begun=has_begun)
+                if message is None
+                else end_with(message)
+            )
+        end.decision = self._describe(record.tool_call, None if approval is None else describe_decision(approval))
         await self._calls.finish(entry.id, None, end)
         self._ends.tell(entry.id)
         return await self._calls.get(entry.id, entry.tenant)
@@ -53,6 +57,20 @@ class HeldCalls:
         args = decided.asked_args, decided.args
         asked, ran = (None if it is None else self._show(call.model_copy(update={"args": it})) for it in args)
         return CallDecision(decided.by, decided.at, decided.reason, asked, ran, decided.approval_id)
+
+    def _describe(self, call: ToolCall, decided: Decided | None) -> CallDecision | None:
+        return None if decided is None else self.describe(call, decided)
+
+    async def hold_again(self, entry: CallEntry) -> None:
+        """Note that a call waits again, and by what it has begun; one that was cancelled meanwhile ends."""
+        assert entry.approval_id is not None
+        record, asked = await self._calls.get_record(entry.id), await self._approvals.get(entry.approval_id)
+        if record is None:
+            return
+        decision = self._describe(record.tool_call, describe_beginning(asked))
+        if await self._calls.hold(entry.id, None, entry.approval_id, decision):
+            await self.call_off(entry)
+        self._ends.tell(entry.id)
 
     async def settle_all(self) -> None:
         """End those whose approvals were answered or have expired, and those that nobody wants."""
@@ -69,8 +87,11 @@ class HeldCalls:
         if record is None:
             return entry
         end = await end_unwanted(entry, record.tool_call, self._approvals, self._find)
-        if not await self._withdraw(entry.approval_id, end.message, by):
+        withdrawn = await self._withdraw(entry.approval_id, end.message, by)
+        if withdrawn is None:
+            await self._queue.ask_to_cancel_held(entry.id)  # Should it ask again.
             return await self.settle(entry)
+        end.decision = self._describe(record.tool_call, describe_decision(withdrawn))
         await self._calls.finish(entry.id, None, end)
         self._ends.tell(entry.id)
         return await self._calls.get(entry.id, entry.tenant)
@@ -108,12 +129,11 @@ class HeldCalls:
         own = asked is not None and asked.call is not None and asked.call.id == record.id
         return asked.approval.id if own and asked is not None else None
 
-    async def _withdraw(self, approval_id: str, message: ToolMessage, by: str) -> bool:
-        """Reject what waits for a person; False where somebody has just decided about it, or it has expired."""
+    async def _withdraw(self, approval_id: str, message: ToolMessage, by: str) -> Approval | None:
+        """Reject what waits for a person; None where somebody has just decided about it, or it has expired."""
         rejection = Decision(decision="reject", reason="The call was cancelled.")
         try:
             await self._approvals.decide(approval_id, rejection, by)
         except (UnknownApproval, ApprovalConflict):
-            return False
-        await self._approvals.answer(approval_id, message)
-        return True
+            return None
+        return (await self._approvals.answer(approval_id, message)).approval

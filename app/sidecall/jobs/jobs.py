@@ -255,7 +255,10 @@ class Jobs:
     async def notice(self, approval: Approval) -> None:
         """End the call that waited for this approval, which was decided; later where that cannot be written down."""
         try:
-            if (held := await self._calls.find_held(approval.id)) is not None:
+            held = await self._calls.find_held(approval.id)
+            if held is not None and approval.status == "pending":
+                await self._held.hold_again(held)
+            elif held is not None:
                 await self._held.settle(held, approval.message)
         except StoreUnavailable:
             logger.warning("the call of approval %s cannot be ended just now", approval.id)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_jsonable_python
 
-from sidecall.core.approval import AnsweredBefore, ApprovalRecord, ApprovalRequired, ApprovalWanted
+from sidecall.core.approval import AnsweredBefore, ApprovalRecord, ApprovalRequired
 from sidecall.core.decisions.decided import describe_decision
 from sidecall.core.decisions.places import ApprovalRules, Approvals
 from sidecall.core.decisions.preview import Preview
 from sidecall.core.decisions.questions import asks_inside
 from sidecall.core.decisions.rules import ApprovedByRule, Decided
+from sidecall.core.decisions.wanted import ApprovalWanted
 from sidecall.core.errors import CallRejected, ToolExecutionError
 from sidecall.core.invocation import Invocation
 from sidecall.core.messages import ToolCall

@@ -9,8 +9,8 @@ from uuid import uuid4
 
 from pydantic_core import from_json
 
-from sidecall.core.approval import ApprovalWanted
 from sidecall.core.context import ToolContext
+from sidecall.core.decisions.wanted import ApprovalWanted
 from sidecall.core.errors import CallRejected
 from sidecall.core.messages import ToolCall
 from sidecall.dataclasses import dataclass

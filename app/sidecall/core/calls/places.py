@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from sidecall.core.calls.accepted import AcceptedCall
+from sidecall.core.calls.decision import CallDecision
 from sidecall.core.calls.entry import Acceptance, CallEnd, CallEntry, CallFilter, CallPage, ClaimedCall, LostCall
 from sidecall.core.calls.keys import CallKey
 from sidecall.core.record import CallRecord
@@ -82,8 +83,13 @@ class Calls(Protocol):
     async def release(self, call_id: str, attempt: int) -> bool:
         """Queue a call again that could not be begun, or may run twice, and return whether it is to be cancelled."""
 
-    async def hold(self, call_id: str, attempt: int, approval_id: str) -> bool:
-        """Note that a person has to decide about a call, and return whether somebody wants it to be cancelled."""
+    async def hold(
+        self, call_id: str, attempt: int | None, approval_id: str, decision: CallDecision | None = None
+    ) -> bool:
+        """Note that a person has to decide about a call, and return whether somebody wants it to be cancelled.
+
+        One that waits again has no attempt; its end has the decision by which it has begun where nobody says more.
+        """
 
     async def finish(self, call_id: str, attempt: int | None, end: CallEnd) -> float | None:
         """Note the end of an attempt, None for a call that waits for a person, and return when that was.
@@ -125,6 +131,9 @@ class CallQueue(Protocol):
 
     async def list_cancelled(self, owner: str) -> Sequence[str]:
         """List the calls of this server that somebody wants to be cancelled."""
+
+    async def ask_to_cancel_held(self, call_id: str) -> None:
+        """Note that somebody wants a call to be cancelled that was approved, should it wait again."""
 
     async def list_held_cancelled(self, limit: int = 1000) -> Sequence[CallEntry]:
         """List the calls that wait for a person though somebody wants them to be cancelled."""

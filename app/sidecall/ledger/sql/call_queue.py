@@ -102,6 +102,10 @@ class SqlCallQueue:
         """List the calls of this server that somebody wants to be cancelled."""
         return [row[0] for row in await self._database.read("list_unwanted_calls", owner)]
 
+    async def ask_to_cancel_held(self, call_id: str) -> None:
+        """Note that somebody wants a call to be cancelled that was approved, should it wait again."""
+        await self._database.write("ask_to_cancel_held", call_id)
+
     async def list_held_cancelled(self, limit: int = 1000) -> Sequence[CallEntry]:
         """List the calls that wait for a person though somebody wants them to be cancelled."""
         return [to_entry(row) for row in await self._database.read("list_unwanted_held_calls", limit)]

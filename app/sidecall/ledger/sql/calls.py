@@ -139,9 +139,21 @@ class SqlCalls:
         row = await self._database.write("release_call", call_id, attempt)
         return row is not None and bool(row[1])
 
-    async def hold(self, call_id: str, attempt: int, approval_id: str) -> bool:
-        """Note that a person has to decide about a call, and return whether somebody wants it to be cancelled."""
-        row = await self._database.write("hold_call", call_id, attempt, approval_id)
+    async def hold(
+        self, call_id: str, attempt: int | None, approval_id: str, decision: CallDecision | None = None
+    ) -> bool:
+        """Note that a person has to decide about a call, again where it has no attempt.
+
+        Return whether somebody wants it to be cancelled.
+        """
+        said = None if decision is None else decision.write()
+        size = _measure(said or "")
+        step = (
+            ("hold_call", attempt, approval_id) if attempt is not None else ("hold_call_again", approval_id, said, size)
+        )
+        row = await self._database.write(step[0], call_id, *step[1:], size=size)
+        if row is not None:
+            self._kept.take(0, size)
         return row is not None and bool(row[1])
 
     async def finish(self, call_id: str, attempt: int | None, end: CallEnd) -> float | None:

@@ -5,7 +5,8 @@ from typing import Any
 
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
-from sidecall.core.approval import ApprovalRequired, ApprovalWanted
+from sidecall.core.approval import ApprovalRequired
+from sidecall.core.decisions.wanted import ApprovalWanted
 from sidecall.core.invocation import Invocation
 from sidecall.core.retry import Retry
 from sidecall.core.secrecy.user_tokens import UserTokenRefused
