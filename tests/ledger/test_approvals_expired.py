@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sidecall.core.decisions.preview import Preview
+from sidecall.core.decisions.stray import StrayDecision
 from sidecall.core.errors import UnknownApproval
 from tests.kit.ledgers import Clock, Place
 from tests.ledger.test_approvals import APPROVE, DONE, Waiting
@@ -51,6 +52,27 @@ async def test_a_second_question_expires_as_if_it_were_the_first(ledger: Place, 
     clock.now += 1.0
     with pytest.raises(UnknownApproval):
         await approvals.get(again.id)
+
+
+async def test_a_call_that_had_begun_and_expires_in_the_middle_is_told_of_once(ledger: Place, clock: Clock) -> None:
+    """Also where nobody listens yet; one that had not begun is forgotten without a word."""
+    approvals = ledger.approvals(10.0, 3, clock)
+    begun, early, _ = [(await Waiting(id=number).ask(approvals)).approval.id for number in ("1", "2", "3")]
+    heard: list[StrayDecision] = []
+    for one in (early, begun):
+        await approvals.decide(one, APPROVE, "eve")
+        await approvals.reopen(one, Preview(description="And this?", state={"step": 1}))
+        clock.now += 5.0
+
+    # The one that was decided later has five seconds left.
+    await Waiting(id="4").ask(approvals)
+    approvals.hear_of_strays(heard.append)
+    clock.now += 5.0
+    for number in ("5", "6"):
+        await Waiting(id=number).ask(approvals)
+
+    said = [(it.record.approval.id, it.has_expired, it.record.begun and it.record.begun.by) for it in heard]
+    assert said == [(early, True, "eve"), (begun, True, "eve")]
 
 
 async def test_a_call_that_comes_again_once_its_answer_has_expired_is_asked_about_anew(

@@ -31,7 +31,9 @@ def read_end(outcome: Outcome) -> tuple[CallStatus, str | None]:
     """Return the status of a call that has ended, and the kind of its failure."""
     if outcome == "success":
         return "succeeded", None
-    return (outcome if outcome == "cancelled" or outcome == "outcome_unknown" else "failed"), outcome
+    if outcome == "cancelled" or outcome == "outcome_unknown" or outcome == "expired":
+        return outcome, outcome
+    return "failed", outcome
 
 
 def to_milliseconds(call_id: str) -> int:

@@ -1,7 +1,7 @@
 """How a call ends that is remembered."""
 
 from sidecall.core.calls.entry import CallEnd, CallEntry, CallStatus
-from sidecall.core.calls.errors import CallCancelled, CallExpired, OutcomeUnknown
+from sidecall.core.calls.errors import EXPIRED_MIDWAY, CallCancelled, CallExpired, OutcomeUnknown
 from sidecall.core.decisions.places import Approvals
 from sidecall.core.decisions.questions import asks_inside
 from sidecall.core.errors import ToolFailure, UnknownApproval
@@ -74,11 +74,11 @@ def end_expired(call: ToolCall, call_id: str, tool: CompiledTool | None, *, has_
     `has_begun` says that it certainly has, since a person had decided about it before.
     """
     if has_begun:
-        return _end(CallExpired(_UNDECIDED_HALF), call, call_id)
+        return _end(CallExpired(EXPIRED_MIDWAY), call, call_id)
     if tool is None or takes_user_tokens(tool):
         return _end(CallExpired(), call, call_id)
     if not wants_approval(tool):
-        return _end(CallExpired(_UNDECIDED_HALF), call, call_id)
+        return _end(CallExpired(EXPIRED_MIDWAY), call, call_id)
     if asks_inside(tool.function):  # Perhaps it did, once it was approved.
         return _end(CallExpired(), call, call_id)
     end = _end(CallExpired(_UNDECIDED), call, call_id)
@@ -87,7 +87,6 @@ def end_expired(call: ToolCall, call_id: str, tool: CompiledTool | None, *, has_
 
 
 _UNDECIDED = "Error: nobody decided about this call in time; it did not run."
-_UNDECIDED_HALF = "Error: nobody decided in time about what this call asked; it had begun, and may have had effects."
 
 
 def _end(failure: ToolFailure, call: ToolCall, call_id: str) -> CallEnd:

@@ -3,6 +3,7 @@
 from sidecall.core.approval import Approval, Decision
 from sidecall.core.calls.decision import CallDecision
 from sidecall.core.calls.entry import CallEntry, LostCall
+from sidecall.core.calls.errors import UnknownCall
 from sidecall.core.decisions.decided import describe_beginning, describe_decision
 from sidecall.core.decisions.rules import Decided
 from sidecall.core.errors import ApprovalConflict, UnknownApproval
@@ -122,6 +123,14 @@ class HeldCalls:
             return (await self._approvals.get(entry.approval_id)).approval.status == "rejected"
         except UnknownApproval:
             return False
+
+    async def remembers(self, record: CallRecord) -> bool:
+        """Return whether a call is remembered, so that its end is known."""
+        try:
+            await self._calls.get(record.id, record.caller.tenant)
+        except UnknownCall:
+            return False
+        return True
 
     async def find_asked(self, record: CallRecord) -> str | None:
         """Find what a call has asked of a person before it was broken off; None where it has not."""

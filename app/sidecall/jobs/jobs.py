@@ -84,7 +84,7 @@ class Jobs:
         writer = EndWriter(ledger.calls, self._ends, self._held)
         chronicles = Chronicles(is_shared=ledger.is_shared)
         self._runner = Runner(ledger.calls, pipeline, find, writer, self.limits.running, chronicles)
-        self.waits = SignInWaits(pipeline, ledger.approvals, self.notice, Auditor(ledger.audit))
+        self.waits = SignInWaits(pipeline, ledger.approvals, self.notice, self._held.remembers, Auditor(ledger.audit))
         self._keeping = Keeping(ledger.calls.kept)
         self._upkeep = Upkeep(ledger, self._runner, self._held, find, self._ends, self.limits.attempts)
         self.load = JobLoad(self._runner, self._upkeep, self.limits)

@@ -25,8 +25,8 @@ from sidecall.ledger.sql.calls import SqlCalls
 from sidecall.ledger.sql.database import Database
 
 if TYPE_CHECKING:
-    from sidecall.ledger.sql import approvals as _approvals
     from sidecall.ledger.sql import ledger as _ledger
+    from sidecall.ledger.sql import lost_answers as _lost_answers
     from sidecall.ledger.sql.postgres import concerns as _concerns
     from sidecall.ledger.sql.sqlite import opened as _opened
     from sidecall.ledger.sql.sqlite import purposes as _purposes
@@ -58,12 +58,12 @@ _CALLS_IN_MEMORY = 32 * 1024 * 1024
 class _Wanted:
     url: str
     bounds: LedgerBounds
-    make_answer: "_approvals.MakeAnswer"
+    make_answer: "_lost_answers.MakeAnswer"
     is_alone: bool
 
 
 def open_ledger(
-    url: str, bounds: LedgerBounds, make_answer: "_approvals.MakeAnswer", *, is_alone: bool = False
+    url: str, bounds: LedgerBounds, make_answer: "_lost_answers.MakeAnswer", *, is_alone: bool = False
 ) -> Ledger:
     """Make the ledger that a URL names; it is opened when the server starts.
 

@@ -59,6 +59,9 @@ class CallCancelled(ToolFailure):
     kind = "cancelled"
 
 
+EXPIRED_MIDWAY = "Error: nobody decided in time about what this call asked; it had begun, and may have had effects."
+
+
 class CallExpired(ToolFailure):
     """Error: nobody decided about this call in time; it may have had effects if it had begun."""
 

@@ -64,6 +64,8 @@ class Approvals(Protocol):
     def hear_of_strays(self, listener: HearOfStray | None) -> None:
         """Let a listener hear, from now on, of what was decided here though nobody heard of that; None for none.
 
+        And of calls that had begun, asked a person in the middle of their work, and have expired so.
+
         Each is told once, and is answered or reopened afterwards; where its server has ended, it has an answer already.
         """
 

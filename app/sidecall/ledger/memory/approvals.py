@@ -14,6 +14,7 @@ from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.overload import APPROVALS_FULL, TooManyApprovals
 from sidecall.core.record import CallRecord
 from sidecall.dataclasses import dataclass
+from sidecall.ledger.expired import ExpiredCalls
 from sidecall.ledger.memory.room import Room
 from sidecall.ledger.packing import PackedApproval
 
@@ -64,6 +65,7 @@ class MemoryApprovals:
         self._ids: dict[str, str] = {}  # by fingerprint
         self._late: dict[str, _LateAnswer] = {}  # What was answered when it had expired, or just before.
         self._numbers = itertools.count(1)
+        self._expired = ExpiredCalls()
 
     async def ask(self, call: CallRecord, asked: ToolCall, preview: Preview = NO_PREVIEW) -> ApprovalRecord:
         """Keep a call, or find the one like it, whatever has become of it.
@@ -148,7 +150,8 @@ class MemoryApprovals:
         return self._change(entry, entry.packed.unpack().decide(decision, by))
 
     def hear_of_strays(self, listener: HearOfStray | None) -> None:
-        """Let nobody hear: whoever decides here hears of it."""
+        """Let a listener hear of what has expired; whoever decides here hears of it."""
+        self._expired.hear(listener)
 
     async def reopen(self, approval_id: str, preview: Preview | None = None) -> ApprovalRecord:
         """Take a decision back, of a call that there was no room to run, or that waits for what this preview says.
@@ -200,5 +203,7 @@ class MemoryApprovals:
             entry = self._entries.pop(key)
             self._room.take(-entry.taken)
             del self._ids[entry.fingerprint]
+            if entry.status == "pending":
+                self._expired.note(entry.packed.unpack())
         for key in [key for key, late in self._late.items() if late.kept_until <= now]:
             del self._late[key]

@@ -6,21 +6,20 @@ from collections.abc import Callable
 from contextlib import nullcontext, suppress
 
 from sidecall.core.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
-from sidecall.core.calls.errors import OutcomeUnknown
 from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.decisions.listed import ApprovalPage, ListedApproval
 from sidecall.core.decisions.preview import NO_PREVIEW, Preview
 from sidecall.core.decisions.stray import HearOfStray
-from sidecall.core.errors import CallRejected, ToolFailure, UnknownApproval
+from sidecall.core.errors import UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage
-from sidecall.core.native.items import settle_item
 from sidecall.core.overload import APPROVALS_FULL, StoreUnavailable, TooManyApprovals
 from sidecall.core.record import CallRecord
+from sidecall.ledger.expired import ExpiredCalls
 from sidecall.ledger.packing import PackedApproval, read_packed
 from sidecall.ledger.sql.carried import CarriedDecisions
 from sidecall.ledger.sql.database import Database
+from sidecall.ledger.sql.lost_answers import MakeAnswer, answer_lost
 
-MakeAnswer = Callable[[ToolFailure, ToolCall], ToolMessage]
 # What an entry takes beside its bytes: its place in the indexes, and a decision and an answer that are short.
 _BESIDE = 4096
 _LARGE = 256 * 1024
@@ -50,6 +49,7 @@ class SqlApprovals:
         self._most_bytes = most_bytes
         self._clock = clock
         self._carried = CarriedDecisions(self._find_own)
+        self._expired = ExpiredCalls()
         self._late: set[asyncio.Task[None]] = set()
         # On their way into the database large ones take several times their size, so they go one by one.
         self._turn = asyncio.Lock()
@@ -157,6 +157,7 @@ class SqlApprovals:
     def hear_of_strays(self, listener: HearOfStray | None) -> None:
         """Let a listener hear, from now on, of what was decided here though nobody heard of that; None for none."""
         self._carried.hear(listener)
+        self._expired.hear(listener)
 
     async def _find_own(self, approval_id: str) -> ApprovalRecord | None:
         rows = await self._database.read("get_own_approval", approval_id, self._owner)
@@ -203,14 +204,19 @@ class SqlApprovals:
         Raises:
             StoreUnavailable: The database cannot be used just now.
         """
-        await self._database.write("forget_approvals", self._clock())
+        now = self._clock()
+        for approval_id, text in await self._database.read("list_expired_approvals", now):
+            record = read_packed(text)
+            if record.state is not None and await self._database.write("expire_approval", approval_id, now) is not None:
+                self._expired.note(record)
+        await self._database.write("forget_approvals", now)
 
     async def settle_lost(self, make_answer: MakeAnswer, dead_since: float) -> int:
         """Answer the calls that were decided by servers which have said nothing since then, and return how many."""
         settled = 0
         for _, text in await self._database.read("find_lost_approvals", dead_since):
             record = read_packed(text)
-            answer = _make_answer(record, make_answer)
+            answer = answer_lost(record, make_answer)
             if await self._change(record, record.answer(answer)):
                 settled += 1
                 self._carried.note_lost(record, answer)
@@ -286,16 +292,3 @@ class SqlApprovals:
 def _is_open(record: ApprovalRecord) -> bool:
     """Return whether a call is decided and has no answer yet, which a rejected one gets too."""
     return record.approval.status != "pending" and record.approval.message is None
-
-
-def _make_answer(record: ApprovalRecord, make_answer: MakeAnswer) -> ToolMessage:
-    """Make the answer of a call whose process ended before it had one."""
-    approval = record.approval
-    is_refused = approval.status == "rejected" and not record.tells_tool
-    failure = CallRejected(approval.reason) if is_refused else OutcomeUnknown()
-    # What people are shown of a call has no item, which its answer repeats.
-    sent = approval.tool_call if record.call is None else record.call.tool_call
-    message = make_answer(failure, sent).model_copy(update={} if record.call is None else {"id": record.call.id})
-    if sent.item is not None:
-        settle_item(message, sent, approved=approval.status == "approved")
-    return message

@@ -12,7 +12,7 @@ from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.base import Ledger, StoreKind
 from sidecall.ledger.bounds import LedgerBounds
 from sidecall.ledger.late_steps import LateSteps
-from sidecall.ledger.sql.approvals import MakeAnswer, SqlApprovals
+from sidecall.ledger.sql.approvals import SqlApprovals
 from sidecall.ledger.sql.audit import SqlAudit
 from sidecall.ledger.sql.call_queue import SqlCallQueue
 from sidecall.ledger.sql.calls import SqlCalls
@@ -20,6 +20,7 @@ from sidecall.ledger.sql.contents import SqlContents
 from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.heartbeat import SILENCE, Heartbeat
 from sidecall.ledger.sql.items import SqlItems
+from sidecall.ledger.sql.lost_answers import MakeAnswer
 from sidecall.ledger.sql.rates import SqlRates
 from sidecall.ledger.sql.rules import SqlRules
 from sidecall.ledger.sql.secrets import SqlSecrets

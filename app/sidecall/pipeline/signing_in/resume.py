@@ -8,28 +8,33 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sidecall.auth.audit import Auditor
-from sidecall.core.approval import Approval, Decision
+from sidecall.core.approval import Approval, ApprovalRecord, Decision
 from sidecall.core.context import Caller
 from sidecall.core.coroutines import cancel_from_outside
 from sidecall.core.decisions.places import Approvals
 from sidecall.core.decisions.stray import StrayDecision
 from sidecall.core.errors import ApprovalConflict, CallRejected, RequestError, SidecallError, UnknownApproval
 from sidecall.core.overload import Overloaded
+from sidecall.core.record import CallRecord
 from sidecall.later import Later
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from sidecall.pipeline import decide as _decide
+    from sidecall.pipeline.signing_in import expired as _expired
     from sidecall.pipeline.signing_in import strays as _strays
 else:
     _decide = Later("sidecall.pipeline.decide")
+    _expired = Later("sidecall.pipeline.signing_in.expired")
     _strays = Later("sidecall.pipeline.signing_in.strays")
 
 logger = logging.getLogger("sidecall")
 
 # Is told of an approval that has changed.
 Notice = Callable[[Approval], Awaitable[None]]
+# Says whether a call is remembered, so that its end is known.
+IsRemembered = Callable[[CallRecord], Awaitable[bool]]
 # Most seconds until a call is tried again for which there was no room.
 _PAUSE = 5.0
 
@@ -38,11 +43,17 @@ class SignInWaits:
     """The calls that wait for somebody to sign in, and those whose decision is a stray; each has a task of its own."""
 
     def __init__(
-        self, pipeline: Pipeline, approvals: Approvals, notice: Notice, auditor: Auditor | None = None
+        self,
+        pipeline: Pipeline,
+        approvals: Approvals,
+        notice: Notice,
+        is_remembered: IsRemembered,
+        auditor: Auditor | None = None,
     ) -> None:
         self._pipeline = pipeline
         self._approvals = approvals
         self._notice = notice
+        self._is_remembered = is_remembered
         self._auditor = auditor
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -114,6 +125,9 @@ class SignInWaits:
             await self._notice(approval)
 
     async def _take_up(self, stray: StrayDecision) -> None:
+        if stray.has_expired:
+            await self._note_expired(stray.record)
+            return
         approval_id = stray.record.approval.id
         if stray.answer is None:
             logger.warning("the decision about approval %s was written down though nobody heard of that", approval_id)
@@ -124,6 +138,11 @@ class SignInWaits:
             return
         with suppress(RequestError):
             await self._notice(approval)
+
+    async def _note_expired(self, record: ApprovalRecord) -> None:
+        with suppress(RequestError):
+            if record.call is not None and not await self._is_remembered(record.call):
+                _expired.note_expired(self._pipeline, record)
 
     async def _resume_one(self, approval_id: str, by: str, _provider: str) -> Approval:
         record = await self._approvals.get(approval_id)

@@ -1,0 +1,3 @@
+SELECT id, record
+FROM approvals
+WHERE expires_at <= $1 AND status = 'pending'
