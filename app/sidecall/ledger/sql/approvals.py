@@ -23,6 +23,8 @@ from sidecall.ledger.sql.lost_answers import MakeAnswer, answer_lost
 # What an entry takes beside its bytes: its place in the indexes, and a decision and an answer that are short.
 _BESIDE = 4096
 _LARGE = 256 * 1024
+# Approvals that have expired and are read at once: they may be large, or many.
+_AT_ONCE = 20
 # Bytes after which a page ends, whatever is wanted.
 _PAGE_BYTES = 1024 * 1024
 # Seconds until an answer that could not be kept is tried again.
@@ -204,11 +206,13 @@ class SqlApprovals:
         Raises:
             StoreUnavailable: The database cannot be used just now.
         """
-        now = self._clock()
-        for approval_id, text in await self._database.read("list_expired_approvals", now):
-            record = read_packed(text)
-            if record.state is not None and await self._database.write("expire_approval", approval_id, now) is not None:
-                self._expired.note(record)
+        now, number = self._clock(), 0
+        while expired := await self._database.read("list_expired_approvals", now, number, _AT_ONCE):
+            number = expired[-1][0]
+            for _, approval_id, text in expired:
+                record = read_packed(text)
+                if record.state is not None and await self._database.write("expire_approval", approval_id, now):
+                    self._expired.note(record)
         await self._database.write("forget_approvals", now)
 
     async def settle_lost(self, make_answer: MakeAnswer, dead_since: float) -> int:
