@@ -15,7 +15,7 @@ approvals = typer.Typer(help="Decide about calls that wait for a person; alone i
 
 Always = Annotated[bool, typer.Option("--always", help="For all later calls of this tool by this caller, too.")]
 ExpiresIn = Annotated[float | None, typer.Option(metavar="SECONDS", help="With --always: for how long.")]
-Question = Annotated[int | None, typer.Option(min=1, metavar="NUMBER", help="Only if it still asks this.")]
+QuestionNumber = Annotated[int | None, typer.Option(min=1, metavar="NUMBER", help="Only if it still asks this.")]
 WhichApproval = Annotated[str, typer.Argument(metavar="ID", callback=require_id, help="The approval.")]
 
 
@@ -60,7 +60,7 @@ def approve(
     reason: Annotated[str | None, typer.Option(help="Why; it is kept with the approval.")] = None,
     always: Always = False,
     expires_in: ExpiresIn = None,
-    question: Question = None,
+    question: QuestionNumber = None,
     url: Url = DEFAULT_URL,
 ) -> None:
     """Approve a call, wait until it has run, and print the approval with its answer."""
@@ -74,7 +74,7 @@ def reject(
     reason: Annotated[str, typer.Option(help="Why; the model reads it.")],
     always: Always = False,
     expires_in: ExpiresIn = None,
-    question: Question = None,
+    question: QuestionNumber = None,
     url: Url = DEFAULT_URL,
 ) -> None:
     """Reject a call, and print the approval."""

@@ -36,6 +36,7 @@ from sidecall.pipeline.batch import Find
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.signing_in.resume import SignInWaits
+from sidecall.pipeline.strays.taking_up import StrayDecisions
 from sidecall.pipeline.visible import is_visible
 
 logger = logging.getLogger("sidecall")
@@ -84,7 +85,9 @@ class Jobs:
         writer = EndWriter(ledger.calls, self._ends, self._held)
         chronicles = Chronicles(is_shared=ledger.is_shared)
         self._runner = Runner(ledger.calls, pipeline, find, writer, self.limits.running, chronicles)
-        self.waits = SignInWaits(pipeline, ledger.approvals, self.notice, self._held.remembers, Auditor(ledger.audit))
+        self.waits = SignInWaits(pipeline, ledger.approvals, self.notice)
+        auditor = Auditor(ledger.audit)
+        self._strays = StrayDecisions(pipeline, ledger.approvals, self.notice, self._held.remembers, auditor)
         self._keeping = Keeping(ledger.calls.kept)
         self._upkeep = Upkeep(ledger, self._runner, self._held, find, self._ends, self.limits.attempts)
         self.load = JobLoad(self._runner, self._upkeep, self.limits)
@@ -92,13 +95,13 @@ class Jobs:
     async def open(self) -> None:
         """Take up what a server before this one has left behind, and begin to run what is queued."""
         self._runner.open()
-        self.waits.open()
+        self._strays.open()
         await self._upkeep.open()
         await self._keeping.open()
 
     async def close(self, patience: float = 0.0) -> None:
         """Run no more calls; after so many seconds those that may run twice are left to another server, or the next."""
-        closing = self.waits.close(patience)
+        closing = asyncio.gather(self.waits.close(patience), self._strays.close(patience))
         if not self._upkeep.is_open:
             await closing
             return

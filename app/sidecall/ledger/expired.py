@@ -10,7 +10,7 @@ _MOST = 100
 
 
 class ExpiredCalls:
-    """Tell of them, each once, and keep those in mind that nobody hears of yet."""
+    """Let a listener hear of them, each once, and keep those in mind that nobody hears of yet."""
 
     def __init__(self) -> None:
         self._listener: HearOfStray | None = None

@@ -1,5 +1,6 @@
 """Where calls that wait for a person are kept, and what was decided about later ones."""
 
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from sidecall.core.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
@@ -10,6 +11,9 @@ from sidecall.core.decisions.rules import ApprovalRule, RulePage
 from sidecall.core.decisions.stray import HearOfStray
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.record import CallRecord
+
+# Is told of an approval that has changed.
+Notice = Callable[[Approval], Awaitable[None]]
 
 
 class Approvals(Protocol):
