@@ -9,7 +9,7 @@ from sidecall.core.approval import ApprovalRecord, Decision
 from sidecall.core.context import Caller
 from sidecall.core.errors import ApprovalConflict
 from sidecall.ledger.memory.approvals import MemoryApprovals
-from sidecall.pipeline.decide import DecisionTerms, decide
+from sidecall.pipeline.decide import decide
 from tests.pipeline.test_decide import APPROVE, Desk
 
 RAN: list[int] = []
@@ -48,11 +48,11 @@ def desk() -> Desk:
 async def test_what_was_shown_is_no_answer_to_what_is_asked_since(desk: Desk) -> None:
     """The call goes on waiting."""
     waiting = await desk.ask("move")
-    shown = DecisionTerms(shown_until=(await desk.approvals.get(waiting)).approval.expires_at)
+    shown = Decision(decision="approve", question=(await desk.approvals.get(waiting)).approval.question)
     await desk.decide(waiting)
 
     with pytest.raises(ApprovalConflict):
-        await decide(desk.pipeline, desk.approvals, waiting, APPROVE, Caller("bo"), shown)
+        await decide(desk.pipeline, desk.approvals, waiting, shown, Caller("bo"))
 
     left = (await desk.approvals.get(waiting)).approval
     assert (left.status, left.description, left.decided_by) == ("pending", "Take step 2?", None)

@@ -80,7 +80,7 @@ async def _repeat(parts: McpParts, request: CallRequest, approval_id: str) -> To
 
 async def _decide(parts: McpParts, request: CallRequest, record: ApprovalRecord, decision: Decision) -> ToolMessage:
     try:
-        terms = DecisionTerms(auditor=parts.auditor, shown_until=record.approval.expires_at)
+        terms = DecisionTerms(auditor=parts.auditor)
         approval = await decide(parts.pipeline, parts.approvals, record.approval.id, decision, request.caller, terms)
     except ApprovalConflict:
         return await _repeat(parts, request, record.approval.id)
@@ -114,12 +114,13 @@ def _read_decision(responses: Any, record: ApprovalRecord) -> Decision | None:
     found = responses.get(name_question(record.approval)) if isinstance(responses, dict) else None
     answer: dict[str, Any] = found if isinstance(found, dict) else {}
     action = answer.get("action")
+    question = record.approval.question
     if action in _REASONS:
-        return Decision(decision="reject", reason=_REASONS[action])
+        return Decision(decision="reject", question=question, reason=_REASONS[action])
     if action != "accept":
         return None
     args, content = record.asked.args, answer.get("content")
     if not isinstance(content, dict) or not isinstance(args, dict):
-        return Decision(decision="approve")
+        return Decision(decision="approve", question=question)
     edited = {**args, **{name: value for name, value in content.items() if name in args}}
-    return Decision(decision="approve", args=None if edited == args else edited)
+    return Decision(decision="approve", question=question, args=None if edited == args else edited)

@@ -18,7 +18,7 @@ _SHOWN = 2000
 
 def name_question(approval: Approval) -> str:
     """Name what an approval asks just now: the answer to it answers nothing that is asked later."""
-    return f"approval-{approval.expires_at.timestamp():.6f}"
+    return f"approval-{approval.question}"
 
 
 async def answer_waiting(

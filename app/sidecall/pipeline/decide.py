@@ -35,12 +35,11 @@ _NOT_KEPT = "Error: the call was answered, but its answer was too large to be ke
 
 @dataclass(frozen=True, slots=True)
 class DecisionTerms:
-    """Until when whoever decides waits for the call's end, where their word is kept, and when what they saw expires."""
+    """Until when whoever decides waits for the call's end, and where it is kept what they have decided."""
 
     deadline: Deadline | None = None
     rules: ApprovalRules | None = None
     auditor: Auditor | None = None
-    shown_until: datetime | None = None
 
     def require(self, caller: Caller, scope: str) -> None:
         """Let a caller go on who has this scope.
@@ -94,17 +93,17 @@ async def decide(
     record = await approvals.get(approval_id, by.tenant)
     if decision.decision == "approve" and is_own(record, by):
         terms.require(by, DECIDE_OWN)
-    call = _require_shown(record, terms.shown_until).require_asked(decision.question)
+    call = record.require_asked(decision.question)
+    # Should the tool ask something else before this is noted, nobody has decided about that.
+    decision = decision.model_copy(update={"question": record.approval.question})
     _refuse_unclear(record, decision)
     _refuse_instead_of_sign_in(record, decision)
     keeping = _Keeping(terms, _make_rule(pipeline, record, decision, by.subject), approval_id, decision, by)
     if decision.decision == "reject" and not record.tells_tool:
-        rejected = await _claim(approvals, record, decision, by)
+        rejected = await approvals.decide(approval_id, decision, by.subject)
         async with reopening(approvals, approval_id):
             await keeping.keep()
-        message = refuse(CallRejected(decision.reason), call.tool_call).model_copy(update={"id": call.id})
-        note_end(pipeline, call, rejected.approval, message, "rejected")
-        return await keep_answer(approvals, approval_id, message, call)
+        return await answer_rejected(pipeline, approvals, rejected.approval, call)
     rejection = CallRejected(decision.reason).message if decision.decision == "reject" else None
     sent = replace(
         call.to_request(),
@@ -116,7 +115,7 @@ async def decide(
         reply=decision.reason,
     )
     request = await _edit(pipeline, sent, decision)
-    decided = await _claim(approvals, record, decision, by)
+    decided = await approvals.decide(approval_id, decision, by.subject)
     request = replace(request, decided=describe_decision(decided.approval))
     async with reopening(approvals, approval_id):
         entered = await _enter(pipeline, request, keeping)
@@ -126,24 +125,21 @@ async def decide(
 def note_end(pipeline: Pipeline, call: CallRecord, approval: Approval, message: ToolMessage, kind: ErrorKind) -> None:
     """Let those who watch know of a call that ends with this answer without a run."""
     if not call.lost:
-        request = replace(call.to_request(), resumes=approval.id, decided=describe_decision(approval))
-        if approval.asked_args is not None:
-            request = replace(request, call=request.call.model_copy(update={"args": approval.tool_call.args}))
+        ran = put_decided_args(call, approval)
+        request = replace(ran.to_request(), resumes=approval.id, decided=describe_decision(approval))
         pipeline.note_end(request, message, kind)
 
 
-async def _claim(approvals: Approvals, record: ApprovalRecord, decision: Decision, by: Caller) -> ApprovalRecord:
-    """Note a decision about what was read; if the tool has asked something else since, nobody has decided that."""
-    decided = await approvals.decide(record.approval.id, decision, by.subject)
-    async with reopening(approvals, record.approval.id):
-        return _require_shown(decided, record.approval.expires_at)
+async def answer_rejected(pipeline: Pipeline, approvals: Approvals, approval: Approval, call: CallRecord) -> Approval:
+    """Answer a rejected call whose tool is not told of that, and let those who watch know."""
+    message = refuse(CallRejected(approval.reason), call.tool_call).model_copy(update={"id": call.id})
+    note_end(pipeline, call, approval, message, "rejected")
+    return await keep_answer(approvals, approval.id, message, call)
 
 
-def _require_shown(record: ApprovalRecord, until: datetime | None) -> ApprovalRecord:
-    # Each question has a time of its own.
-    if until not in (None, record.approval.expires_at):
-        raise ApprovalConflict("The tool asks something else by now.")
-    return record
+def put_decided_args(call: CallRecord, approval: Approval) -> CallRecord:
+    """Return a call with the arguments that a person has put in place of the model's, if they have."""
+    return call if approval.asked_args is None else call.put_args(approval.tool_call.args)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,15 @@ from sidecall.core.errors import CallRejected
 from sidecall.core.invocation import CallRequest
 from sidecall.core.mistakes.error_kind import ErrorKind
 from sidecall.core.record import CallRecord
-from sidecall.pipeline.decide import DecisionTerms, finish, keep_answer, note_end, reopening
+from sidecall.pipeline.decide import (
+    DecisionTerms,
+    answer_rejected,
+    finish,
+    keep_answer,
+    note_end,
+    put_decided_args,
+    reopening,
+)
 from sidecall.pipeline.format import refuse
 from sidecall.pipeline.pipeline import Pipeline
 
@@ -42,9 +50,7 @@ async def carry_out_stray(
         return (await approvals.reopen(approval_id)).approval
     if _has_only_to_be_refused(record):
         await _audit(record, auditor)
-        message = refuse(CallRejected(record.approval.reason), call.tool_call).model_copy(update={"id": call.id})
-        note_end(pipeline, call, record.approval, message, "rejected")
-        return await keep_answer(approvals, approval_id, message, call)
+        return await answer_rejected(pipeline, approvals, record.approval, call)
     request = _make_request(record, call)
     async with reopening(approvals, approval_id):
         entered = await pipeline.gate.enter(request)
@@ -58,12 +64,11 @@ def _has_only_to_be_refused(record: ApprovalRecord) -> bool:
 
 
 def _make_request(record: ApprovalRecord, call: CallRecord) -> CallRequest:
-    approval, request = record.approval, replace(call.to_request(), resumes=record.approval.id)
+    approval = record.approval
     if approval.sign_in is not None:
-        return request
-    if approval.asked_args is not None:
-        request = replace(request, call=request.call.model_copy(update={"args": approval.tool_call.args}))
-    decided = describe_decision(approval)
+        return replace(call.to_request(), resumes=approval.id)
+    request, decided = put_decided_args(call, approval).to_request(), describe_decision(approval)
+    request = replace(request, resumes=approval.id)
     request = replace(request, approved=True, resumed=record.state, reply=approval.reason, decided=decided)
     if approval.status == "rejected":
         request = replace(request, rejection=CallRejected(approval.reason).message)
