@@ -114,7 +114,7 @@ def create_app(
         ValidationError: A setting is wrong.
     """
     settings, registry, documents = _begin(settings or Settings(), registry)
-    (ledger, history), workspaces = build_kept(settings, is_alone=lifecycle is not None), build_workspaces(settings)
+    (ledger, history), workspaces = build_kept(settings, is_server=lifecycle is not None), build_workspaces(settings)
     executors, admission = build_executors(settings), build_admission(settings, ledger)
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
     redaction, results = Redaction(settings.log_redact), ResultRoom(settings.max_result_bytes)

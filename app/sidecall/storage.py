@@ -61,16 +61,16 @@ else:
 logger = logging.getLogger("sidecall")
 
 
-def build_kept(settings: Settings, *, is_alone: bool) -> "tuple[Ledger, _history.History | NoHistory]":
-    """Make ledger and history; `is_alone` says that the process is a server's, in which nobody else opens their files.
+def build_kept(settings: Settings, *, is_server: bool) -> "tuple[Ledger, _history.History | NoHistory]":
+    """Make ledger and history; `is_server` says that the process is a server's, in which nobody else opens their files.
 
     Raises:
         StoreUnfit: There is no such kind of ledger.
     """
-    return build_ledger(settings, is_alone=is_alone), build_history(settings, is_alone=is_alone)
+    return build_ledger(settings, is_server=is_server), build_history(settings, is_server=is_server)
 
 
-def build_ledger(settings: Settings, *, is_alone: bool = False) -> Ledger:
+def build_ledger(settings: Settings, *, is_server: bool = False) -> Ledger:
     """Make the ledger that the settings ask for; it is opened when the server starts.
 
     Raises:
@@ -98,7 +98,7 @@ def build_ledger(settings: Settings, *, is_alone: bool = False) -> Ledger:
             settings.approval_ttl,
         ),
     )
-    return open_ledger(settings.store or IN_MEMORY, bounds, refuse, is_alone=is_alone)
+    return open_ledger(settings.store or IN_MEMORY, bounds, refuse, is_server=is_server)
 
 
 def surround(
@@ -123,7 +123,7 @@ def surround(
     )
 
 
-def build_history(settings: Settings, *, is_alone: bool = False) -> "_history.History | NoHistory":
+def build_history(settings: Settings, *, is_server: bool = False) -> "_history.History | NoHistory":
     """Make the history that the settings ask for, beside the ledger; it is opened when the server starts.
 
     Raises:
@@ -136,7 +136,7 @@ def build_history(settings: Settings, *, is_alone: bool = False) -> "_history.Hi
         _showing.Showing(Redaction(settings.log_redact, longest=most), most) if settings.history == "full" else None
     )
     bounds = _places.HistoryBounds(settings.history_ttl, settings.max_history_calls, settings.max_history_bytes)
-    database = open_history(settings.store or IN_MEMORY, is_alone=is_alone)
+    database = open_history(settings.store or IN_MEMORY, is_server=is_server)
     blocks = _in_memory.MemoryBlocks(bounds) if database is None else _in_database.SqlBlocks(database, bounds)
     return _history.History(
         _noted.NotedCalls(settings.history_buffer_bytes, showing), _packing.Packer(), blocks, settings.history_ttl

@@ -17,6 +17,8 @@ from sidecall.ledger.sql.calls import SqlCalls
 from sidecall.ledger.sql.database import Database
 from tests.kit.ledgers import Clock, Place
 
+CALL = ToolCall(name="a", args={}, id="1")
+
 
 class Line:
     """Calls that are queued, and a queue whose clock stands still."""
@@ -38,6 +40,12 @@ class Line:
     async def take(self, most: int, owner: str = "us") -> Sequence[str]:
         """Claim calls, and name them."""
         return [claimed.record.tool_call.name for claimed in await self.queue.claim(owner, most)]
+
+
+async def begin(calls: SqlCalls, *ids: str) -> None:
+    """Accept calls that run at once."""
+    for call_id in ids:
+        await calls.accept(CallRecord.of(CallRequest(CALL), call_id), Acceptance(owner="us"))
 
 
 @pytest.fixture
@@ -127,10 +135,8 @@ async def test_who_lets_a_call_wait_for_a_person_hears_that_it_was_cancelled(led
     """Whoever cancelled it may have asked another server."""
     database = await ledger.open_database()
     calls, queue = SqlCalls(database), SqlCallQueue(database)
-    for call_id in ("wanted", "unwanted"):
-        request = CallRequest(ToolCall(name="a", args={}, id="1"))
-        await calls.accept(CallRecord.of(request, call_id), Acceptance(owner="us"))
-    await queue.cancel("unwanted", end_cancelled(ToolCall(name="a", args={}, id="1"), "unwanted"))
+    await begin(calls, "wanted", "unwanted")
+    await queue.cancel("unwanted", end_cancelled(CALL, "unwanted"))
 
     heard = [await calls.hold(call_id, 1, "approval") for call_id in ("wanted", "unwanted", "unknown")]
 
@@ -141,9 +147,8 @@ async def test_who_lets_a_call_wait_for_a_person_hears_that_it_was_cancelled(led
 async def test_a_call_that_waits_again_keeps_what_was_said_and_hears_that_it_was_cancelled(ledger: Place) -> None:
     """Its end has what was said where it says nothing else; one that does not wait is left alone."""
     database = await ledger.open_database()
-    calls, queue, call = SqlCalls(database), SqlCallQueue(database), ToolCall(name="a", args={}, id="1")
-    for call_id in ("held", "running"):
-        await calls.accept(CallRecord.of(CallRequest(call), call_id), Acceptance(owner="us"))
+    calls, queue = SqlCalls(database), SqlCallQueue(database)
+    await begin(calls, "held", "running")
     await calls.hold("held", 1, "approval")
     said = CallDecision("ada", reason="Yes.", asked_args="{}", args='{"b":1}')
 
@@ -151,7 +156,7 @@ async def test_a_call_that_waits_again_keeps_what_was_said_and_hears_that_it_was
     await queue.ask_to_cancel_held("held")
     await queue.ask_to_cancel_held("running")
     heard += [await calls.hold(call_id, None, "approval") for call_id in ("held", "running")]
-    await calls.finish("held", None, end_cancelled(call, "held"))
+    await calls.finish("held", None, end_cancelled(CALL, "held"))
 
     ended, other = [await calls.get(call_id, "default") for call_id in ("held", "running")]
     assert heard == [False, False, True, False]
@@ -163,10 +168,8 @@ async def test_who_queues_a_call_again_hears_that_it_was_cancelled(ledger: Place
     """So does who begins it then, where the first did not hear that any more."""
     database = await ledger.open_database()
     calls, queue = SqlCalls(database), SqlCallQueue(database)
-    for call_id in ("wanted", "unwanted"):
-        request = CallRequest(ToolCall(name="a", args={}, id="1"))
-        await calls.accept(CallRecord.of(request, call_id), Acceptance(owner="us"))
-    await queue.cancel("unwanted", end_cancelled(ToolCall(name="a", args={}, id="1"), "unwanted"))
+    await begin(calls, "wanted", "unwanted")
+    await queue.cancel("unwanted", end_cancelled(CALL, "unwanted"))
 
     heard = [await calls.release(call_id, 1) for call_id in ("wanted", "unwanted", "unknown")]
     claimed = await queue.claim("them", 5)

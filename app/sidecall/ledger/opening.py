@@ -59,11 +59,11 @@ class _Wanted:
     url: str
     bounds: LedgerBounds
     make_answer: "_lost_answers.MakeAnswer"
-    is_alone: bool
+    is_server: bool
 
 
 def open_ledger(
-    url: str, bounds: LedgerBounds, make_answer: "_lost_answers.MakeAnswer", *, is_alone: bool = False
+    url: str, bounds: LedgerBounds, make_answer: "_lost_answers.MakeAnswer", *, is_server: bool = False
 ) -> Ledger:
     """Make the ledger that a URL names; it is opened when the server starts.
 
@@ -71,7 +71,7 @@ def open_ledger(
         url: `memory://`, `sqlite:///path` or `postgresql://user:password@host:5432/database`.
         bounds: How much it keeps, and how long.
         make_answer: Makes the message of a call that failed.
-        is_alone: Whether the process is a server's, in which nobody else opens the file.
+        is_server: Whether the process is a server's, in which nobody else opens the file.
 
     Raises:
         StoreUnfit: There is no such kind of ledger.
@@ -80,14 +80,14 @@ def open_ledger(
     if not sign or scheme not in _MAKERS:
         # It is not said back: there may be a password in it.
         raise StoreUnfit(f"SIDECALL_STORE names no kind of store; write {_FORMS}.")
-    return _MAKERS[scheme](_Wanted(url, bounds, make_answer, is_alone))
+    return _MAKERS[scheme](_Wanted(url, bounds, make_answer, is_server))
 
 
-def open_history(url: str, *, is_alone: bool = False) -> Database | None:
+def open_history(url: str, *, is_server: bool = False) -> Database | None:
     """Make the database that keeps the history beside the ledger of a URL; None where that is in memory.
 
     A file has one process that writes it, and commits of the history are not to hold up those of the ledger: it has a
-    file of its own, and in PostgreSQL connections of its own. `is_alone` is as in `open_ledger`.
+    file of its own, and in PostgreSQL connections of its own. `is_server` is as in `open_ledger`.
 
     Raises:
         StoreUnfit: The URL names no ledger.
@@ -95,7 +95,7 @@ def open_history(url: str, *, is_alone: bool = False) -> Database | None:
     path = sqlite_path(url)
     if path is not None:
         path = path.with_name(f"{path.stem}.history{path.suffix}")
-        return _opened.SqliteDatabase(path, purpose=replace(_purposes.HISTORY, is_alone=is_alone))
+        return _opened.SqliteDatabase(path, purpose=replace(_purposes.HISTORY, is_alone=is_server))
     if url == IN_MEMORY:
         return None
     database: Database = _load_postgres().PostgresDatabase(url, readers=1, writers=1, concern=_concerns.HISTORY)
@@ -167,7 +167,7 @@ def _make_in_memory(wanted: _Wanted) -> Ledger:
 
 
 def _make_sqlite(wanted: _Wanted) -> Ledger:
-    purpose = replace(_purposes.LEDGER, is_alone=wanted.is_alone)
+    purpose = replace(_purposes.LEDGER, is_alone=wanted.is_server)
     database = _opened.SqliteDatabase(sqlite_path(wanted.url), purpose=purpose)
     return _ledger.DatabaseLedger(database, wanted.bounds, wanted.make_answer)
 

@@ -14,9 +14,9 @@ from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.overload import APPROVALS_FULL, TooManyApprovals
 from sidecall.core.record import CallRecord
 from sidecall.dataclasses import dataclass
-from sidecall.ledger.expired import ExpiredCalls
 from sidecall.ledger.memory.room import Room
 from sidecall.ledger.packing import PackedApproval
+from sidecall.ledger.strays import ExpiredCalls
 
 # What an entry takes beside its bytes: Python's objects, and a decision and an answer that are short.
 _BESIDE = 4096

@@ -14,11 +14,11 @@ from sidecall.core.errors import UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.overload import APPROVALS_FULL, StoreUnavailable, TooManyApprovals
 from sidecall.core.record import CallRecord
-from sidecall.ledger.expired import ExpiredCalls
 from sidecall.ledger.packing import PackedApproval, read_packed
 from sidecall.ledger.sql.carried import CarriedDecisions
 from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.lost_answers import MakeAnswer, answer_lost
+from sidecall.ledger.strays import ExpiredCalls
 
 # What an entry takes beside its bytes: its place in the indexes, and a decision and an answer that are short.
 _BESIDE = 4096

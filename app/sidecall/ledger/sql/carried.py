@@ -6,9 +6,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from sidecall.core.approval import ApprovalRecord
-from sidecall.core.decisions.stray import HearOfStray, StrayDecision
+from sidecall.core.decisions.stray import StrayDecision
 from sidecall.core.messages import ToolMessage
 from sidecall.core.overload import StoreUnavailable
+from sidecall.ledger.strays import StrayNews
 
 # Seconds between two looks at an approval in doubt, and how many there are while the database can be used: a statement
 # whose connection broke may be carried out still for a while.
@@ -31,22 +32,12 @@ class CarriedDecisions:
         self._doubts: dict[str, bool] = {}  # Whether each has begun.
         self._looks_left: dict[str, int] = {}
         self._looks: set[asyncio.Task[None]] = set()
-        self._listener: HearOfStray | None = None
-        self._untold: list[StrayDecision] = []
-
-    def hear(self, listener: HearOfStray | None) -> None:
-        """Let a listener hear of strays from now on, and of those that a server before this one has left."""
-        self._listener = listener
-        while listener is not None and self._untold:
-            listener(self._untold.pop(0))
+        self._news = StrayNews()  # Also of those that a server before this one has left.
+        self.hear = self._news.hear
 
     def note_lost(self, record: ApprovalRecord, answer: ToolMessage) -> None:
         """Let the listener hear of a decision that ended with its server, and now has this answer."""
-        stray = StrayDecision(record, was_begun=True, answer=answer)
-        if self._listener is None:
-            self._untold.append(stray)
-        else:
-            self._listener(stray)
+        self._news.tell(StrayDecision(record, was_begun=True, answer=answer))
 
     def get(self, approval_id: str) -> ApprovalRecord | None:
         """Return what is carried out under this id."""
@@ -110,9 +101,9 @@ class CarriedDecisions:
 
     def _tell(self, record: ApprovalRecord) -> None:
         approval_id = record.approval.id
-        if self._listener is None or approval_id in self._deciding or approval_id not in self._doubts:
+        if self._news.listener is None or approval_id in self._deciding or approval_id not in self._doubts:
             return
         was_begun = self._doubts.pop(approval_id)
         if approval_id not in self._running:  # Otherwise another decision was the one that was written down.
             self._running[approval_id] = record
-            self._listener(StrayDecision(record, was_begun))
+            self._news.tell(StrayDecision(record, was_begun))
