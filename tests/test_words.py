@@ -1,18 +1,9 @@
-"""The words this code base keeps: one name for one thing, verbs for functions, plain docstrings."""
+"""The words this code base keeps: verbs for functions, plain docstrings."""
 
 import re
-from collections import defaultdict
 
-from tests.kit.sources import PACKAGE, SOURCES, TESTS, module_of, name_of, outline
+from tests.kit.sources import SOURCES, TESTS, name_of, outline
 
-# Types of one name in two modules, and why that is right.
-TWICE: dict[str, str] = {"ArgsSchema": "LangChain's name of what an args_schema may be, beside what a schema can do"}
-# Public functions of one name in several rooms, which do the same there to another thing: the list may only shrink.
-FUNCTIONS_TWICE: dict[str, list[str]] = {
-    "install": ["http", "rest"],
-    "log_failure": ["pipeline", "telemetry"],
-    "refuse": ["executors", "http", "pipeline"],
-}
 # Participles that do not end in -ed; those that are verbs too (read, put, set, cut, split) are left out.
 IRREGULAR = frozenset(
     "begun bound built bought brought broken caught chosen done drawn driven fallen felt found frozen given gone grown"
@@ -27,30 +18,6 @@ OTHERS = frozenset(
 )
 OPENING = re.compile(r"(Say|Says|Tell|Tells|Hold|Holds)\b")
 KIT = [path for path in TESTS if {"kit", "trials"} & set(path.parts)]
-
-
-def test_a_type_has_a_name_of_its_own() -> None:
-    """Two classes of one name are two meanings of one word; what is private to a module does not count."""
-    places: dict[str, list[str]] = defaultdict(list)
-    for path in PACKAGE:
-        for name in outline(path).types:
-            places[name].append(module_of(path))
-
-    assert {name: modules for name, modules in places.items() if len(modules) > 1} == {
-        name: places[name] for name in TWICE
-    }
-
-
-def test_a_public_function_has_a_name_of_its_own() -> None:
-    """Two of one name in two rooms are taken for one; commands have the names of what they do."""
-    places: dict[str, set[str]] = defaultdict(set)
-    for path in PACKAGE:
-        module = module_of(path)
-        rooms = {module.split(".")[1]} - {"cli"} if "." in module else set()
-        for name in outline(path).functions:
-            places[name] |= set() if name.startswith("_") else rooms
-
-    assert {name: sorted(rooms) for name, rooms in places.items() if len(rooms) > 1} == FUNCTIONS_TWICE
 
 
 def is_participle(name: str, makes_context: bool) -> bool:
