@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from sidecall import Registry, tool
 from sidecall.main import create_app
@@ -69,6 +70,14 @@ def test_the_committed_document_is_the_generated_one() -> None:
     committed = json.loads(COMMITTED.read_text())
 
     assert committed == DOCUMENT
+
+
+def test_the_document_is_valid() -> None:
+    """By the rules of the version that it names."""
+    document = json.loads(COMMITTED.read_text())
+
+    assert document["openapi"] == "3.1.0"
+    assert [error.message for error in OpenAPIV31SpecValidator(document).iter_errors()] == []
 
 
 async def test_the_server_answers_with_the_document(make_client: MakeClient) -> None:

@@ -145,7 +145,7 @@ def test_mixed_styles_are_read_each_on_its_own(text: str, expected: dict[str, st
         pytest.param("S.\n\nArgs:\na: A.\n\nb: B.\n", id="not indented, with blank lines"),
         pytest.param("S.\n\nOther Parameters:\n    a: A.\n    **b: B.\n", id="other parameters"),
         pytest.param("S.\n\nParameters  \n  ---\na: int\n    A.\n*b\n    B.\n", id="a padded NumPy heading"),
-        pytest.param("S.\n\n:keyword a: A.\n:arg \\*b: B.\n\nTrailing.\n\n:meta x:\n", id="text after Sphinx fields"),
+        pytest.param("S.\n\n:keyword a: A.\n:arg \\*b: B.\n\n:meta x:\n", id="a field that no reader sees"),
         pytest.param("S.\n\n:param a:\n    A.\n:param list[int] b: B.\n", id="Sphinx, on the next line"),
     ],
 )

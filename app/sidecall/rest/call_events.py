@@ -24,15 +24,13 @@ from sidecall.rest.plain_calls import write_answer
 LAST = 999_999_999
 # Bytes of events that are sent at once: each costs far less so.
 _PORTION = 16 * 1024
-# One event, as OpenAPI 3.2 describes those of a stream; its data is the text of a JSON object.
-EVENT = {
-    "type": "object",
-    "required": ["event", "data"],
-    "properties": {
-        "id": {"type": "string", "pattern": "^[0-9]{1,9}$"},
-        "event": {"enum": ["status", "progress", "partial", "message", "error", "problem"]},
-        "data": {"type": "string", "contentMediaType": "application/json"},
-    },
+# The stream as OpenAPI 3.1 describes it, which has no words for the items of one.
+EVENTS = {
+    "type": "string",
+    "description": (
+        "Server-sent events. Each has an `id`, a number of up to nine digits; an `event`: `status`, `progress`,"
+        " `partial`, `message`, `error` or `problem`; and `data`, the text of a JSON object."
+    ),
 }
 
 

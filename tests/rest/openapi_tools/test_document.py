@@ -103,7 +103,7 @@ async def test_each_tool_is_an_operation(make_client: MakeClient) -> None:
     assert "requestBody" not in operations(document)["now"]
 
 
-@pytest.mark.parametrize("query", ["", "?for=gpt-actions"])
+@pytest.mark.parametrize("query", ["", "?for=gpt-actions", "?refs=false", "?refs=false&for=gpt-actions"])
 async def test_the_document_is_valid(make_client: MakeClient, query: str) -> None:
     """Also with a schema that refers to itself, and every reference leads somewhere."""
     document = await read(make_client, query)
@@ -112,6 +112,30 @@ async def test_the_document_is_valid(make_client: MakeClient, query: str) -> Non
     named = set(re.findall(r"#/components/schemas/([^'\"]+)", str(document)))
     assert named <= document["components"]["schemas"].keys()
     assert {"grow_arguments_Branch", "grow_arguments_Leaf"} <= named
+
+
+async def test_schemas_stand_in_their_places_where_that_is_asked_for(make_client: MakeClient) -> None:
+    """For clients that lose what is referred to; what refers to itself stays a component."""
+    document = await read(make_client, "?refs=false")
+
+    bodies = {name: it["requestBody"] for name, it in operations(document).items() if "requestBody" in it}
+    schemas = {name: body["content"]["application/json"]["schema"] for name, body in bodies.items()}
+    assert schemas == {
+        "add": {
+            "type": "object",
+            "properties": {
+                "a": {"description": "The first.", "type": "integer"},
+                "b": {"default": 2, "description": "The second.", "type": "integer"},
+            },
+            "required": ["a"],
+        },
+        "grow": {
+            "type": "object",
+            "properties": {"branch": {"$ref": "#/components/schemas/grow_arguments_Branch"}},
+            "required": ["branch"],
+        },
+        "write_order": {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]},
+    }
 
 
 @pytest.mark.parametrize(("query", "names"), [("?tag=math", ["add"]), ("?name=now&name=add", ["add", "now"])])

@@ -1,5 +1,9 @@
 """Schemas of several tools stand side by side in one document."""
 
+from typing import Any
+
+import pytest
+
 from sidecall.rest.openapi_tools.schemas import SchemaComponents
 
 TOOL = {
@@ -52,3 +56,34 @@ def test_names_that_are_taken_get_a_number() -> None:
     components.add("a_b_c", {})
 
     assert sorted(components.schemas) == ["a", "a_b_c", "a_b_c_2", "a_b_c_3"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "placed", "named"),
+    [
+        pytest.param({"type": "object", "properties": {"a": {"type": "string"}}}, True, set(), id="plain"),
+        pytest.param(
+            {
+                "properties": {"a": {"$ref": "#/$defs/A"}},
+                "$defs": {"A": {"properties": {"again": {"$ref": "#/$defs/A"}}}},
+            },
+            True,
+            {"tool_A"},
+            id="a definition that refers to itself",
+        ),
+        pytest.param({"properties": {"a": {"$ref": "#"}}}, False, {"tool"}, id="the whole refers to itself"),
+        pytest.param(
+            {"properties": {"a": {"type": "string"}, "b": {"$ref": "#/properties/a"}}},
+            False,
+            {"tool"},
+            id="a place in it",
+        ),
+    ],
+)
+def test_without_references_schemas_stand_in_their_places(schema: Any, placed: bool, named: set[str]) -> None:
+    """Unless the whole is referred to."""
+    components = SchemaComponents(refs=False)
+
+    found = components.add("tool", schema)
+
+    assert (("properties" in found), components.schemas.keys()) == (placed, named)

@@ -1,5 +1,6 @@
 """Find tools among those that a caller may see."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -20,7 +21,8 @@ async def find_tools(
     Raises:
         BadPattern: The query is to be a regular expression, and is none.
     """
-    index = registry.index
-    names = index.rank(query) if mode == "bm25" else index.match(query)
+    find = registry.index.rank if mode == "bm25" else registry.index.match
+    # The first search of many tools reads all their words, which takes long.
+    names = await asyncio.to_thread(find, query)
     found = [tool for name in names if (tool := registry.get(name)) is not None]
     return await visible(found, caller, context)

@@ -41,18 +41,20 @@ _STATUSES = {
 class DocumentLook:
     """What a document says beside its tools: where they are served, and to whom.
 
-    `proofs` are the ways in which callers prove who they are.
+    `proofs` are the ways in which callers prove who they are. Without `refs` the schemas of arguments and results stand
+    in their places; only what refers to itself is still referred to.
     """
 
     url: str
     title: str = "Sidecall tools"
     proofs: Collection[str] = ()
     reader: DocumentReader = "any"
+    refs: bool = True
 
 
 def write_document(tools: Iterable[CompiledTool], look: DocumentLook) -> dict[str, Any]:
     """Write the OpenAPI document of these tools; those that their provider runs are left out."""
-    components = SchemaComponents(_shorten if look.reader == "gpt-actions" else None)
+    components = SchemaComponents(_shorten if look.reader == "gpt-actions" else None, refs=look.refs)
     components.schemas |= _describe_answers()
     offered = [tool for tool in tools if tool.declaration is None]
     document: dict[str, Any] = {
@@ -93,7 +95,7 @@ def _describe(tool: CompiledTool, components: SchemaComponents, look: DocumentLo
 
 def _describe_body(tool: CompiledTool, components: SchemaComponents) -> dict[str, Any]:
     schema = tool.args_schema.json_schema
-    whole = schema if schema.get("type") == "object" else tool.args_schema.flat
+    whole = schema if components.refs and schema.get("type") == "object" else tool.args_schema.flat
     content: dict[str, Any] = {"schema": components.add(f"{tool.name}_arguments", whole)}
     # What refers to itself cannot be made up from its references alone.
     sample = None if "$defs" in tool.args_schema.flat else make_arguments(tool)

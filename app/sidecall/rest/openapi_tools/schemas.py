@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sidecall.core.tool import Schema
-from sidecall.schema.walk import map_children
+from sidecall.schema.walk import list_schemas, map_children
 
 _REF = "#/components/schemas/"
 _HOLDERS = ("$defs", "definitions")
@@ -15,15 +15,20 @@ _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 class SchemaComponents:
     """The schemas of one document, each under a name of its own."""
 
-    def __init__(self, change: Callable[[Schema], Schema] | None = None) -> None:
-        """Begin without any; `change` rewrites each schema, and not those within it."""
+    def __init__(self, change: Callable[[Schema], Schema] | None = None, *, refs: bool = True) -> None:
+        """Begin without any.
+
+        Args:
+            change: Rewrites each schema, and not those within it.
+            refs: Whether what is added is referred to; otherwise it stands in its place unless it refers to itself.
+        """
         self.schemas: dict[str, Any] = {}
+        self.refs = refs
         self._change = change
 
     def add(self, name: str, schema: Schema) -> Schema:
-        """Add a schema and what it refers to, and return the reference to it."""
-        root = self._choose_name(name)
-        self.schemas[root] = {}  # So that no other is called like it.
+        """Add a schema and what it refers to, and return what stands in its place."""
+        root = self._reserve(name)
         places = {"#": _REF + root}
         for holder in _HOLDERS:
             for inner in schema.get(holder, {}):
@@ -32,11 +37,15 @@ class SchemaComponents:
             for inner, definition in schema.get(holder, {}).items():
                 reference = places[f"#/{holder}/{_escape(inner)}"]
                 self.schemas[reference.removeprefix(_REF)] = self._rewrite(definition, places)
-        body = {key: value for key, value in schema.items() if key not in _HOLDERS}
-        self.schemas[root] = self._rewrite(body, places)
-        return {"$ref": _REF + root}
+        body: Schema = self._rewrite({key: value for key, value in schema.items() if key not in _HOLDERS}, places)
+        if self.refs or _is_root_meant(schema, places):
+            self.schemas[root] = body
+            return {"$ref": _REF + root}
+        del self.schemas[root]
+        return body
 
     def _reserve(self, name: str) -> str:
+        """Keep a name, so that no other schema has it."""
         name = self._choose_name(name)
         self.schemas[name] = {}
         return name
@@ -59,6 +68,13 @@ class SchemaComponents:
             mapping = {value: _move(reference, places) for value, reference in tag["mapping"].items()}
             node["discriminator"] = {**tag, "mapping": mapping}
         return node if self._change is None else self._change(node)
+
+
+def _is_root_meant(schema: Schema, places: dict[str, str]) -> bool:
+    """Return whether a schema refers to itself, or to a place in itself that is no definition."""
+    root = places["#"]
+    moved = [_move(node["$ref"], places) for node in list_schemas(schema) if isinstance(node.get("$ref"), str)]
+    return any(it == root or it.startswith(f"{root}/") for it in moved)
 
 
 def _escape(name: str) -> str:

@@ -22,7 +22,7 @@ from sidecall.http.preferences import PREFER, read_preferences
 from sidecall.http.problems import Problem
 from sidecall.http.reply import Reply
 from sidecall.http.streaming import PieceStream
-from sidecall.rest.call_events import EVENT, LAST, read_last, write_call_events
+from sidecall.rest.call_events import EVENTS, LAST, read_last, write_call_events
 from sidecall.rest.lines import LINES, export_calls
 from sidecall.rest.native.received import DialectName
 from sidecall.rest.native.writing import name_failure
@@ -222,7 +222,7 @@ async def get_tool_call(
     responses={
         200: {
             "description": "`status`, `progress` and `partial` as they come; at last `message`.",
-            "content": {MEDIA_TYPE: {"itemSchema": EVENT}},
+            "content": {MEDIA_TYPE: {"schema": EVENTS}},
         },
         204: {"description": "`Last-Event-ID` is that of `message`: there is nothing more to come."},
         **CALLER_PROBLEM,

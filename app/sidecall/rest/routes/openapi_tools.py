@@ -39,6 +39,10 @@ DocumentFor = Annotated[
     DocumentReader,
     Query(alias="for", description="Who reads it: `gpt-actions` has the short texts that ChatGPT demands."),
 ]
+Refs = Annotated[
+    bool,
+    Query(description="`false` puts schemas of arguments and results in place, for clients that do not follow `$ref`."),
+]
 CalledTool = Annotated[str, Path(description="The tool's name.", openapi_examples={"tool": {"value": "calculator"}})]
 _RETRY_AFTER = {"Retry-After": {"description": "Seconds after which to try again.", "schema": {"type": "integer"}}}
 _LINK = {
@@ -71,6 +75,7 @@ async def get_tools_document(  # noqa: PLR0913  each parameter is one of the req
     caller: CallerDep,
     context: ShownContextDep,
     reader: DocumentFor = "any",
+    refs: Refs = True,
     tag: Tags = None,
     name: Names = None,
     toolset: OfToolset = None,
@@ -90,7 +95,7 @@ async def get_tools_document(  # noqa: PLR0913  each parameter is one of the req
         chosen = [tool for tool in await parts.pipeline.visible(caller, context) if choice.has(tool)]
         access = request.app.state.access
         title = "Sidecall tools" if toolset is None else f"Sidecall tools: {toolset}"
-        look = DocumentLook(url, title, () if access is None else access.proofs, reader)
+        look = DocumentLook(url, title, () if access is None else access.proofs, reader, refs)
         listing = make_listing(to_json(write_document(chosen, look)))
         parts.listings.keep(key, listing, version, caller)
     return listing.reply_to(if_none_match).to_response()

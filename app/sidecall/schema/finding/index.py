@@ -3,11 +3,12 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
 from sidecall.core.tool import CompiledTool
-from sidecall.schema.finding.words import read_words
+from sidecall.schema.finding.words import find_stems, read_words
 
 # Characters of a question; a model that writes more does not ask for tools.
 MOST_OF_QUERY = 200
@@ -29,25 +30,29 @@ class BadPattern(ValueError):
 
 
 class ToolIndex:
-    """What can be found of tools: their names, descriptions, tags and parameters; made once, when they are offered.
+    """What can be found of tools: their names, descriptions, tags and parameters; made with the first search.
 
-    Declarations of what a provider runs are not in it.
+    Words are found in all their English forms. Declarations of what a provider runs are not in it.
     """
 
     def __init__(self, tools: Iterable[CompiledTool] = ()) -> None:
-        found = [tool for tool in tools if tool.declaration is None]
-        self._names = [tool.name for tool in found]
-        self._texts = [tuple(_list_texts(tool)) for tool in found]
-        self._postings = _weigh([_count(tool) for tool in found])
+        self._tools = [tool for tool in tools if tool.declaration is None]
+
+    @cached_property
+    def _words(self) -> "_Words":
+        return _Words(self._tools)
+
+    @cached_property
+    def _texts(self) -> list[tuple[str, ...]]:
+        return [tuple(_list_texts(tool)) for tool in self._tools]
 
     def rank(self, query: str) -> list[str]:
         """List the names of tools that have words of a query, the best one first."""
         scores: dict[int, float] = defaultdict(float)
-        for word in dict.fromkeys(it for it in read_words(query) if it not in _SAYING_NOTHING):
-            for meant in self._find_meant(word):
-                for number, weight in self._postings[meant]:
-                    scores[number] += weight
-        return [self._names[number] for number in sorted(scores, key=lambda it: (-scores[it], it))]
+        for stem in self._words.find_stems_of(it for it in read_words(query) if it not in _SAYING_NOTHING):
+            for number, weight in self._words.postings[stem]:
+                scores[number] += weight
+        return [self._tools[number].name for number in sorted(scores, key=lambda it: (-scores[it], it))]
 
     def match(self, pattern: str) -> list[str]:
         """List the names of tools of which a regular expression finds something, in their order.
@@ -64,15 +69,35 @@ class ToolIndex:
             find = SchemaValidator(schema).isinstance_python
         except SchemaError:
             raise BadPattern("This is no regular expression, or one that looks around or back.") from None
-        found = zip(self._names, self._texts, strict=True)
-        return [name for name, texts in found if any(find(text) for text in texts)]
+        found = zip(self._tools, self._texts, strict=True)
+        return [tool.name for tool, texts in found if any(find(text) for text in texts)]
 
-    def _find_meant(self, word: str) -> list[str]:
-        if word in self._postings:
-            return [word]
+
+class _Words:
+    """The words of tools: their stems, and how much each stem says of which tool."""
+
+    def __init__(self, tools: Iterable[CompiledTool]) -> None:
+        counts = [_count(tool) for tool in tools]
+        self._stems = find_stems(dict.fromkeys(word for each in counts for word in each))
+        self.postings = _weigh([self._join_forms(each) for each in counts])
+
+    def _join_forms(self, counts: dict[str, float]) -> dict[str, float]:
+        joined: dict[str, float] = defaultdict(float)
+        for word, count in counts.items():
+            joined[self._stems[word]] += count
+        return joined
+
+    def find_stems_of(self, words: Iterable[str]) -> list[str]:
+        """List the stems that words of a query stand for, each once."""
+        stems = find_stems(words)
+        return list(dict.fromkeys(meant for word, stem in stems.items() for meant in self._find_meant(word, stem)))
+
+    def _find_meant(self, word: str, stem: str) -> list[str]:
+        if stem in self.postings:
+            return [stem]
         if len(word) < _SHORTEST:
             return []
-        return [known for known in self._postings if known.startswith(word)][:_MOST_MEANT]
+        return [self._stems[known] for known in self._stems if known.startswith(word)][:_MOST_MEANT]
 
 
 def _list_texts(tool: CompiledTool) -> Iterator[str]:

@@ -1,21 +1,27 @@
-"""Read the words of names, descriptions and questions, in one form each."""
+"""Read the words of names, descriptions and questions, and the stems by which their forms are one."""
 
 import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    import Stemmer
+else:
+    Stemmer = Later("Stemmer")  # Loaded with the first search.
 
 # Within names: `sendMail` has two.
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORD = re.compile(r"[^\W_]+")
-_HISSING = ("sses", "xes", "ches", "shes")
 
 
 def read_words(text: str) -> list[str]:
-    """List the words of a text in lower case, the plural ones of English as if there were one."""
-    return [_be_one(word) for word in _WORD.findall(_HUMP.sub(" ", text).casefold())]
+    """List the words of a text in lower case."""
+    return _WORD.findall(_HUMP.sub(" ", text).casefold())
 
 
-def _be_one(word: str) -> str:
-    if len(word) > 4 and word.endswith("ies"):
-        return f"{word[:-3]}y"
-    if len(word) > 4 and word.endswith(_HISSING):
-        return word[:-2]
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+def find_stems(words: Iterable[str]) -> dict[str, str]:
+    """Map words to their English stems: `refunding` and `refunds` to `refund`; words of other languages mostly stay."""
+    listed = list(words)
+    return dict(zip(listed, Stemmer.Stemmer("english").stemWords(listed), strict=True))
