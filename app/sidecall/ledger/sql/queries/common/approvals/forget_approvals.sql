@@ -5,6 +5,8 @@ WHERE expires_at <= $1
     AND (
         status = 'pending'
         OR id NOT IN (
-            SELECT approval_id FROM calls WHERE status = 'awaiting_approval' AND approval_id IS NOT NULL
+            SELECT approval_id FROM calls
+            WHERE status IN ('queued', 'running', 'awaiting_approval')
+                AND status = 'awaiting_approval' AND approval_id IS NOT NULL
         )
     )

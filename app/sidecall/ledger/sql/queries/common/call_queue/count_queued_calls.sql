@@ -1,1 +1,1 @@
-SELECT count(*) FROM calls WHERE status = 'queued'
+SELECT count(*) FROM calls WHERE status IN ('queued', 'running', 'awaiting_approval') AND status = 'queued'

@@ -1,2 +1,3 @@
 SELECT id, name, attempt, record FROM calls
-WHERE status = 'running' AND owner <> $2 AND owner NOT IN (SELECT id FROM servers WHERE seen_at > $1)
+WHERE status IN ('queued', 'running', 'awaiting_approval')
+    AND status = 'running' AND owner <> $2 AND owner NOT IN (SELECT id FROM servers WHERE seen_at > $1)

@@ -1,1 +1,1 @@
-SELECT id FROM calls WHERE status = 'running' AND owner = $1
+SELECT id FROM calls WHERE status IN ('queued', 'running', 'awaiting_approval') AND status = 'running' AND owner = $1
