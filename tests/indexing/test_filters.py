@@ -98,9 +98,28 @@ def test_sql_finds_what_python_finds(files: list[dict[str, Any]], wanted: Any) -
         {"type": ["eq"], "key": "a", "value": "x"},
         {"type": "and", "filters": []},
         {"type": "or", "filters": [{"type": "eq", "key": "a", "value": 1}] * 101},
+        {"type": "in", "key": "a", "value": ["x"] * 101},
+        {"type": "and", "filters": [{"type": "in", "key": "a", "value": list(range(100))}] * 11},
+        {"type": "or", "filters": [{"type": "nin", "key": str(key), "value": ["x"] * 91} for key in range(11)]},
     ],
 )
 def test_what_is_no_filter_is_said(wanted: Any) -> None:
     """With how to write one."""
     with pytest.raises(ToolException, match="filters: write"):
         write_filter(wanted)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "looks"),
+    [
+        ({"type": "in", "key": "a", "value": list(range(100))}, 1),
+        ({"type": "nin", "key": "a", "value": ["x", 1, True, "y", 2, False]}, 3),
+        ({"type": "and", "filters": [{"type": "in", "key": "a", "value": list(range(100))}] * 10}, 10),
+    ],
+)
+def test_a_list_of_values_is_looked_for_at_once(wanted: Any, looks: int) -> None:
+    """One look for all values of a kind: the cost does not grow with their number times that of files."""
+    condition, values = write_filter(wanted)
+
+    assert condition.count("EXISTS") == looks
+    assert len(values) <= 1020

@@ -44,12 +44,21 @@ async def _send_bomb(make_client: MakeClient) -> str:
     return "the file has failed" if store.json()["file_counts"]["failed"] else "it was read"
 
 
+async def _search_by_many(make_client: MakeClient) -> str:
+    client = await make_client(count, toolkits=("file_search",))
+    store = await client.post("/vector_stores", json={})
+    many = {"type": "in", "key": "year", "value": list(range(100))}
+    sent = {"query": "tea", "filters": {"type": "or", "filters": [many] * 11}}
+    return say(await client.post(f"/vector_stores/{store.json()['id']}/search", json=sent))
+
+
 BY_FILES: dict[str, Provoke] = {
     "bytes of the files that one tenant has sent to be searched, with those of their pieces": partial(
         _send_two, file_search_max_bytes=1024
     ),
     "files that one tenant has sent to be searched": partial(_send_two, file_search_max_files=1),
     "vector stores of one tenant": _make_stores,
+    "values in the lists of one search filter together, in one of them, and its comparisons": _search_by_many,
     "bytes of one file that is sent to be searched": partial(_send_two, size=1200, max_body_bytes=1024),
     "seconds and memory that reading a PDF takes": _send_bomb,
 }

@@ -11,6 +11,8 @@ MOST_ATTRIBUTES = 16
 LONGEST_KEY, LONGEST_VALUE = 64, 512
 _DEEPEST = 10
 _MOST_PARTS = 100
+# Values of all `in` and `nin` of a filter together.
+_MOST_VALUES = 1000
 LARGEST_NUMBER = 2**53
 _COMPARED = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 _JOINED = {"and": " AND ", "or": " OR "}
@@ -86,6 +88,7 @@ class _Writer:
         self._values = values
         self._after = after
         self._parts = 0
+        self._listed = 0
 
     def write(self, wanted: Any, depth: int) -> str:
         self._parts += 1
@@ -108,7 +111,7 @@ class _Writer:
         if kind in ("in", "nin"):
             if not _is_list(value) or not value or len(value) > _MOST_PARTS:
                 raise ToolException(_FORM)
-            found = " OR ".join(self._has(key, one, "=") for one in value)
+            found = self._has_one_of(key, value)
             return f"NOT ({found})" if kind == "nin" else f"({found})"
         if kind in ("eq", "ne"):
             return ("NOT " if kind == "ne" else "") + self._has(key, value, "=")
@@ -116,16 +119,36 @@ class _Writer:
             raise ToolException(_FORM)
         return self._has(key, value, _COMPARED[kind])
 
+    def _has_one_of(self, key: str, values: Sequence[Any]) -> str:
+        """Write one look for all values of a kind."""
+        self._listed += len(values)
+        if self._listed > _MOST_VALUES:
+            raise ToolException(f"{_FORM} All lists of values together have {_MOST_VALUES} at most.")
+        by_kind: dict[str, list[Any]] = {}
+        for value in values:
+            by_kind.setdefault(_require_kind(key, value), []).append(value)
+        return " OR ".join(self._look(key, kind, "IN ({})", each) for kind, each in by_kind.items())
+
     def _has(self, key: str, value: Any, sign: str) -> str:
-        kind = name_kind(value)
-        if kind is None:
-            raise ToolException(f"{_FORM} The `value` for {key[:LONGEST_KEY]!r}: {explain_value(value)}.")
-        text, number = split_value(value)
-        self._values += [key, kind, number if text is None else text]
-        first = self._after + len(self._values) - 2
-        return _HAS.format(
-            f"${first}", f"${first + 1}", f"a.{'number' if text is None else 'text'} {sign} ${first + 2}"
-        )
+        return self._look(key, _require_kind(key, value), f"{sign} {{}}", [value])
+
+    def _look(self, key: str, kind: str, comparison: str, values: Sequence[Any]) -> str:
+        column, part = ("text", 0) if kind == "text" else ("number", 1)
+        name, of_kind, *places = self._add(key, kind, *(split_value(it)[part] for it in values))
+        return _HAS.format(name, of_kind, f"a.{column} {comparison.format(', '.join(places))}")
+
+    def _add(self, *values: Any) -> list[str]:
+        """Add values, and return their placeholders."""
+        first = self._after + len(self._values) + 1
+        self._values += values
+        return [f"${first + place}" for place in range(len(values))]
+
+
+def _require_kind(key: str, value: Any) -> str:
+    kind = name_kind(value)
+    if kind is None:
+        raise ToolException(f"{_FORM} The `value` for {key[:LONGEST_KEY]!r}: {explain_value(value)}.")
+    return kind
 
 
 def _is_list(value: Any) -> bool:

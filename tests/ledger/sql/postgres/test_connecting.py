@@ -28,7 +28,7 @@ async def test_times_that_are_set_for_a_user_are_overridden(estate: Estate) -> N
 
     shown = [await connection.fetchval(f"SHOW {name}") for name in TIMES]
     await connection.close()
-    assert shown == ["0", "1500ms", "0", "0"]
+    assert shown == ["10s", "1500ms", "0", "0"]
 
 
 async def test_a_server_that_starts_waits_for_another_whatever_is_set_for_locks(estate: Estate) -> None:

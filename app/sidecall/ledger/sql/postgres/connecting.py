@@ -4,9 +4,10 @@ import asyncpg
 
 from sidecall.ledger.sql.postgres.words import DatabaseUnfit
 
-# How long a statement may take is ours to say. The first of these in the message holds for the rest of it.
+# How long a statement may take is ours to say; the server ends it by itself where a client that is gone cannot. The
+# first of these in the message holds for the rest of it.
 _OWN_TIMES = """
-SET statement_timeout = 0;
+SET statement_timeout = {statement_timeout};
 SET lock_timeout = {lock_timeout};
 SELECT set_config(name, '0', false) FROM pg_settings
 WHERE name IN ('idle_session_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout') AND setting <> '0'
@@ -25,7 +26,7 @@ async def open_connection(url: str, patience: float, lock_patience: float = 0.0)
     Args:
         url: The address of the database.
         patience: Seconds that each step may take.
-        lock_patience: Seconds; 0 where there is no end to it.
+        lock_patience: Seconds; 0 where there is no end to it, nor to a statement, as where tables are changed.
 
     Raises:
         OSError: It cannot be reached, or is not as it has to be; asyncpg has more such errors.
@@ -38,7 +39,9 @@ async def open_connection(url: str, patience: float, lock_patience: float = 0.0)
                 f"its encoding is {encoding}, which lacks most characters: make another with "
                 "CREATE DATABASE sidecall ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0"
             )
-        settings = f"{_OWN_TIMES.format(lock_timeout=round(lock_patience * 1000))}; {_DURABLE}"
+        longest = 2 * patience if lock_patience else 0.0
+        times = _OWN_TIMES.format(statement_timeout=round(longest * 1000), lock_timeout=round(lock_patience * 1000))
+        settings = f"{times}; {_DURABLE}"
         await _set_up(connection, settings, patience)
         if await connection.fetchval("SHOW transaction_read_only", timeout=patience) == "on":
             raise DatabaseUnfit("it cannot be written: it is a standby, or was made read-only")

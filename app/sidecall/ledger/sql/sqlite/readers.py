@@ -2,9 +2,12 @@
 
 import asyncio
 import sqlite3
+import threading
 import time
 from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 
 from sidecall.core.overload import StoreUnavailable
@@ -19,6 +22,39 @@ _SECONDS_TO_CLOSE = 2.0
 # Seconds in which another process has taken the place of one that wrote and was killed, and between two looks.
 _UNTIL_SETTLED = 2.0
 _MOMENT = 0.01
+
+
+class _Reading:
+    """One statement on its way, which ends early where nobody waits for it any more."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._is_given_up = False
+
+    def give_up(self) -> None:
+        """End the statement, so that its thread and its connection are free again."""
+        with self._lock:
+            self._is_given_up = True
+            if self._connection is not None:
+                self._connection.interrupt()
+
+    @contextmanager
+    def begin_on(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """Run it on a connection within the body.
+
+        Raises:
+            sqlite3.OperationalError: Nobody waits for it.
+        """
+        with self._lock:
+            if self._is_given_up:
+                raise sqlite3.OperationalError("interrupted")
+            self._connection = connection
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._connection = None
 
 
 class Readers:
@@ -36,12 +72,16 @@ class Readers:
             sqlite3.Error: It cannot be carried out.
             StoreUnavailable: It takes too long.
         """
-        loop = asyncio.get_running_loop()
+        loop, reading = asyncio.get_running_loop(), _Reading()
         try:
             async with asyncio.timeout(_PATIENCE):
-                return await loop.run_in_executor(self._threads, partial(self._read, statement, values, source))
+                return await loop.run_in_executor(
+                    self._threads, partial(self._read, statement, values, source, reading)
+                )
         except TimeoutError as error:
             raise StoreUnavailable from error
+        finally:
+            reading.give_up()
 
     async def close(self) -> None:
         """Finish what is being read, for a bounded time, and disconnect."""
@@ -50,20 +90,21 @@ class Readers:
         while self._free:
             self._free.pop()[1].close()
 
-    def _read(self, statement: str, values: Row, source: ReadSource) -> list[Row]:
+    def _read(self, statement: str, values: Row, source: ReadSource, reading: "_Reading") -> list[Row]:
         until = time.monotonic() + _UNTIL_SETTLED
         while True:
             try:
-                return self._read_now(statement, values, source)
+                return self._read_now(statement, values, source, reading)
             except sqlite3.Error as error:
                 if not is_unsettled(error) or time.monotonic() > until:
                     raise
             time.sleep(_MOMENT)
 
-    def _read_now(self, statement: str, values: Row, source: ReadSource) -> list[Row]:
+    def _read_now(self, statement: str, values: Row, source: ReadSource, reading: "_Reading") -> list[Row]:
         connection = self._connect(source)
         try:
-            rows = connection.execute(statement, values).fetchall()
+            with reading.begin_on(connection):
+                rows = connection.execute(statement, values).fetchall()
         except sqlite3.Error:
             connection.close()
             raise
