@@ -1,6 +1,7 @@
 """A tool may ask who calls it, with what, and for how long."""
 
 import dataclasses
+import asyncio
 import logging
 import math
 from typing import Any
@@ -111,6 +112,22 @@ async def test_a_tool_says_how_far_it_has_come(
 
     assert told == [("progress", "call_1", heard)] * 2
     assert caplog.messages == [f"[search call_1] {line}"] * 2
+
+
+async def test_others_have_their_turn_while_a_tool_says_how_far_it_has_come() -> None:
+    """Also where it awaits nothing else, so that its deadline can end it."""
+    context = _context()
+
+    async def report() -> None:
+        while True:
+            await context.progress(1)
+
+    reporting = asyncio.create_task(report())
+    await asyncio.sleep(0)
+    reporting.cancel()
+
+    assert await asyncio.gather(reporting, return_exceptions=True) != [None]
+    assert reporting.cancelled()
 
 
 def test_progress_that_nobody_listens_to_does_no_harm(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,5 +1,6 @@
 """What a tool may ask about the call it serves."""
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
@@ -196,8 +197,12 @@ class ToolContext(Generic[Context]):
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
     async def progress(self, done: float, total: float | None = None, message: str = "") -> None:
-        """Report how far the tool has come, for instance `await context.progress(3, 10, "third page")`."""
+        """Report how far the tool has come, for instance `await context.progress(3, 10, "third page")`.
+
+        Other calls have their turn meanwhile, and the call's deadline holds: also in a loop that awaits nothing else.
+        """
         self.report_progress(done, total, message)
+        await asyncio.sleep(0)
 
     def report_progress(self, done: float, total: float | None = None, message: str = "") -> None:
         """Do the same from a tool that is not async."""
