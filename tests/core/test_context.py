@@ -1,7 +1,7 @@
 """A tool may ask who calls it, with what, and for how long."""
 
-import dataclasses
 import asyncio
+import dataclasses
 import logging
 import math
 from typing import Any
