@@ -225,6 +225,24 @@ def test_too_many_connections_are_refused(start_server: Serve) -> None:
     assert "the limit of 5 connections (SIDECALL_MAX_CONNECTIONS) is reached" in log
 
 
+def test_who_is_refused_has_the_answer_although_the_request_still_comes(start_server: Serve) -> None:
+    """In two writes, of which the second comes after the answer."""
+    server = start_server(SIDECALL_MAX_CONNECTIONS="1")
+    request = POST + b"Content-Length: 2\r\n\r\n"
+
+    with connection(server) as kept:
+        kept.sendall(GET + b"\r\n")
+        kept.recv(65536)
+        answers = []
+        for _ in range(300):
+            with connection(server) as sock:
+                sock.sendall(request)
+                sock.sendall(b"{}")
+                answers.append(read_answer(sock)[0].partition(b"\r\n")[0])
+
+    assert answers == [b"HTTP/1.1 503 Service Unavailable"] * 300
+
+
 def test_when_no_file_can_be_opened_the_log_says_so(start_server: Serve, tmp_path: Path) -> None:
     """Once in a while, not for each connection that is lost."""
     (tmp_path / "mine.py").write_text(TOOLS)

@@ -41,6 +41,10 @@ _Wanted = Literal["headers", "a body", "a request", "a reader", "an end", "nothi
 _Sight = tuple[_Wanted, Any, int]
 
 
+# Connections that are refused at once and still taken from until their clients have the answer.
+_MOST_TURNED_AWAY = 256
+
+
 class Connections(ServerState):
     """What the connections of a server share; it looks after those that keep it waiting."""
 
@@ -63,6 +67,7 @@ class Connections(ServerState):
         self.max_connections = max_connections
         self.late = 0
         self.refused = 0
+        self.turned_away = 0
         self.unreadable = 0
         self.crowded_out = 0
         self._quiet_until = 0.0
@@ -105,7 +110,7 @@ class Connections(ServerState):
 class Connection(RequestReader):
     """Serve one client, within bounds."""
 
-    __slots__ = ("_is_leaving", "_seen", "_shared", "_slow", "since")
+    __slots__ = ("_is_leaving", "_is_turned_away", "_seen", "_shared", "_slow", "since")
 
     def __init__(
         self,
@@ -119,19 +124,32 @@ class Connection(RequestReader):
         self._seen: _Sight = ("nothing", None, 0)
         self.since = 0.0
         self._is_leaving = False
+        self._is_turned_away = False
         self._slow: Any = None  # what was being answered at the last look, if requests waited behind it
 
     def connection_made(self, transport: BaseTransport) -> None:
         """Take the connection, unless there are too many."""
         super().connection_made(transport)
-        if len(self.connections) > self._shared.max_connections:
+        if len(self.connections) - self._shared.turned_away > self._shared.max_connections:
             self._shared.refused += 1
-            self.refuse(FULL)
+            self._turn_away()
+
+    def _turn_away(self) -> None:
+        """Refuse the connection; its client has the answer also where it sends its request meanwhile."""
+        self.refuse(FULL)
+        if self._shared.turned_away < _MOST_TURNED_AWAY:
+            self._is_turned_away = True
+            self._shared.turned_away += 1
+            self.leave()
+        else:
+            self.transport.close()  # There are others who need the room.
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Let what runs for a client that has gone know of it."""
         if self._running is not None and not self._running.response_complete:
             disconnect(self._running)
+        if self._is_turned_away:
+            self._shared.turned_away -= 1
         self._leave_room()
         self._forget_ahead()
         super().connection_lost(exc)
@@ -148,9 +166,9 @@ class Connection(RequestReader):
         self._leave_room()
         if refusal is ROOM_FULL:
             self._shared.crowded_out += 1
-        if refusal is FULL or refusal is SHUTTING_DOWN:
-            self.transport.close()  # There are others who need the room.
-        else:
+        if refusal is SHUTTING_DOWN:
+            self.transport.close()
+        elif refusal is not FULL:
             self.leave()
 
     def send_400_response(self, msg: str) -> None:
