@@ -54,7 +54,7 @@ async def delete_order(order: int) -> str:
 FILES = tempfile.TemporaryDirectory()
 SEARCHED = Settings(workspace_dir=FILES.name, toolkits=("file_search",))
 app = create_app(SEARCHED, Registry([calculator, current_time, delete_order]))
-schema = schemathesis.openapi.from_asgi("/openapi.json", app)
+schema = schemathesis.openapi.from_asgi("/openapi.json", app, timeout=120)
 
 # The same cases in every run: what fails here fails for everybody. The trials try more, and others.
 reproducible = settings(max_examples=20, derandomize=True, database=None, deadline=None)
