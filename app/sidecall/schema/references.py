@@ -29,12 +29,15 @@ def inline_references(schema: Schema, known: "Targets | None" = None) -> Schema:
         return _drop_mappings(body)
     kept: set[str] = set()
     try:
-        if known.measure(body) > _MAX_SIZE:
+        size = known.measure(body)
+        if size > _MAX_SIZE:
             return schema
         result: Schema = _inline(body, known, kept)
     except RecursionError:
         return schema
-    return schema if _is_deep(result) else {**result, **_keep_definitions(schema, known, kept)}
+    if size > _DEEPEST / 2 and _is_deep(result):
+        return schema
+    return {**result, **_keep_definitions(schema, known, kept)}
 
 
 def resolve(node: Schema, root: Schema) -> Schema:
@@ -53,7 +56,7 @@ def resolve(node: Schema, root: Schema) -> Schema:
 _HOLDERS = ("$defs", "definitions")
 # Schemas that models read are far smaller; ten definitions that use each other twice make a thousand.
 _MAX_SIZE = 10_000
-# Objects and lists inside each other, of which the validator takes few more.
+# Objects and lists inside each other, of which the validator takes few more; two of them for each schema.
 _DEEPEST = 200
 # What may stand beside a reference or a lone `allOf` without narrowing it.
 ANNOTATIONS = frozenset(

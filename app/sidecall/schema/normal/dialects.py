@@ -24,10 +24,41 @@ _ONE = frozenset(
 )
 _MANY = frozenset("allOf anyOf items oneOf prefixItems".split())
 _NAMED = frozenset("$defs definitions dependencies dependentSchemas patternProperties properties".split())
+_HOLDING = _ONE | _MANY | _NAMED
+# Where earlier drafts may differ, or what is `false` is left out.
+_CHANGED = frozenset(
+    "additionalItems definitions dependencies exclusiveMaximum exclusiveMinimum items properties".split()
+)
+# What has to be read with all that stands around it.
+_TELLING = frozenset(
+    "$anchor $dynamicAnchor $dynamicRef $id $recursiveAnchor $recursiveRef $ref $schema $vocabulary additionalItems"
+    " contentSchema definitions dependencies".split()
+)
 # Where true and false are what everybody writes.
 _SWITCHES = frozenset("additionalProperties unevaluatedItems unevaluatedProperties".split())
 
 Steps = tuple[str | int, ...]
+
+
+def is_latest(schema: Any, deepest: int, most: int) -> bool:
+    """Return whether all of a schema is in the words of draft 2020-12 and refers to nothing, within these bounds."""
+    level, count = [schema], 0
+    for _ in range(deepest + 1):
+        count += len(level)
+        if count > most or not all(map(_is_latest, level)):
+            return False
+        level = [child for node in level for _, child in list_inner(node) if isinstance(child, dict)]
+        if not level:
+            return True
+    return False
+
+
+def _is_latest(node: Any) -> bool:
+    if not isinstance(node, dict) or not _TELLING.isdisjoint(node) or isinstance(node.get("items"), list):
+        return False
+    if isinstance(node.get("exclusiveMinimum"), bool) or isinstance(node.get("exclusiveMaximum"), bool):
+        return False
+    return not any((it is True or is_nothing(it)) and steps[0] not in _SWITCHES for steps, it in list_inner(node))
 
 
 def read_draft(address: Any) -> int | None:
@@ -58,6 +89,8 @@ def drop_hidden(node: Schema) -> Schema:
 
 def list_inner(node: Schema) -> Iterator[tuple[Steps, Any]]:
     """Yield each schema directly inside a schema of any draft, with the keys and the index that lead there."""
+    if _HOLDING.isdisjoint(node):
+        return
     for key, value in node.items():
         if key in _ONE and is_schema(value):
             yield (key,), value
@@ -69,6 +102,8 @@ def list_inner(node: Schema) -> Iterator[tuple[Steps, Any]]:
 
 def change_inner(node: Schema, change: Callable[[Steps, Any], Any]) -> Schema:
     """Copy a schema with `change` applied to each schema directly inside it, but to what only opens or closes it."""
+    if _HOLDING.isdisjoint(node):
+        return dict(node)
     inner = {
         steps: child if isinstance(child, bool) and steps[0] in _SWITCHES else change(steps, child)
         for steps, child in list_inner(node)
@@ -108,6 +143,8 @@ _LATER = {"definitions": "$defs", "dependencies": "dependentSchemas"}
 def modernize(node: Schema) -> Schema:
     """Copy a schema in the words of draft 2020-12; those inside it are so already, with NOTHING for `false`."""
     made = dict(node)
+    if _CHANGED.isdisjoint(made):
+        return made
     _mend_items(made)
     _mend_bounds(made)
     _mend_dependencies(made)

@@ -24,9 +24,9 @@ from sidecall.schema.normal.dialects import (
 REFERRING = ("$ref", "$dynamicRef", "$recursiveRef")
 # The address of a document that has none.
 _NOWHERE = "json-schema:///"
-_MOST_SCHEMAS = 20_000
+MOST_SCHEMAS = 20_000
 # Schemas inside each other. The validator takes few more, and what walks schemas needs some of Python's stack for each.
-_DEEPEST = 100
+DEEPEST = 100
 _MOST_SHOWN = 100
 # What stands in a pointer as it is; some programs cannot read what is escaped in one.
 _PLAIN = re.compile(r"[A-Za-z0-9._$-]+")
@@ -163,11 +163,11 @@ class SchemaDocument:
             if not isinstance(one.node, dict):
                 continue
             self._name(one)
-            if depth > _DEEPEST:
-                raise SchemaUnfit(f"more than {_DEEPEST} schemas in it stand inside each other")
+            if depth > DEEPEST:
+                raise SchemaUnfit(f"more than {DEEPEST} schemas in it stand inside each other")
             waiting += [(inner, depth + 1) for inner in _list_places(one)]
-            if max(len(waiting), len(self._places)) > _MOST_SCHEMAS:
-                raise SchemaUnfit(f"there are more than {_MOST_SCHEMAS} schemas in it")
+            if max(len(waiting), len(self._places)) > MOST_SCHEMAS:
+                raise SchemaUnfit(f"there are more than {MOST_SCHEMAS} schemas in it")
 
     def _name(self, place: Place) -> None:
         """Note the address and the names that a schema gives itself."""

@@ -7,15 +7,17 @@ from sidecall.core.pointer import split_reference
 from sidecall.core.tool import Schema
 from sidecall.schema.normal.dialects import (
     NOTHING,
+    WITH_ID,
     Steps,
     change_inner,
     drop_hidden,
     hides_siblings,
+    is_latest,
     is_nothing,
     modernize,
     read_draft,
 )
-from sidecall.schema.normal.documents import REFERRING, Place, SchemaDocument, is_plain
+from sidecall.schema.normal.documents import DEEPEST, MOST_SCHEMAS, REFERRING, Place, SchemaDocument, is_plain
 from sidecall.schema.walk import list_schemas
 
 # What says how references are found or which draft this is, once both are settled.
@@ -34,6 +36,10 @@ def normalize_schema(schema: Any) -> Schema:
     Raises:
         SchemaUnfit: It refers to what is not in it, or is too large or nested too deeply.
     """
+    body = {key: it for key, it in schema.items() if key != "$schema"} if isinstance(schema, dict) else schema
+    draft = read_draft(schema.get("$schema")) if isinstance(schema, dict) else None
+    if (draft is None or draft > WITH_ID) and is_latest(body, DEEPEST, MOST_SCHEMAS):  # As most are.
+        return schema if draft == _LATEST else body
     return _Writer(SchemaDocument(schema)).write()
 
 
@@ -97,7 +103,7 @@ class _Writer:
         if key == "$anchor":
             return self._document.is_named(place, value)
         if key == "id":
-            return not isinstance(value, str) or place.draft is None or place.draft > 4
+            return not isinstance(value, str) or place.draft is None or place.draft > WITH_ID
         return key not in _SETTLED and key not in REFERRING
 
     def _point(self, place: Place, keyword: str) -> str:
