@@ -105,7 +105,7 @@ async def test_an_argument_that_is_false_is_none() -> None:
         ),
         (
             take({"p": {"type": "array", "items": [INT, STR], "additionalItems": False}}),
-            take({"p": {"type": "array", "prefixItems": [INT, STR], "maxItems": 2}}),
+            take({"p": {"type": "array", "prefixItems": [INT, STR], "items": {}, "maxItems": 2}}),
         ),
         (
             take({"p": {"type": "object", "propertyNames": {"maxLength": 3}, "properties": {"q": False}}}),

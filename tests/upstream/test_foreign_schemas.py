@@ -103,7 +103,7 @@ def test_results_of_any_draft_are_described() -> None:
     made = make(output_schema=pair)
 
     assert made.output_schema == {
-        **take({"at": {"type": "array", "prefixItems": [INT, INT]}, "more": {}}),
+        **take({"at": {"type": "array", "prefixItems": [INT, INT], "items": {}}, "more": {}}),
         "propertyNames": {"not": {"enum": ["none"]}},
     }
 

@@ -29,9 +29,13 @@ def post(schema: Any, version: str = "3.1.0", **schemas: Any) -> dict[str, Any]:
         (
             "3.1.0",
             {"type": "array", "prefixItems": [INT], "items": False},
-            {"type": "array", "prefixItems": [INT], "maxItems": 1},
+            {"type": "array", "prefixItems": [INT], "items": {}, "maxItems": 1},
         ),
-        ("3.1.0", {"type": "array", "items": [INT, {"$ref": f"{REF}S"}]}, {"type": "array", "prefixItems": [INT, STR]}),
+        (
+            "3.1.0",
+            {"type": "array", "items": [INT, {"$ref": f"{REF}S"}]},
+            {"type": "array", "prefixItems": [INT, STR], "items": {}},
+        ),
         ("3.1.0", take({"a": True, "b": False}), take({"a": {}})),
         ("3.1.0", take({}, dependencies={"a": ["b"]}), take({}, dependentRequired={"a": ["b"]})),
         ("3.1.0", {"$ref": "#Named"}, INT),

@@ -69,11 +69,11 @@ def test_what_is_not_in_it_is_named(name: str) -> None:
     [
         (take({"a": True, "b": False}, additionalProperties=False), take({"a": {}}, additionalProperties=False)),
         ({"properties": {"b": False}}, {"properties": {}, "propertyNames": {"not": {"enum": ["b"]}}}),
-        ({"items": [INT, STR]}, {"prefixItems": [INT, STR]}),
-        ({"items": [INT], "additionalItems": False, "maxItems": 0}, {"prefixItems": [INT], "maxItems": 0}),
+        ({"items": [INT, STR]}, {"prefixItems": [INT, STR], "items": {}}),
+        ({"items": [INT], "additionalItems": False, "maxItems": 0}, {"prefixItems": [INT], "items": {}, "maxItems": 0}),
         ({"items": [INT], "additionalItems": True}, {"prefixItems": [INT], "items": {}}),
         ({"items": INT, "additionalItems": False}, {"items": INT}),
-        ({"items": []}, {}),
+        ({"items": []}, {"items": {}}),
         ({"items": False}, {"items": {}, "maxItems": 0}),
         ({"minimum": 1, "exclusiveMinimum": True}, {"exclusiveMinimum": 1}),
         ({"maximum": 1, "exclusiveMaximum": False}, {"maximum": 1}),
@@ -102,7 +102,7 @@ def test_what_is_not_in_it_is_named(name: str) -> None:
                 "$defs": {"root": take({"a": {"$ref": "#/$defs/root"}})},
             },
         ),
-        ({"contentSchema": {"items": [INT]}, **STR}, {"contentSchema": {"prefixItems": [INT]}, **STR}),
+        ({"contentSchema": {"items": [INT]}, **STR}, {"contentSchema": {"prefixItems": [INT], "items": {}}, **STR}),
         (
             {"$ref": "#/$defs/Page%3CItem%3E", "$defs": {"Page<Item>": {"items": {"$ref": "#/$defs/~0"}}, "~": INT}},
             {"$ref": "#/$defs/Page_Item_", "$defs": {"Page_Item_": {"items": {"$ref": "#/$defs/_"}}, "_": INT}},

@@ -162,19 +162,15 @@ def _get_named(node: Schema, key: str) -> Schema:
 def _mend_items(node: Schema) -> None:
     rest = node.pop("additionalItems", None)
     if isinstance(items := node.get("items"), list):
-        del node["items"]
         if items:
             node.setdefault("prefixItems", items)
-        if rest is not None:
-            node["items"] = rest
+        # OpenAI refuses an array without it.
+        node["items"] = {} if rest is None else rest
     if node.get("items") is NOTHING:
         count = len(node["prefixItems"]) if isinstance(node.get("prefixItems"), list) else 0
         most = node.get("maxItems", count)
         node["maxItems"] = min(count, most) if isinstance(most, (int, float)) else most
-        if count:
-            del node["items"]
-        else:
-            node["items"] = {}
+        node["items"] = {}
 
 
 def _mend_bounds(node: Schema) -> None:
