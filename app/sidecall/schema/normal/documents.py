@@ -59,7 +59,8 @@ class SchemaDocument:
     _places: dict[Steps, Place] = field(default_factory=dict)
     _resources: dict[str, Steps] = field(default_factory=dict)
     _anchors: dict[tuple[str, str], Steps] = field(default_factory=dict)
-    _dynamic: dict[tuple[str, str], Steps] = field(default_factory=dict)
+    # By their names, and then by the bases of the schemas.
+    _dynamic: dict[str, dict[str, Steps]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._resources[_NOWHERE] = ()
@@ -105,7 +106,7 @@ class SchemaDocument:
         if path is None:
             raise SchemaUnfit(f"{where} refers to {shown}, where there is nothing")
         if keyword != "$ref":
-            path = self._choose_outermost(f"{where} refers to {shown}", (_clean(uri), unquote(fragment)), path)
+            path = self._choose_outermost(f"{where} refers to {shown}", _clean(uri), unquote(fragment), path)
         return self._open(path, f"{where} refers to {shown}")
 
     def find_anywhere(self, reference: str) -> list[Any]:
@@ -131,17 +132,15 @@ class SchemaDocument:
             node, path = node[key], (*path, key)
         return path
 
-    def _choose_outermost(self, said: str, name: tuple[str, str], path: Steps) -> Steps:
+    def _choose_outermost(self, said: str, base: str, name: str, path: Steps) -> Steps:
         """Choose what a dynamic reference means: the outermost of its name, which the document's own always is."""
-        if name not in self._dynamic:
+        named = self._dynamic.get(name, {})
+        if base not in named:
             return path
-        of_document = self._dynamic.get((self._places[()].base, name[1]))
-        if of_document is not None:
-            return of_document
-        others = {it for (_, anchor), it in self._dynamic.items() if anchor == name[1]}
-        if len(others) > 1:
+        of_document = named.get(self._places[()].base)
+        if of_document is None and len(named) > 1:
             raise SchemaUnfit(f"{said}, of which there are several, and which one depends on the way there")
-        return path
+        return path if of_document is None else of_document
 
     def _open(self, path: Steps, said: str) -> Place:
         """Return the schema at a path, also where no keyword says that there is one."""
@@ -177,12 +176,13 @@ class SchemaDocument:
             return
         is_early = place.draft is None or place.draft <= WITH_ID
         self._note_address(place, node.get("$id", node.get("id") if is_early else None))
-        for keyword, tables in (("$anchor", (self._anchors,)), ("$dynamicAnchor", (self._anchors, self._dynamic))):
+        for keyword in ("$anchor", "$dynamicAnchor"):
             if isinstance(name := node.get(keyword), str):
-                for table in tables:
-                    table.setdefault((place.base, name), place.path)
+                self._anchors.setdefault((place.base, name), place.path)
+        if isinstance(name := node.get("$dynamicAnchor"), str):
+            self._dynamic.setdefault(name, {}).setdefault(place.base, place.path)
         if node.get("$recursiveAnchor") is True and self._resources[place.base] == place.path:
-            self._dynamic.setdefault((place.base, ""), place.path)
+            self._dynamic.setdefault("", {}).setdefault(place.base, place.path)
 
     def _note_address(self, place: Place, own: Any) -> None:
         if not isinstance(own, str):
