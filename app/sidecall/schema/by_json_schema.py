@@ -150,9 +150,9 @@ def _fill_defaults(value: Any, schema: Schema, root: Schema) -> Any:
         }
         return {name: _fill_defaults(item, properties.get(name, {}), root) for name, item in (value | absent).items()}
     if isinstance(value, list):
-        listed, rest = schema.get("prefixItems", []), schema.get("items") or {}
-        schemas = [*listed, *[rest] * (len(value) - len(listed))]
-        return [_fill_defaults(item, inner, root) for item, inner in zip(value, schemas, strict=False)]
+        listed, rest = schema.get("prefixItems", ()), schema.get("items") or {}
+        first = [_fill_defaults(item, inner, root) for item, inner in zip(value, listed, strict=False)]
+        return first + [_fill_defaults(item, rest, root) for item in value[len(listed) :]]
     return value
 
 

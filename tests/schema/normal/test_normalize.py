@@ -111,6 +111,18 @@ def test_what_is_not_in_it_is_named(name: str) -> None:
             {"properties": {"a b": INT, "c": {"$ref": "#/properties/a%20b"}}},
             {"properties": {"a b": INT, "c": {"$ref": "#/$defs/a_b"}}, "$defs": {"a_b": INT}},
         ),
+        (
+            {"$id": "a", "items": {"$ref": DRAFT_4}, "not": {"$ref": DRAFT_2020}},
+            {
+                "items": {"$ref": "#/$defs/schema"},
+                "not": {"$ref": "#/$defs/schema"},
+                "$defs": {"schema": {"type": ["object", "boolean"]}},
+            },
+        ),
+        (
+            {"items": {"$ref": "#/%24defs/a"}, "$defs": {"a": INT}},
+            {"items": {"$ref": "#/$defs/a"}, "$defs": {"a": INT}},
+        ),
         (True, {}),
         (False, {"not": {}}),
         ({"properties": []}, {"properties": []}),

@@ -16,6 +16,7 @@ BESIDE_REFERENCES = 2019
 # The last draft with `id` for `$id`.
 WITH_ID = 4
 _DRAFT = re.compile(r"json-schema\.org/(?:draft/(20\d\d)-|draft-0?(\d))")
+_META = re.compile(r"https?://json-schema\.org/(draft/20\d\d-\d\d|draft-0?\d)/schema")
 # Keywords of any draft whose value is a schema, a list of schemas, or a mapping of names to schemas; `items` and
 # `dependencies` may be of another kind, too.
 _ONE = frozenset(
@@ -70,6 +71,11 @@ def read_draft(address: Any) -> int | None:
 def is_nothing(value: Any) -> bool:
     """Return whether a schema as it was written is one that nothing fits."""
     return value is False or value in _NOTHINGS
+
+
+def is_draft(address: str) -> bool:
+    """Return whether an address is that of a draft's own schema."""
+    return _META.fullmatch(address) is not None
 
 
 def is_schema(value: Any) -> bool:

@@ -13,6 +13,7 @@ from sidecall.schema.normal.dialects import (
     WITH_ID,
     Steps,
     hides_siblings,
+    is_draft,
     is_nothing,
     is_schema,
     list_inner,
@@ -59,6 +60,8 @@ class SchemaDocument:
     _places: dict[Steps, Place] = field(default_factory=dict)
     _resources: dict[str, Steps] = field(default_factory=dict)
     _anchors: dict[tuple[str, str], Steps] = field(default_factory=dict)
+    # What an argument is that is a schema itself.
+    _meta: Place = field(default_factory=lambda: Place({"type": ["object", "boolean"]}, (-1, "schema"), None, "", None))
     # By their names, and then by the bases of the schemas.
     _dynamic: dict[str, dict[str, Steps]] = field(default_factory=dict)
 
@@ -98,6 +101,8 @@ class SchemaDocument:
         shown = reference if len(reference) <= _MOST_SHOWN else f"{reference[:_MOST_SHOWN]}…"
         uri, _, fragment = _join(where, place.base, reference).partition("#")
         if _clean(uri) not in self._resources:
+            if not fragment and is_draft(uri):
+                return self._meta
             raise SchemaUnfit(f"{where} refers to {shown}, which is another document, and none is fetched")
         path = self._find(_clean(uri), fragment)
         if path is None and reference.startswith("#"):

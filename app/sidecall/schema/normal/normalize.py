@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-from sidecall.core.pointer import split_reference
 from sidecall.core.tool import Schema
 from sidecall.schema.normal.dialects import (
     NOTHING,
@@ -115,9 +114,7 @@ class _Writer:
         if target.moved is None:
             self._document.settle(target, ("$defs", self._choose_name(target.path)))
             self._apart[target.path] = target
-        reference: str = place.node[keyword]
-        is_there = split_reference(reference) == [str(step) for step in target.moved or ()]
-        return reference if is_there else _write_pointer(target)
+        return _write_pointer(target)
 
     def _choose_name(self, path: Steps) -> str:
         wanted = _UNFIT.sub("_", str(path[-1] if path else "root")) or "schema"
