@@ -8,7 +8,7 @@ import pytest
 
 from sidecall import from_openapi
 from tests.authoring.openapi.test_toolkit import compile_all, document
-from tests.schema.normal.table import ELSEWHERE, INT, STR, take
+from tests.schema.normal.table import DRAFT_7, ELSEWHERE, INT, STR, take
 
 REF = "#/components/schemas/"
 
@@ -46,6 +46,7 @@ def post(schema: Any, version: str = "3.1.0", **schemas: Any) -> dict[str, Any]:
         ("3.1.0", {"contentSchema": {"$ref": f"{REF}S"}, **STR}, STR),
         ("3.0.3", {**INT, "minimum": 0, "exclusiveMinimum": True}, {**INT, "exclusiveMinimum": 0}),
         ("3.0.3", {**INT, "maximum": 9, "exclusiveMaximum": False}, {**INT, "maximum": 9}),
+        ("3.1.0", {"$ref": DRAFT_7}, {"type": ["object", "boolean"]}),
         ("3.0.3", {**STR, "nullable": True}, {"type": ["string", "null"]}),
         ("3.0.3", {"$ref": f"{REF}S", "type": "integer"}, STR),
     ],

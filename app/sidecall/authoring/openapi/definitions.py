@@ -6,7 +6,7 @@ from typing import Any
 
 from sidecall.core.pointer import follow, split_reference
 from sidecall.core.tool import Schema
-from sidecall.schema.normal.dialects import NOTHING, change_inner, is_nothing, modernize
+from sidecall.schema.normal.dialects import ANY_SCHEMA, NOTHING, change_inner, is_draft, is_nothing, modernize
 from sidecall.schema.normal.documents import SchemaDocument, SchemaUnfit
 from sidecall.schema.references import Targets
 
@@ -97,6 +97,8 @@ class Definitions:
         Raises:
             Unusable: No one schema of the document does.
         """
+        if is_draft(reference.rstrip("#")):
+            return ANY_SCHEMA
         components = self._document.get("components")
         schemas = components.get("schemas") if isinstance(components, dict) else None
         try:

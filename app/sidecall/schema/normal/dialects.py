@@ -11,6 +11,8 @@ from sidecall.schema.walk import list_schemas, map_children
 # What nothing fits. It stands for `false`, and is known by being this very object.
 NOTHING: Schema = {"not": {}}
 _NOTHINGS: tuple[Schema, ...] = (NOTHING, {"not": True})
+# What an argument is that is a schema itself; whether it is one is for the tool to say.
+ANY_SCHEMA: Schema = {"type": ["object", "boolean"]}
 # Drafts by the numbers that their addresses have: before this one, what stands beside `$ref` counts for nothing.
 BESIDE_REFERENCES = 2019
 # The last draft with `id` for `$id`.

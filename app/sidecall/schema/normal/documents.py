@@ -10,6 +10,7 @@ from sidecall.core.pointer import format_path, split_reference
 from sidecall.core.tool import Schema
 from sidecall.dataclasses import dataclass
 from sidecall.schema.normal.dialects import (
+    ANY_SCHEMA,
     WITH_ID,
     Steps,
     hides_siblings,
@@ -60,8 +61,7 @@ class SchemaDocument:
     _places: dict[Steps, Place] = field(default_factory=dict)
     _resources: dict[str, Steps] = field(default_factory=dict)
     _anchors: dict[tuple[str, str], Steps] = field(default_factory=dict)
-    # What an argument is that is a schema itself.
-    _meta: Place = field(default_factory=lambda: Place({"type": ["object", "boolean"]}, (-1, "schema"), None, "", None))
+    _meta: Place = field(default_factory=lambda: Place(ANY_SCHEMA, (-1, "schema"), None, "", None))
     # By their names, and then by the bases of the schemas.
     _dynamic: dict[str, dict[str, Steps]] = field(default_factory=dict)
 
