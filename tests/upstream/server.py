@@ -1,7 +1,7 @@
 """A small MCP server for tests, started as a program and spoken to through its pipes; it needs nothing but Python.
 
 Its arguments say how it differs: `modern` speaks 2026-07-28, `more` lists one tool more, `reworded` describes one
-otherwise, `silent` never answers.
+otherwise, `silent` never answers. LISTED in its environment lists more tools, which answer with their arguments.
 """
 
 import json
@@ -17,9 +17,11 @@ PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgG
 NUMBERS = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": ["a", "b"]}
 SUM = {"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"]}
 NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
+LISTED: list[dict[str, Any]] = json.loads(os.environ.get("LISTED", "[]"))
 
 _lock = threading.Lock()
 _cancelled: dict[Any, threading.Event] = {}
+_GIVEN = {it["name"] for it in LISTED}
 _present = {"more"} & MODES
 
 
@@ -42,11 +44,15 @@ def list_tools() -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = [
         {"name": "echo", "description": described, "inputSchema": words, "annotations": {"readOnlyHint": True}},
         {"name": "add", "description": "Add two numbers.", "inputSchema": NUMBERS, "outputSchema": SUM},
-        *({"name": name, "description": f"Try {name}.", "inputSchema": NOTHING} for name in TOOLS if name not in KNOWN),
+        *(
+            {"name": name, "description": f"Try {name}.", "inputSchema": NOTHING}
+            for name in TOOLS
+            if name not in KNOWN and name not in _GIVEN
+        ),
     ]
     if _present:
         found.append({"name": "extra.tool", "description": "Be new.", "inputSchema": NOTHING})
-    return found
+    return [*found, *LISTED]
 
 
 def answer_call(message: Mapping[str, Any]) -> None:
@@ -123,6 +129,7 @@ TOOLS: dict[str, Any] = {
     "extra.tool": lambda *_: text("new"),
 }
 KNOWN = ("echo", "add", "extra.tool")
+TOOLS.update({it["name"]: lambda _, args: text(json.dumps(args)) for it in LISTED})
 
 
 def answer(message: Mapping[str, Any]) -> None:

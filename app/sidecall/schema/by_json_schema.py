@@ -10,14 +10,17 @@ from sidecall.core.tool import Schema
 from sidecall.dataclasses import dataclass
 from sidecall.later import Later
 from sidecall.schema.authored.faults import describe_whole, find_misfit, locate_fault
+from sidecall.schema.normal.dialects import hide_forbidden
 from sidecall.schema.references import Targets, inline_references, inline_root, resolve
 from sidecall.schema.shape import strip_titles
 
 if TYPE_CHECKING:
     from sidecall.schema import judge_json as _judge_json
+    from sidecall.schema.normal import normalize as _normalize
     from sidecall.schema.repair import mend as _mend
 else:
     _judge_json = Later("sidecall.schema.judge_json")
+    _normalize = Later("sidecall.schema.normal.normalize")
     _mend = Later("sidecall.schema.repair.mend")
 
 
@@ -76,16 +79,30 @@ def make_json_args_schema(
         needs: Those of the parameters that have no default.
 
     Raises:
-        SchemaInferenceError: It is no JSON Schema, not one of an object, or does not fit the function.
+        SchemaInferenceError: It is no JSON Schema, refers to another document, is not one of an object, or does not
+            fit the function.
         InvalidToolOption: Unknown arguments are to be refused by a schema that wants them.
     """
-    given = strip_titles({key: value for key, value in inline_root(schema).items() if key != "description"})
+    schema = inline_root(read_json_schema(where, schema))
+    given = strip_titles({key: value for key, value in schema.items() if key != "description"})
     clean = {"type": "object", "properties": {}, **given}
     is_object = clean["type"] == "object" and isinstance(clean["properties"], dict)
     reason = find_misfit(given, clean["properties"], takes, needs) if is_object else describe_whole()
     if reason is not None:
         raise SchemaInferenceError(f"{where}: args_schema: {reason}.")
     return compile_json_args_schema(where, _forbid_unknown(where, clean) if forbid_unknown else clean, takes)
+
+
+def read_json_schema(where: str, schema: Any) -> Schema:
+    """Read a JSON Schema of any draft as a plain one of 2020-12, as `normalize_schema` does.
+
+    Raises:
+        SchemaInferenceError: It refers to what is not in it, or is too large.
+    """
+    try:
+        return _normalize.normalize_schema(schema)
+    except ValueError as error:
+        raise SchemaInferenceError(f"{where}: args_schema: {error}.") from error
 
 
 def compile_json_args_schema(
@@ -103,7 +120,7 @@ def compile_json_args_schema(
         judge = _judge_json.make_schema_judge(schema, flat, takes)
     except ValueError as error:
         raise SchemaInferenceError(f"{where}: args_schema is no JSON Schema: {locate_fault(error)}.") from error
-    return JsonArgsSchema(schema, flat, judge, takes)
+    return JsonArgsSchema(schema, hide_forbidden(flat), judge, takes)
 
 
 # Where a schema can name properties that `additionalProperties` beside them does not see.
@@ -133,7 +150,9 @@ def _fill_defaults(value: Any, schema: Schema, root: Schema) -> Any:
         }
         return {name: _fill_defaults(item, properties.get(name, {}), root) for name, item in (value | absent).items()}
     if isinstance(value, list):
-        return [_fill_defaults(item, schema.get("items") or {}, root) for item in value]
+        listed, rest = schema.get("prefixItems", ()), schema.get("items") or {}
+        first = [_fill_defaults(item, inner, root) for item, inner in zip(value, listed, strict=False)]
+        return first + [_fill_defaults(item, rest, root) for item in value[len(listed) :]]
     return value
 
 

@@ -1,6 +1,5 @@
 """Ask a JSON Schema whether arguments fit, and which names in them it does not have."""
 
-import importlib
 import re
 from collections.abc import Mapping
 from functools import cached_property
@@ -11,12 +10,14 @@ from sidecall.core.errors import InvalidArguments
 from sidecall.core.mistakes.field_errors import MOST_FIELDS, FieldError
 from sidecall.core.tool import Schema
 from sidecall.dataclasses import dataclass
+from sidecall.schema.normal.dialects import list_forbidden
 from sidecall.schema.references import ANNOTATIONS
 from sidecall.schema.repair.entries import Path, make_misfit, make_missing, make_unknown
 from sidecall.schema.repair.mend import Reading
 from sidecall.schema.repair.misfits import Misfits
 from sidecall.schema.repair.sites import Site, find_inner
 from sidecall.schema.repair.strays import find_strays
+from sidecall.schema.validators import compile_validator
 from sidecall.schema.walk import list_schemas, map_children
 
 # Stands in messages where the validator would repeat what was sent.
@@ -169,9 +170,7 @@ def make_schema_judge(schema: Schema, flat: Schema, takes: frozenset[str] | None
 
 
 def _compile(schema: Schema) -> Any:
-    # Loaded with the first tool that needs it, since it holds 3 MB, and most servers have none.
-    library = importlib.import_module("jsonschema_rs")
-    return library.validator_for(schema, mask=_MASK, validate_formats=True, formats=_FORMATS)
+    return compile_validator(schema, mask=_MASK, validate_formats=True, formats=_FORMATS)
 
 
 # Where members of a schema share its names, or exclude each other, closing one would change what fits.
@@ -195,5 +194,6 @@ def _close(schema: Schema) -> Schema:
     if schema.keys() & _SHARING:
         return schema
     node = map_children(schema, _close)
-    shares = node.keys() & {"additionalProperties", "patternProperties", "propertyNames", "anyOf"}
-    return node if shares or "properties" not in node else {**node, "additionalProperties": False}
+    shares = node.keys() & {"additionalProperties", "patternProperties", "anyOf"}
+    names_others = "propertyNames" in node and not list_forbidden(node)
+    return node if shares or names_others or "properties" not in node else {**node, "additionalProperties": False}

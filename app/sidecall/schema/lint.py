@@ -53,7 +53,8 @@ def lint_tool(tool: CompiledTool) -> list[Finding]:
         *(("note", f"cannot be strict: {text}") for text in find_strict_obstacles(schema)),
         *(("note", text) for text in find_changing_defaults(schema)),
     ]
-    return [Finding(tool.name, _LEVELS[level], message) for level, message in found]
+    # A choice may say the same of several members.
+    return [Finding(tool.name, _LEVELS[level], message) for level, message in dict.fromkeys(found)]
 
 
 _LEVELS: dict[str, Level] = {"error": "error", "warning": "warning", "note": "note"}

@@ -1,6 +1,7 @@
 """Follow the references of JSON Schemas, and put their targets in place."""
 
 from dataclasses import field
+from typing import Any
 
 from sidecall.core.pointer import follow, split_reference
 from sidecall.core.tool import Schema
@@ -18,17 +19,24 @@ def inline_references(schema: Schema, known: "Targets | None" = None) -> Schema:
     """Put the target of each `$ref` in its place, since several providers refuse references.
 
     What refers to itself cannot be inlined: such a reference stays, and its target stays among the definitions. A
-    schema that would grow out of all proportion stays as it is. What is there several times may be one object.
-    `known` holds what is known of definitions that schemas share: all that this one refers to, and maybe more.
+    schema that would grow out of all proportion, or be nested too deeply, stays as it is. What is there several times
+    may be one object. `known` holds what is known of definitions that schemas share: all that this one refers to, and
+    maybe more.
     """
     body = {key: value for key, value in schema.items() if key not in _HOLDERS}
     known = known or Targets(schema)
     if not known.find_all(body):
         return _drop_mappings(body)
-    if known.measure(body) > _MAX_SIZE:
-        return schema
     kept: set[str] = set()
-    result: Schema = _inline(body, known, kept)
+    try:
+        size = known.measure(body)
+        if size > _MAX_SIZE:
+            return schema
+        result: Schema = _inline(body, known, kept)
+    except RecursionError:
+        return schema
+    if size > _DEEPEST / 2 and _is_deep(result):
+        return schema
     return {**result, **_keep_definitions(schema, known, kept)}
 
 
@@ -48,6 +56,8 @@ def resolve(node: Schema, root: Schema) -> Schema:
 _HOLDERS = ("$defs", "definitions")
 # Schemas that models read are far smaller; ten definitions that use each other twice make a thousand.
 _MAX_SIZE = 10_000
+# Objects and lists inside each other, of which the validator takes few more; two of them for each schema.
+_DEEPEST = 200
 # What may stand beside a reference or a lone `allOf` without narrowing it.
 ANNOTATIONS = frozenset(
     "$anchor $comment $defs $schema contentEncoding contentMediaType contentSchema default definitions deprecated"
@@ -138,6 +148,15 @@ def _inline(node: Schema, known: Targets, kept: set[str]) -> Schema:
     if not beside.keys() <= _TEXTS:
         return _inline(_join(target, beside), known, kept)
     return {**known.inline(reference, kept), **beside}
+
+
+def _is_deep(schema: Schema) -> bool:
+    """Return whether a schema is nested too deeply to be walked and compiled; each object in it is looked at once."""
+    level: list[Any] = [schema]
+    for _ in range(_DEEPEST):
+        inner = (it for node in level for it in (node.values() if isinstance(node, dict) else node))
+        level = list({id(it): it for it in inner if isinstance(it, (dict, list))}.values())
+    return bool(level)
 
 
 def _drop_mappings(node: Schema) -> Schema:

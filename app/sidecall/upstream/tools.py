@@ -1,6 +1,7 @@
 """Make a tool of ours of one that an MCP server lists."""
 
 import inspect
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Annotated, Any
@@ -11,16 +12,21 @@ from sidecall.core.errors import DefinitionError, SchemaInferenceError
 from sidecall.core.injection import FromFunction, Secret
 from sidecall.core.options import ToolOptions
 from sidecall.core.parameter import Parameter
-from sidecall.core.tool import CompiledTool, Schema
+from sidecall.core.tool import CompiledTool
+from sidecall.schema.authored.faults import locate_fault
 from sidecall.schema.compile import DescriptionTexts, compile_tool
 from sidecall.schema.forms.mirrored import drop_headers
 from sidecall.schema.forms.structured import make_structure
+from sidecall.schema.normal.documents import SchemaUnfit
+from sidecall.schema.normal.normalize import normalize_schema
 from sidecall.schema.references import inline_references
 from sidecall.schema.shape import strip_titles
 from sidecall.upstream.answers import read_remote_answer
 from sidecall.upstream.entries import UpstreamEntry
 from sidecall.upstream.link import RemoteAnswer
 from sidecall.upstream.listed import ListedTool
+
+logger = logging.getLogger("sidecall")
 
 # Parameters that no model and no caller fills.
 _SECRET = "_sidecall_secret_"  # noqa: S105  a name
@@ -48,18 +54,21 @@ def make_remote_tool(
     source = f"MCP server {server}"
     function = _make_function(entry, listed.name, call)
     try:
+        schema = drop_headers(normalize_schema(listed.input_schema))
         made = compile_tool(
             function,
             _choose_options(server, entry, listed),
             name=name,
             texts=DescriptionTexts(description=listed.description),
-            args_schema=drop_headers(listed.input_schema),
+            args_schema=schema,
         )
     except DefinitionError:
         raise
+    except SchemaUnfit as error:
+        raise SchemaInferenceError(f"{source}: tool {listed.name!r}: its inputSchema: {error}") from error
     except Exception as error:  # Of a schema that is one in no way that could be foreseen.
         raise SchemaInferenceError(f"{source}: tool {listed.name!r}: its schema is none: {error}") from error
-    return _add_structure(replace(made, source=source), listed.output_schema)
+    return _add_structure(replace(made, source=source), listed)
 
 
 def _choose_options(server: str, entry: UpstreamEntry, listed: ListedTool) -> ToolOptions:
@@ -73,14 +82,17 @@ def _choose_options(server: str, entry: UpstreamEntry, listed: ListedTool) -> To
     )
 
 
-def _add_structure(tool: CompiledTool, schema: Schema | None) -> CompiledTool:
+def _add_structure(tool: CompiledTool, listed: ListedTool) -> CompiledTool:
     """Add what the results look like, where their schema is one."""
-    if schema is None:
+    if listed.output_schema is None:
         return tool
     try:
-        described = replace(tool, output_schema=inline_references(strip_titles(schema)), keeps_structure=True)
+        schema = inline_references(strip_titles(normalize_schema(listed.output_schema)))
+        described = replace(tool, output_schema=schema, keeps_structure=True)
         make_structure(described)
-    except Exception:  # A schema that is none says nothing; the text is there all the same.
+    except Exception as error:  # A schema that is none says nothing; the text is there all the same.
+        said = "%s: tool %r is offered without its outputSchema: %s"
+        logger.warning(said, tool.source, listed.name, locate_fault(error))
         return tool
     return described
 

@@ -11,9 +11,10 @@ from sidecall.core.errors import ToolException
 from sidecall.core.messages import ToolMessage
 from sidecall.core.parameter import Parameter
 from sidecall.core.tool import ArgsSchema
-from sidecall.schema.by_json_schema import make_json_args_schema
+from sidecall.schema.by_json_schema import make_json_args_schema, read_json_schema
 from sidecall.schema.foreign import is_instance_of
 from sidecall.schema.models import open_model
+from sidecall.schema.references import inline_root
 from sidecall.schema.signature import find_source
 from sidecall.schema.single_input import SingleInputArgsSchema
 
@@ -71,6 +72,7 @@ def _make_args_schema(
 def _read_json_schema(
     where: str, schema: dict[str, Any], hidden: Mapping[str, Parameter], *, forbid_unknown: bool
 ) -> ArgsSchema:
+    schema = inline_root(read_json_schema(where, schema))
     properties = {name: value for name, value in schema.get("properties", {}).items() if name not in hidden}
     required = [name for name in schema.get("required", []) if name in properties]
     shown = {**schema, "properties": properties, "required": required}

@@ -4,20 +4,23 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from sidecall.core.pointer import follow
+from sidecall.core.pointer import follow, split_reference
 from sidecall.core.tool import Schema
+from sidecall.schema.normal.dialects import ANY_SCHEMA, NOTHING, change_inner, is_draft, is_nothing, modernize
+from sidecall.schema.normal.documents import SchemaDocument, SchemaUnfit
 from sidecall.schema.references import Targets
-from sidecall.schema.walk import map_children
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 # What says nothing of which values fit, or not as JSON Schema has it.
 _DROPPED = frozenset(
-    "$recursiveAnchor $recursiveRef discriminator example externalDocs nullable readOnly title writeOnly xml".split()
+    "$anchor $dynamicAnchor $dynamicRef $id $recursiveAnchor $recursiveRef $schema $vocabulary contentSchema"
+    " discriminator example externalDocs nullable readOnly title writeOnly xml".split()
 )
 # Keywords whose values are texts.
-_WORDS = frozenset("$anchor $comment $dynamicAnchor $dynamicRef $id $schema description format pattern".split())
+_WORDS = frozenset("$comment description format pattern".split())
 _CHOICES = frozenset("$ref allOf anyOf oneOf".split())
 _MOST_STEPS = 50
+_ELSEWHERE = "it refers to another document:"
 
 
 class Unusable(Exception):
@@ -33,6 +36,7 @@ class Definitions:
         self._is_old = str(document.get("openapi", "")).startswith("3.0")
         self._names: dict[str, str] = {}
         self._references: dict[str, str] = {}
+        self._named: SchemaDocument | None = None
         self._known: dict[str, tuple[Schema, set[str]]] = {}
         self._defined: dict[str, Schema] = {}
         # What is known of all that was defined, for the schemas that refer to it.
@@ -56,14 +60,17 @@ class Definitions:
         Raises:
             Unusable: A reference leads nowhere.
         """
+        if is_nothing(schema):
+            return NOTHING
         if not isinstance(schema, dict):
-            return {} if schema is not False else {"not": {}}
-        if isinstance(schema.get("$ref"), str):
-            name = self._name(schema["$ref"])
-            used.add(name)
-            beside = {} if self._is_old else {key: value for key, value in schema.items() if key != "$ref"}
-            return {**self._clean(beside, used), "$ref": f"#/$defs/{name}"}
-        return self._clean(schema, used)
+            return {}
+        keyword = next((it for it in ("$ref", "$dynamicRef") if isinstance(schema.get(it), str)), None)
+        if keyword is None:
+            return self._clean(schema, used)
+        name = self._name(schema[keyword])
+        used.add(name)
+        beside = {} if self._is_old else {key: value for key, value in schema.items() if key != keyword}
+        return {**self._clean(beside, used), "$ref": f"#/$defs/{name}"}
 
     def close_over(self, used: Iterable[str]) -> dict[str, Schema]:
         """Return the definitions of these names, and those that they refer to."""
@@ -77,12 +84,34 @@ class Definitions:
         return dict(sorted(found.items()))
 
     def _follow(self, reference: str) -> Any:
-        if not reference.startswith("#"):
-            raise Unusable(f"it refers to another document: {reference[:80]}")
         found = follow(reference, self._document)
+        if found is None and split_reference(reference) is None:
+            return self._find_named(reference)
         if found is None:
             raise Unusable(f"there is nothing at {reference[:80]}")
         return found
+
+    def _find_named(self, reference: str) -> Any:
+        """Find a schema by the address or the name that it gives itself.
+
+        Raises:
+            Unusable: No one schema of the document does.
+        """
+        if is_draft(reference.rstrip("#")):
+            return ANY_SCHEMA
+        components = self._document.get("components")
+        schemas = components.get("schemas") if isinstance(components, dict) else None
+        try:
+            self._named = self._named or SchemaDocument({"$defs": schemas})
+            found = self._named.find_anywhere(reference)
+        except SchemaUnfit as error:
+            raise Unusable(f"what it refers to cannot be found: {error}") from None
+        if len(found) > 1:
+            raise Unusable(f"several schemas are called {reference[:80]}")
+        if not found:
+            is_inside = reference.startswith("#")
+            raise Unusable(f"{'there is nothing at' if is_inside else _ELSEWHERE} {reference[:80]}")
+        return found[0]
 
     def _name(self, reference: str) -> str:
         if reference not in self._names:
@@ -104,11 +133,8 @@ class Definitions:
         return self._known[name]
 
     def _clean(self, schema: Schema, used: set[str]) -> Schema:
-        node = map_children(schema, lambda child: self.convert(child, used))
+        node = modernize(change_inner(schema, lambda _, child: self.convert(child, used)))
         _drop_read_only(schema, node)
-        _mend_bounds(node)
-        if isinstance(node.get("items"), list):
-            node["prefixItems"] = node.pop("items")
         for key in _WORDS & node.keys():
             if not isinstance(node[key], str):
                 del node[key]
@@ -132,16 +158,6 @@ def _drop_read_only(schema: Schema, node: Schema) -> None:
         node["properties"] = {name: inner for name, inner in node["properties"].items() if name not in gone}
         if isinstance(node.get("required"), list):
             node["required"] = [name for name in node["required"] if name not in gone]
-
-
-def _mend_bounds(node: Schema) -> None:
-    """Write exclusive bounds as numbers, which were switches in OpenAPI 3.0."""
-    for bound, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
-        said = node.get(exclusive)
-        if isinstance(said, bool):
-            del node[exclusive]
-            if said and bound in node:
-                node[exclusive] = node.pop(bound)
 
 
 def _allow_null(node: Schema) -> Schema:

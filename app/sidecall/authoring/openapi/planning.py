@@ -12,6 +12,7 @@ from sidecall.authoring.openapi.operations import ApiOperation
 from sidecall.authoring.openapi.styles import Place
 from sidecall.core.tool import Schema
 from sidecall.dataclasses import dataclass
+from sidecall.schema.normal.dialects import is_nothing
 
 _UNFIT = re.compile(r"[^A-Za-z0-9_.-]+")
 _MOST_OF_NAME = 64
@@ -139,7 +140,7 @@ def _plan_members(
     properties, required = members
     places, files = [], set()
     for name, inner in properties.items():
-        if _is_read_only(inner, sheet.definitions):
+        if _is_read_only(inner, sheet.definitions) or is_nothing(inner):
             continue
         wanted = plan.is_required and name in required
         if plan.kind == "parts" and is_file(inner, sheet.definitions):

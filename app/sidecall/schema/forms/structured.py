@@ -1,6 +1,5 @@
 """What a tool's results look like where a program reads them as values: their schema, and whether they fit it."""
 
-import importlib
 from typing import Any
 
 from pydantic_core import from_json
@@ -8,6 +7,7 @@ from pydantic_core import from_json
 from sidecall.core.messages import Content
 from sidecall.core.tool import CompiledTool, Schema
 from sidecall.dataclasses import dataclass
+from sidecall.schema.validators import compile_validator
 
 # Under what a result stands that is no object: all clients of MCP take objects, and few take anything else.
 WRAPPER = "result"
@@ -86,6 +86,4 @@ def make_structure(tool: CompiledTool) -> Structure | None:
     if schema is None:
         return None
     assert tool.output_schema is not None
-    # Loaded with the first tool that needs it, as for arguments.
-    library = importlib.import_module("jsonschema_rs")
-    return Structure(schema, _is_wrapped(tool.output_schema), library.validator_for(schema))
+    return Structure(schema, _is_wrapped(tool.output_schema), compile_validator(schema))

@@ -6,6 +6,7 @@ from typing import Any
 from sidecall.core.mistakes.resemblance import count_shared_words, find_alike, find_likely, find_same
 from sidecall.core.pointer import format_path
 from sidecall.core.tool import Schema
+from sidecall.schema.normal.dialects import list_forbidden
 from sidecall.schema.paths import drop_member, replace_member
 from sidecall.schema.repair.entries import Path, make_ambiguous, make_misnamed, make_unknown
 from sidecall.schema.repair.fitting import fits_outside
@@ -139,7 +140,7 @@ class _Settling:
 
     def refuse(self, stray: Stray) -> bool:
         """Refuse a stray where its object takes no other names, and return whether that is so."""
-        if stray.node.get("additionalProperties") is not False:
+        if stray.node.get("additionalProperties") is not False and stray.name not in list_forbidden(stray.node):
             return False
         likely = find_likely(stray.name, stray.unsent)
         if likely is None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from sidecall.core.mistakes.field_errors import FieldError
 from sidecall.core.tool import Schema
 from sidecall.dataclasses import dataclass
+from sidecall.schema.normal.dialects import list_forbidden
 from sidecall.schema.references import resolve
 from sidecall.schema.repair.entries import Path
 from sidecall.schema.repair.members import choose_member, find_tag, find_tagged, list_options
@@ -88,8 +89,11 @@ def _walk_object(value: dict[str, Any], node: Schema, root: Schema, path: Path, 
         node = _name_properties(node)
     properties, free = node.get("properties", {}), node.get("additionalProperties")
     is_closed = "properties" in node and not free and not node.keys() & _ELSEWHERE
+    forbidden = list_forbidden(node) if "propertyNames" in node and "properties" in node else ()
     for name, item in value.items():
-        if name in properties or free:
+        if name in forbidden:
+            yield Stray((*path, name), item, node, value)
+        elif name in properties or free:
             if isinstance(item, _HOLDING) and len(path) + 1 < deepest:
                 yield from _walk(item, properties.get(name, free), root, (*path, name), deepest)
         elif is_closed:
