@@ -11,6 +11,7 @@ from sidecall.core.decisions.questions import asks_inside
 from sidecall.core.tool import CompiledTool, Schema
 from sidecall.schema.forms.anthropic import limit_to_anthropic
 from sidecall.schema.forms.mirrored import choose_listed, drop_headers
+from sidecall.schema.forms.one_object import describe_root, has_choice, join_root
 from sidecall.schema.forms.strict import find_strict_obstacles, to_strict
 from sidecall.schema.forms.structured import describe_results
 from sidecall.schema.walk import map_children
@@ -56,7 +57,7 @@ def render_definitions(
 
 
 def _render(tool: CompiledTool, form: DefinitionFormat, strict: bool) -> dict[str, Any]:
-    return _RENDERERS[form](tool, *_choose_parameters(tool, strict))
+    return _RENDERERS[form](tool, *_choose_parameters(tool, form, strict))
 
 
 def render_definition(tool: CompiledTool) -> Any:
@@ -77,16 +78,27 @@ def _describe(tool: CompiledTool) -> str:
     return tool.description if instead is None else f"{tool.description}\n\nDeprecated: {instead}".lstrip()
 
 
+def _describe_with_choice(tool: CompiledTool) -> str:
+    """Return the same with what goes together, since not all models are shown the description of a schema."""
+    return "\n\n".join(text for text in (_describe(tool), describe_root(tool.args_schema.flat)) if text)
+
+
 # The forms that have room for a tool which the provider runs; in the others it is left out.
 _WITH_DECLARATIONS = ("openai-responses", "json_schema")
 
 
-def _choose_parameters(tool: CompiledTool, strict: bool) -> tuple[Schema, bool]:
+# The forms in which a choice of objects can be listed as it is.
+_WITH_CHOICES = ("mcp", "json_schema")
+
+
+def _choose_parameters(tool: CompiledTool, form: DefinitionFormat, strict: bool) -> tuple[Schema, bool]:
     flat = drop_headers(tool.args_schema.flat) if tool.mirrored else tool.args_schema.flat
+    if form in _WITH_CHOICES and has_choice(flat):
+        return flat, False
     wanted = strict if tool.options.strict is None else tool.options.strict
     if wanted and not find_strict_obstacles(flat):
         return to_strict(flat), True
-    return flat, False
+    return (flat if form in _WITH_CHOICES else join_root(flat)), False
 
 
 def _render_openai(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
@@ -127,12 +139,12 @@ def _group(definitions: list[tuple[CompiledTool, dict[str, Any]]]) -> list[dict[
 
 
 def _render_function(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
-    function = {"name": tool.name, "description": _describe(tool), "parameters": parameters}
+    function = {"name": tool.name, "description": _describe_with_choice(tool), "parameters": parameters}
     return {**function, "strict": True} if strict else function
 
 
 def _render_anthropic(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
-    definition = {"name": tool.name, "description": _describe(tool)}
+    definition = {"name": tool.name, "description": _describe_with_choice(tool)}
     if strict:
         return {**definition, "input_schema": limit_to_anthropic(parameters), "strict": True}
     return {**definition, "input_schema": parameters}
@@ -163,7 +175,7 @@ def _render_json_schema(tool: CompiledTool, parameters: Schema, _strict: bool) -
 
 
 def _render_gemini(tool: CompiledTool, parameters: Schema, _strict: bool) -> dict[str, Any]:
-    declaration: dict[str, Any] = {"name": tool.name, "description": _describe(tool)}
+    declaration: dict[str, Any] = {"name": tool.name, "description": _describe_with_choice(tool)}
     if parameters.get("properties"):
         declaration["parameters"] = _rewrite_for_gemini(parameters)
     return declaration

@@ -6,6 +6,7 @@ from typing import Any
 
 from sidecall.core.pointer import follow
 from sidecall.core.tool import Schema
+from sidecall.schema.forms.one_object import join_root
 from sidecall.schema.references import ANNOTATIONS
 from sidecall.schema.walk import map_children, walk
 
@@ -28,15 +29,9 @@ def find_strict_obstacles(schema: Schema) -> list[str]:
     """List what keeps a schema from the strict form; an empty list means that nothing does."""
     if _is_deeper(schema, _MAX_DEPTH):
         return ["arguments: the schema is nested too deeply; make it flatter"]
-    root = _complete_root(schema)
-    found = [("", reason) for reason in _find_root_obstacles(root)]
-    found += [(path, reason) for path, node in walk(root) for reason in _find_obstacles(node, root)]
+    root = join_root(schema)
+    found = [(path, reason) for path, node in walk(root) for reason in _find_obstacles(node, root)]
     return [f"{path or 'arguments'}: {reason}" for path, reason in found]
-
-
-def _find_root_obstacles(root: Schema) -> Iterator[str]:
-    if root.keys() & {"anyOf", "oneOf"} or isinstance(root.get("type"), list):
-        yield "strict mode needs one object that is never null"
 
 
 def _find_obstacles(node: Schema, root: Schema) -> Iterator[str]:
@@ -90,15 +85,6 @@ def _is_deeper(schema: Any, limit: int) -> bool:
     return bool(level)
 
 
-def _complete_root(schema: Schema) -> Schema:
-    """Complete the root: the arguments are an object without free keys, which an empty root leaves open."""
-    kind = "object" if not schema or schema.get("type") == ["object"] else schema.get("type")
-    if kind != "object":
-        return schema
-    is_bare = not schema.keys() & {"properties", "additionalProperties", "allOf", "$ref"}
-    return {**schema, "type": kind, **({"properties": {}} if is_bare else {})}
-
-
 def _merge_all_of(node: Schema) -> Schema:
     """Join an `allOf` of one with what stands beside it."""
     while len(parts := node.get("allOf", ())) == 1 and isinstance(parts[0], dict):
@@ -111,7 +97,7 @@ def to_strict(schema: Schema) -> Schema:
 
     A model that leaves an optional parameter out sends null for it, which the server reads as "not given".
     """
-    root = _complete_root(schema)
+    root = join_root(schema)
     return _rewrite(root, root, ())
 
 
