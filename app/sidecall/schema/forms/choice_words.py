@@ -1,4 +1,4 @@
-"""Say in words for a model which arguments go together, where a listing has no room for it."""
+"""Describe in words for a model which arguments go together, where a listing has no room for it."""
 
 import json
 import re
@@ -38,7 +38,7 @@ class Branch:
 
 
 def describe_choice(outer: Branch, options: Sequence[Branch], *, is_one: bool) -> str:
-    """Say the choice among options; empty when there is none to make.
+    """Describe the choice among options; empty when there is none to make.
 
     Args:
         outer: What holds whichever is chosen.
@@ -64,7 +64,7 @@ def describe_choice(outer: Branch, options: Sequence[Branch], *, is_one: bool) -
 def describe_condition(
     outer: Branch, condition: Any, met: Branch | None, then: Branch | None, other: Branch | None
 ) -> str:
-    """Say what has to be sent under a condition, and otherwise."""
+    """Describe what has to be sent under a condition, and otherwise."""
     when = _write_condition(condition, met)
     wanted = None if then is None else _write_branch(then, outer)
     instead = None if other is None else _write_branch(other, outer)
@@ -76,7 +76,7 @@ def describe_condition(
 
 
 def describe_not(schema: Any, fold: Callable[[Any], Branch | None]) -> str:
-    """Say what may not be sent."""
+    """Describe what may not be sent."""
     if not isinstance(schema, dict):
         return ""
     if isinstance(schema.get("anyOf"), list) and len(schema) == 1:
@@ -91,7 +91,7 @@ def describe_not(schema: Any, fold: Callable[[Any], Branch | None]) -> str:
 
 
 def describe_enum(objects: Sequence[Mapping[str, Any]]) -> str:
-    """Say which objects can be sent, where they are written out whole."""
+    """Describe which objects can be sent, where they are written out whole."""
     texts = [_write(value) for value in objects]
     return _cut(_join_words(texts, "or")) if len(texts) > 1 else ""
 

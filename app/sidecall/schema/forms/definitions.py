@@ -1,7 +1,7 @@
 """Render one tool in the form each provider's API takes."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
@@ -9,10 +9,11 @@ from pydantic_core import to_json
 
 from sidecall.core.decisions.questions import asks_inside
 from sidecall.core.tool import CompiledTool, Schema
-from sidecall.schema.forms.anthropic import limit_to_anthropic
-from sidecall.schema.forms.mirrored import choose_listed, drop_headers
-from sidecall.schema.forms.one_object import describe_root, has_choice, join_root
-from sidecall.schema.forms.strict import find_strict_obstacles, to_strict
+from sidecall.schema.forms.anthropic import to_anthropic
+from sidecall.schema.forms.mirrored import choose_listed
+from sidecall.schema.forms.one_object import describe_root, join_root
+from sidecall.schema.forms.strict import to_strict
+from sidecall.schema.forms.strict_choice import WITH_CHOICES, choose_flat, choose_strict
 from sidecall.schema.forms.structured import describe_results
 from sidecall.schema.walk import map_children
 
@@ -43,11 +44,20 @@ def render_definitions(
     tools: Iterable[CompiledTool],
     form: DefinitionFormat,
     *,
-    strict: bool = False,
+    strict: bool | Collection[str] = False,
     declared: Mapping[str, list[Schema]] = NONE_DECLARED,
 ) -> list[Any]:
-    """Render tools as the array that the provider takes as `tools`; by their names, those `declared` as what it has."""
+    """Render tools as the array that the provider takes as `tools`.
+
+    Args:
+        tools: The tools.
+        form: Whose form it is.
+        strict: Whether to say them strictly, each that can be; or the names of those to be said so.
+        declared: What is listed in the place of tools, by their names.
+    """
     fitting = list_fitting(tools, form)
+    if isinstance(strict, bool):
+        strict = choose_strict((tool for tool in fitting if tool.name not in declared), form, asked=strict)
     if form == "gemini":
         functions = [_render(tool, form, strict) for tool in fitting if tool.name not in declared]
         others = [it for tool in fitting for it in declared.get(tool.name, ())]
@@ -56,8 +66,9 @@ def render_definitions(
     return _group(each) if form == "openai-responses" else [it for _, it in each]
 
 
-def _render(tool: CompiledTool, form: DefinitionFormat, strict: bool) -> dict[str, Any]:
-    return _RENDERERS[form](tool, *_choose_parameters(tool, form, strict))
+def _render(tool: CompiledTool, form: DefinitionFormat, strict: Collection[str]) -> dict[str, Any]:
+    is_strict = tool.name in strict
+    return _RENDERERS[form](tool, _choose_parameters(tool, form, is_strict), is_strict)
 
 
 def render_definition(tool: CompiledTool) -> Any:
@@ -87,18 +98,11 @@ def _describe_with_choice(tool: CompiledTool) -> str:
 _WITH_DECLARATIONS = ("openai-responses", "json_schema")
 
 
-# The forms in which a choice of objects can be listed as it is.
-_WITH_CHOICES = ("mcp", "json_schema")
-
-
-def _choose_parameters(tool: CompiledTool, form: DefinitionFormat, strict: bool) -> tuple[Schema, bool]:
-    flat = drop_headers(tool.args_schema.flat) if tool.mirrored else tool.args_schema.flat
-    if form in _WITH_CHOICES and has_choice(flat):
-        return flat, False
-    wanted = strict if tool.options.strict is None else tool.options.strict
-    if wanted and not find_strict_obstacles(flat):
-        return to_strict(flat), True
-    return (flat if form in _WITH_CHOICES else join_root(flat)), False
+def _choose_parameters(tool: CompiledTool, form: DefinitionFormat, strict: bool) -> Schema:
+    flat = choose_flat(tool)
+    if strict:
+        return to_anthropic(flat) if form == "anthropic" else to_strict(flat)
+    return flat if form in WITH_CHOICES else join_root(flat)
 
 
 def _render_openai(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
@@ -144,10 +148,8 @@ def _render_function(tool: CompiledTool, parameters: Schema, strict: bool) -> di
 
 
 def _render_anthropic(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
-    definition = {"name": tool.name, "description": _describe_with_choice(tool)}
-    if strict:
-        return {**definition, "input_schema": limit_to_anthropic(parameters), "strict": True}
-    return {**definition, "input_schema": parameters}
+    definition = {"name": tool.name, "description": _describe_with_choice(tool), "input_schema": parameters}
+    return {**definition, "strict": True} if strict else definition
 
 
 def _render_mcp(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def _keep_both(one: Schema, other: Schema) -> Schema:
 
 
 def _align_values(one: Schema, other: Schema) -> tuple[Schema, Schema]:
-    """Say fixed values alike where both have some."""
+    """Write fixed values as `enum` where both have some."""
     if list_values(one) is None or list_values(other) is None:
         return one, other
     return _say_enum(one), _say_enum(other)
@@ -48,6 +48,19 @@ def list_values(schema: Schema) -> list[Any] | None:
         return [schema["const"]]
     values = schema.get("enum")
     return values if isinstance(values, list) else None
+
+
+def takes_null(schema: Any) -> bool:
+    """Return whether null fits a schema, as far as its types, values and options say."""
+    if not isinstance(schema, dict):
+        return schema is True
+    values, kinds = list_values(schema), schema.get("type", "null")
+    if (values is not None and None not in values) or "null" not in ([kinds] if isinstance(kinds, str) else kinds):
+        return False
+    if not schema.keys().isdisjoint(("$ref", "not")):
+        return False
+    options = [option for keyword in ("anyOf", "oneOf") for option in schema.get(keyword, ())]
+    return all(map(takes_null, schema.get("allOf", ()))) and (not options or any(map(takes_null, options)))
 
 
 def _name_value(value: Any) -> str:

@@ -9,7 +9,7 @@ from sidecall.core.pointer import follow
 from sidecall.core.tool import Schema
 from sidecall.dataclasses import dataclass
 from sidecall.schema.forms.choice_words import Branch, describe_choice, describe_condition, describe_enum, describe_not
-from sidecall.schema.forms.joined import list_values, meet, unite
+from sidecall.schema.forms.joined import list_values, meet, takes_null, unite
 from sidecall.schema.references import ANNOTATIONS, inline_references
 from sidecall.schema.walk import list_schemas, map_children
 
@@ -48,11 +48,23 @@ def join_root(schema: Schema) -> Schema:
         **({"description": " ".join(texts)} if texts else {}),
     }
     # What nothing refers to any more goes.
-    return inline_references(_keep_targets(joined, schema))
+    return inline_references(keep_targets(joined, schema))
+
+
+def find_omissible(schema: Schema) -> frozenset[str]:
+    """Name the arguments of a choice that may be left out and are never null; none where the root is no choice.
+
+    Models that have to send every argument, as strict ones do, send null for those.
+    """
+    if not has_choice(schema):
+        return frozenset()
+    joined = join_root(schema)
+    optional = joined.get("properties", {}).keys() - set(joined.get("required", ()))
+    return frozenset(name for name in optional if not takes_null(joined["properties"][name]))
 
 
 def describe_root(schema: Schema) -> str:
-    """Say which arguments go together, in words for the model; empty where the root of the schema is no choice."""
+    """Describe which arguments go together, in words for the model; empty where the root of the schema is no choice."""
     folded = _Folding(schema).fold(schema) if has_choice(schema) else None
     return "" if folded is None else " ".join(_write_sentences(folded))
 
@@ -62,7 +74,7 @@ def _write_sentences(folded: Branch) -> list[str]:
 
 
 def _complete(schema: Schema) -> Schema:
-    """Say that the root is an object, where it says less or more."""
+    """Write the root as an object, where it is said less or more of it."""
     if schema.get("type") == "object" and "properties" in schema:
         return schema
     return {**schema, "type": "object", "properties": schema.get("properties", {})}
@@ -211,8 +223,13 @@ def _join_either(one: Branch, other: Branch) -> Branch:
     )
 
 
-def _keep_targets(joined: Schema, schema: Schema) -> Schema:
-    """Move what references lead to among the definitions, where it stood in what has been joined."""
+def keep_targets(joined: Schema, schema: Schema) -> Schema:
+    """Move what references lead to among the definitions, where it stood in what has been joined.
+
+    Args:
+        joined: A schema that was made of another.
+        schema: The other one.
+    """
     references = {it["$ref"] for it in list_schemas(joined) if isinstance(it.get("$ref"), str)}
     lost = sorted(it for it in references if follow(it, joined) is None and follow(it, schema) is not None)
     if not lost:
@@ -220,7 +237,7 @@ def _keep_targets(joined: Schema, schema: Schema) -> Schema:
     names = {reference: f"joined_{number}" for number, reference in enumerate(lost)}
     moved = {name: follow(reference, schema) for reference, name in names.items()}
     whole = {**joined, "$defs": {**joined.get("$defs", {}), **moved}}
-    return _keep_targets(_rename_references(whole, names), schema)
+    return keep_targets(_rename_references(whole, names), schema)
 
 
 def _rename_references(node: Schema, names: Mapping[str, str]) -> Schema:
