@@ -3,14 +3,12 @@
 from typing import Any
 
 from sidecall.core.tool import Schema
-from sidecall.schema.forms.joined import list_values, meet
+from sidecall.schema.forms.joined import KINDS, fits_type, list_values, meet
 from sidecall.schema.forms.one_object import join_root, keep_targets
 from sidecall.schema.references import ANNOTATIONS
 from sidecall.schema.walk import map_children
 
 _CHOICES = ("anyOf", "oneOf")
-# Python's types of what JSON has; True is an int to `isinstance`, so the very type counts.
-_KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
 
 
 def arrange(schema: Schema) -> Schema:
@@ -20,7 +18,7 @@ def arrange(schema: Schema) -> Schema:
 
 
 def _arrange(node: Schema) -> Schema:
-    return _give_type(_distribute(map_children(_drop_impossible(node), _arrange)))
+    return _give_type(_distribute(_merge_all_of(map_children(_drop_impossible(node), _arrange))))
 
 
 def _drop_impossible(node: Schema) -> Schema:
@@ -29,6 +27,20 @@ def _drop_impossible(node: Schema) -> Schema:
     if not isinstance(named, dict) or all(it not in (False, {"not": {}}) for it in named.values()):
         return node
     return {**node, "properties": {name: it for name, it in named.items() if it not in (False, {"not": {}})}}
+
+
+def _merge_all_of(node: Schema) -> Schema:
+    """Join an `allOf` of one with what stands beside it, unless they contradict each other."""
+    parts = node.get("allOf")
+    if not isinstance(parts, list):
+        return node
+    kept = [part for part in parts if part not in (True, {})]
+    beside = {key: value for key, value in node.items() if key != "allOf"}
+    if len(kept) > 1 or any(isinstance(part, bool) for part in kept):
+        return {**beside, "allOf": [part if isinstance(part, dict) else {"not": {}} for part in kept]}
+    lone = kept[0] if kept else {}
+    clashing = any(lone[key] != beside[key] for key in lone.keys() & beside.keys() - ANNOTATIONS)
+    return {**beside, "allOf": kept} if clashing else {**lone, **beside}
 
 
 def _distribute(node: Schema) -> Schema:
@@ -41,7 +53,12 @@ def _distribute(node: Schema) -> Schema:
     options: list[Any] = [beside or True]
     for choice in choices:
         options = [met for one in options for other in choice if (met := _meet_option(one, other)) is not False]
-    return {**outer, "anyOf": options}
+    return {**outer, "anyOf": options if not beside and len(choices) == 1 else [_settle(option) for option in options]}
+
+
+def _settle(option: Any) -> Any:
+    """Arrange an option anew, which may be a choice itself, with something beside it now."""
+    return _give_type(_distribute(option)) if isinstance(option, dict) else option
 
 
 def _meet_option(beside: Any, option: Any) -> Any:
@@ -51,21 +68,20 @@ def _meet_option(beside: Any, option: Any) -> Any:
 
 
 def _give_type(node: Schema) -> Schema:
-    """Add the type of fixed values, and drop those of other types than is said."""
+    """Add the type of fixed values, and leave out what is about objects and lists, which they are not."""
     values = list_values(node)
-    if not values or any(type(value) not in _KINDS for value in values):
+    if not values or any(isinstance(value, (dict, list)) for value in values):
         return node
-    kinds = list(dict.fromkeys(_KINDS[type(value)] for value in values))
+    kept = {key: value for key, value in node.items() if key not in _OF_CONTAINERS}
     if "type" not in node:
+        kinds = list(dict.fromkeys(KINDS[type(value)] for value in values))
         kinds = [kind for kind in kinds if kind != "integer" or "number" not in kinds]
-        return {**node, "type": kinds[0] if len(kinds) == 1 else kinds}
-    fitting = [value for value in values if _fits(value, node["type"])]
-    return {**node, "enum": fitting} if "enum" in node and fitting else node
+        return {**kept, "type": kinds[0] if len(kinds) == 1 else kinds}
+    fitting = [value for value in values if fits_type(value, node["type"])]
+    return {**kept, "enum": fitting} if "enum" in node and fitting else kept
 
 
-def _fits(value: Any, types: Any) -> bool:
-    kinds = [types] if isinstance(types, str) else types
-    is_whole = type(value) is float and value.is_integer()
-    return (
-        _KINDS[type(value)] in kinds or (type(value) is int and "number" in kinds) or (is_whole and "integer" in kinds)
-    )
+_OF_CONTAINERS = frozenset(
+    "properties required additionalProperties patternProperties minProperties maxProperties"
+    " items prefixItems minItems maxItems uniqueItems".split()
+)

@@ -27,6 +27,11 @@ class Branch:
     others: Schema = field(default_factory=dict)
     clauses: tuple[str, ...] = ()
 
+    @property
+    def alone(self) -> "Branch":
+        """The same without its clauses."""
+        return replace(self, clauses=())
+
     def saying(self, clause: str) -> "Branch":
         """Add a clause, unless it is empty or said already."""
         return self if not clause or clause in self.clauses else replace(self, clauses=(*self.clauses, clause))
@@ -35,6 +40,9 @@ class Branch:
         """Return whether an object may have a property of this name."""
         is_closed = self.others.get("additionalProperties") is False and "patternProperties" not in self.others
         return not is_closed or name in self.properties
+
+
+EMPTY = Branch()
 
 
 def describe_choice(outer: Branch, options: Sequence[Branch], *, is_one: bool) -> str:

@@ -7,6 +7,26 @@ from typing import Any
 from sidecall.core.tool import Schema
 from sidecall.schema.references import ANNOTATIONS
 
+# Python's types of what JSON has; True is an int to `isinstance`, so the very type counts.
+KINDS = {
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    type(None): "null",
+    dict: "object",
+    list: "array",
+}
+
+
+def fits_type(value: Any, types: Any) -> bool:
+    """Return whether a value is of a type of JSON Schema, or of one of several."""
+    kinds = [types] if isinstance(types, str) else types
+    is_whole = type(value) is float and value.is_integer()
+    return (
+        KINDS[type(value)] in kinds or (type(value) is int and "number" in kinds) or (is_whole and "integer" in kinds)
+    )
+
 
 def meet(one: Any, other: Any) -> Any:
     """Join two schemas of which both hold; False where nothing fits both."""
@@ -22,7 +42,16 @@ def meet(one: Any, other: Any) -> Any:
             if value is None:
                 return _keep_both(one, other)
             met[key] = value
-    return False if met.get("enum", True) == [] or met.get("type", True) == [] else met
+    values, types = list_values(met), met.get("type")
+    if types == [] or (values is not None and not any(types is None or fits_type(it, types) for it in values)):
+        return False
+    return met
+
+
+def meet_known(one: Schema, other: Schema) -> Schema:
+    """Join keywords of which all hold as far as they can be; of two that cannot, the first stays."""
+    both = {key: _MEETINGS[key](one[key], other[key]) for key in one.keys() & other.keys() & _MEETINGS.keys()}
+    return {**other, **one, **both}
 
 
 def _keep_both(one: Schema, other: Schema) -> Schema:

@@ -1,6 +1,6 @@
 """Write arguments as one plain object, for APIs that refuse a choice of several at the root."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import reduce
 from typing import Any
@@ -8,8 +8,15 @@ from typing import Any
 from sidecall.core.pointer import follow
 from sidecall.core.tool import Schema
 from sidecall.dataclasses import dataclass
-from sidecall.schema.forms.choice_words import Branch, describe_choice, describe_condition, describe_enum, describe_not
-from sidecall.schema.forms.joined import list_values, meet, takes_null, unite
+from sidecall.schema.forms.choice_words import (
+    EMPTY,
+    Branch,
+    describe_choice,
+    describe_condition,
+    describe_enum,
+    describe_not,
+)
+from sidecall.schema.forms.joined import list_values, meet, meet_known, takes_null, unite
 from sidecall.schema.references import ANNOTATIONS, inline_references
 from sidecall.schema.walk import list_schemas, map_children
 
@@ -80,69 +87,79 @@ def _complete(schema: Schema) -> Schema:
     return {**schema, "type": "object", "properties": schema.get("properties", {})}
 
 
+# Schemas that are looked at, of one that multiplies by its references.
+_MAX_STEPS = 5_000
+
+
 @dataclass(slots=True)
 class _Folding:
     """Fold what is said in several places of a schema of objects into one."""
 
     root: Schema
-    _known: dict[str, Branch | None] = field(default_factory=dict)
+    _steps: int = 0
+    _inside: list[str] = field(default_factory=list)
 
-    def fold(self, node: Any) -> Branch | None:
-        """Fold one schema; None means that no object fits it."""
-        if not isinstance(node, dict):
-            return None if node is False else Branch()
-        if not _takes_objects(node):
-            return None
-        folded: Branch | None = _read_own(node)
-        for part in self._list_parts(node):
-            folded = _join_both(folded, part)
-        for add in (self._add_choices, self._add_condition, self._add_dependents, self._add_values):
-            folded = None if folded is None else add(folded, node)
-        if folded is not None and "not" in node:
-            folded = folded.saying(describe_not(node["not"], self.fold))
-        if folded is not None and node.get("unevaluatedProperties") is False:
+    def fold(self, node: Any, onto: Branch = EMPTY) -> Branch | None:
+        """Fold one schema onto what holds besides; None means that no object fits."""
+        self._steps += 1
+        followed = len(self._inside)
+        parts = self._list_parts(node)
+        folded: Branch | None = None if parts is None else onto
+        for part in parts or ():
+            folded = _join_both(folded, _read_own(part))
+        for part in parts or ():
+            for add in (self._add_choices, self._add_condition, self._add_dependents, self._add_values, self._add_not):
+                folded = None if folded is None else add(folded, part)
+        del self._inside[followed:]
+        if folded is not None and isinstance(node, dict) and node.get("unevaluatedProperties") is False:
             folded = replace(folded, others={**folded.others, _CLOSED: False})
         return folded
 
-    def _list_parts(self, node: Schema) -> Iterator[Branch | None]:
-        """Fold what has to hold as well."""
-        if isinstance(node.get("$ref"), str):
-            yield self._follow(node["$ref"])
-        yield from map(self.fold, _list(node.get("allOf")))
-
-    def _follow(self, reference: str) -> Branch | None:
-        if reference not in self._known:
-            self._known[reference] = Branch()  # What it says of itself adds nothing.
-            target = follow(reference, self.root)
-            self._known[reference] = Branch() if target is None else self.fold(target)
-        return self._known[reference]
+    def _list_parts(self, node: Any) -> list[Schema] | None:
+        """List what all has to hold, the schema itself first; None where it is for no object."""
+        if not isinstance(node, dict) or self._steps > _MAX_STEPS:
+            return None if node is False else []
+        parts: list[Schema] = [node] if _takes_objects(node) else []
+        reference = node.get("$ref")
+        also = list(_list(node.get("allOf")))
+        if isinstance(reference, str) and reference not in self._inside:
+            self._inside.append(reference)  # What it says of itself adds nothing.
+            also.append(follow(reference, self.root))
+        for other in also:
+            inner = self._list_parts(other) if isinstance(other, (dict, bool)) else []
+            if inner is None:
+                return None
+            parts += inner
+        return parts if _takes_objects(node) else None
 
     def _add_choices(self, folded: Branch, node: Schema) -> Branch | None:
         found: Branch | None = folded
         for keyword in ("anyOf", "oneOf"):
             if found is not None and isinstance(node.get(keyword), list):
-                options = [option for it in node[keyword] if (option := self.fold(it)) is not None]
-                found = _join_any(found, options, describe_choice(found, options, is_one=keyword == "oneOf"))
+                joined = [(option, self.fold(option, found.alone)) for option in node[keyword]]
+                options = [self.fold(option) or EMPTY for option, whole in joined if whole is not None]
+                clause = describe_choice(found, options, is_one=keyword == "oneOf")
+                found = _join_any(found, [whole for _, whole in joined], clause)
         return found
 
     def _add_condition(self, folded: Branch, node: Schema) -> Branch | None:
         if "if" not in node or node.keys().isdisjoint(("then", "else")):
             return folded
-        met = self.fold(node["if"])
-        then, other = self.fold(node.get("then", True)), self.fold(node.get("else", True))
+        met, then, other = (self.fold(node.get(keyword, True)) for keyword in ("if", "then", "else"))
         clause = describe_condition(folded, node["if"], met, then, other)
-        options = [option for option in (_join_both(met, then), other) if option is not None]
-        return _join_any(folded, options, clause)
+        if_met = self.fold(node["if"], folded.alone)
+        whole = None if if_met is None else self.fold(node.get("then", True), if_met)
+        return _join_any(folded, [whole, self.fold(node.get("else", True), folded.alone)], clause)
 
     def _add_dependents(self, folded: Branch, node: Schema) -> Branch | None:
         found: Branch | None = folded
         required = {name: {"required": names} for name, names in _map(node.get("dependentRequired")).items()}
         for name, schema in (*required.items(), *_map(node.get("dependentSchemas")).items()):
-            if found is not None:
-                sent, added = Branch({name: True}, (name,)), self.fold(schema)
-                clause = describe_condition(found, {}, sent, added, Branch())
-                options = [option for option in (_join_both(sent, added), Branch()) if option is not None]
-                found = _join_any(found, options, clause)
+            sent = Branch({name: True}, (name,))
+            whole = None if found is None else _join_both(found.alone, sent)
+            if found is not None and whole is not None:
+                clause = describe_condition(found, {}, sent, self.fold(schema), EMPTY)
+                found = _join_any(found, [self.fold(schema, whole), found.alone], clause)
         return found
 
     def _add_values(self, folded: Branch, node: Schema) -> Branch | None:
@@ -151,7 +168,11 @@ class _Folding:
         if values is None:
             return folded
         objects = [value for value in values if isinstance(value, dict)]
-        return _join_any(folded, [_read_value(value) for value in objects], describe_enum(objects))
+        whole = [_join_both(folded.alone, _read_value(value)) for value in objects]
+        return _join_any(folded, whole, describe_enum(objects))
+
+    def _add_not(self, folded: Branch, node: Schema) -> Branch | None:
+        return folded.saying(describe_not(node["not"], self.fold)) if "not" in node else folded
 
 
 def _takes_objects(node: Schema) -> bool:
@@ -197,17 +218,14 @@ def _join_both(one: Branch | None, other: Branch | None) -> Branch | None:
     if any(met.get(name, False) is False for name in required):
         return None
     properties = {name: schema for name, schema in met.items() if schema is not False}
-    others = meet(one.others, other.others)
-    return Branch(properties, required, others, (*one.clauses, *other.clauses))
+    return Branch(properties, required, meet_known(one.others, other.others), (*one.clauses, *other.clauses))
 
 
-def _join_any(folded: Branch, options: Sequence[Branch], clause: str) -> Branch | None:
-    """Join what holds with several of which one does; None where none can."""
-    whole = [joined for option in options if (joined := _join_both(folded, option)) is not None]
-    if not whole:
-        return None
-    if len(whole) == 1 == len(options):
-        return whole[0]
+def _join_any(folded: Branch, options: Sequence[Branch | None], clause: str) -> Branch | None:
+    """Join several of which one holds, each with what holds besides; None where none can."""
+    whole = [option for option in options if option is not None]
+    if len(whole) < 2:
+        return replace(whole[0], clauses=(*folded.clauses, *whole[0].clauses)) if whole else None
     joined = reduce(_join_either, whole)
     names = joined.properties
     properties = {name: unite([it.properties[name] for it in whole if name in it.properties]) for name in names}
