@@ -98,6 +98,8 @@ def test_a_parameter_without_description_is_a_warning() -> None:
             [
                 ("warning", "`x` refers to itself, which Gemini refuses"),
                 ("warning", "`Node.children[]` refers to itself, which Gemini refuses"),
+                ("note", "cannot be strict for Anthropic: x: refers to itself"),
+                ("note", "cannot be strict for Anthropic: Node.children[]: refers to itself"),
             ],
         ),
     ],

@@ -21,6 +21,7 @@ from sidecall.core.run.agents_errors import SdkWording
 from sidecall.core.run.typed_context import ReadContext
 from sidecall.core.tool import CompiledTool, Schema
 from sidecall.schema.compile import DescriptionTexts, find_description
+from sidecall.schema.forms.one_object import join_root
 from sidecall.schema.forms.strict import find_strict_obstacles, to_strict
 
 # Options that say something to the provider alone, which is listed.
@@ -83,7 +84,8 @@ class FunctionTool(StructuredTool):
         if self._params_json_schema is not None:
             return self._params_json_schema
         flat = self.compiled.args_schema.flat
-        return to_strict(flat) if self.compiled.options.strict and not find_strict_obstacles(flat) else flat
+        is_strict = self.compiled.options.strict and not find_strict_obstacles(flat)
+        return to_strict(flat) if is_strict else join_root(flat)
 
     @property
     def strict_json_schema(self) -> bool:

@@ -14,6 +14,7 @@ from sidecall.cli.tokens import estimate_tokens
 from sidecall.core.tool import CompiledTool
 from sidecall.schema.describe import describe
 from sidecall.schema.forms.definitions import DefinitionFormat, render_definitions
+from sidecall.schema.forms.one_object import join_root
 
 
 def tools(
@@ -45,7 +46,7 @@ def tools(
 
 
 def _describe_arguments(tool: CompiledTool) -> str:
-    schema = tool.args_schema.flat
+    schema = join_root(tool.args_schema.flat)
     required = schema.get("required", ())
     return "\n".join(
         f"{name}{'' if name in required else '?'}: {describe(value)}" for name, value in schema["properties"].items()

@@ -10,6 +10,7 @@ from sidecall.core.tool import Schema
 from sidecall.dataclasses import dataclass
 from sidecall.later import Later
 from sidecall.schema.authored.faults import describe_whole, find_misfit, locate_fault
+from sidecall.schema.forms.one_object import find_omissible
 from sidecall.schema.normal.dialects import hide_forbidden
 from sidecall.schema.references import Targets, inline_references, inline_root, resolve
 from sidecall.schema.shape import strip_titles
@@ -28,7 +29,8 @@ else:
 class JsonArgsSchema:
     """The arguments of one tool, described and checked by a JSON Schema; if it `fills`, its defaults are filled in.
 
-    The function gets what JSON has: no value is turned into another type, but for texts that are mended.
+    Null for one of `omissible` means that it is not given. The function gets what JSON has: no value is turned into
+    another type, but for texts that are mended.
     """
 
     json_schema: Schema
@@ -38,6 +40,7 @@ class JsonArgsSchema:
     hidden: Mapping[str, str] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
     fills: bool = True
+    omissible: frozenset[str] = frozenset()
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Keep the names, which are those of the schema."""
@@ -54,7 +57,7 @@ class JsonArgsSchema:
             InvalidArguments: One entry per mistake, without what was sent.
         """
         del injected  # A schema has no fields of its own to be injected.
-        given: Any = dict(args)
+        given: Any = _drop_nulls(args, self.omissible) if self.omissible else dict(args)
         verdict = self.judge.judge(given)
         checked = verdict.values if verdict.fits else _mend.mend(self.judge, given, verdict, repaired, ignored)
         values: dict[str, Any] = _fill_defaults(checked, self.flat, self.flat) if self.fills else dict(checked)
@@ -86,6 +89,8 @@ def make_json_args_schema(
     schema = inline_root(read_json_schema(where, schema))
     given = strip_titles({key: value for key, value in schema.items() if key != "description"})
     clean = {"type": "object", "properties": {}, **given}
+    if isinstance(clean["type"], list) and "object" in clean["type"]:
+        clean["type"] = "object"  # Arguments are never anything else.
     is_object = clean["type"] == "object" and isinstance(clean["properties"], dict)
     reason = find_misfit(given, clean["properties"], takes, needs) if is_object else describe_whole()
     if reason is not None:
@@ -120,7 +125,11 @@ def compile_json_args_schema(
         judge = _judge_json.make_schema_judge(schema, flat, takes)
     except ValueError as error:
         raise SchemaInferenceError(f"{where}: args_schema is no JSON Schema: {locate_fault(error)}.") from error
-    return JsonArgsSchema(schema, hide_forbidden(flat), judge, takes)
+    return JsonArgsSchema(schema, hide_forbidden(flat), judge, takes, omissible=find_omissible(flat))
+
+
+def _drop_nulls(args: Mapping[str, Any], omissible: frozenset[str]) -> dict[str, Any]:
+    return {name: value for name, value in args.items() if value is not None or name not in omissible}
 
 
 # Where a schema can name properties that `additionalProperties` beside them does not see.

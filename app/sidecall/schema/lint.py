@@ -9,6 +9,8 @@ from typing import Literal
 from sidecall.core.tool import CompiledTool, Schema
 from sidecall.dataclasses import dataclass
 from sidecall.schema.authored.defaults import find_changing_defaults
+from sidecall.schema.forms.anthropic import find_own_obstacles
+from sidecall.schema.forms.one_object import join_root
 from sidecall.schema.forms.strict import find_strict_obstacles
 from sidecall.schema.walk import walk
 
@@ -37,7 +39,8 @@ def lint(tools: Sequence[CompiledTool]) -> list[Finding]:
 
 def lint_tool(tool: CompiledTool) -> list[Finding]:
     """Check one tool, worst first."""
-    schema = tool.args_schema.flat
+    flat = tool.args_schema.flat
+    schema = join_root(flat)
     found = [
         *(("error", text) for text in (*_check_description(tool), *_find_refused(schema))),
         *(
@@ -50,14 +53,20 @@ def lint_tool(tool: CompiledTool) -> list[Finding]:
                 *_name_unmet(tool),
             )
         ),
-        *(("note", f"cannot be strict: {text}") for text in find_strict_obstacles(schema)),
-        *(("note", text) for text in find_changing_defaults(schema)),
+        *(("note", text) for text in (*_list_obstacles(flat), *find_changing_defaults(flat))),
     ]
     # A choice may say the same of several members.
     return [Finding(tool.name, _LEVELS[level], message) for level, message in dict.fromkeys(found)]
 
 
 _LEVELS: dict[str, Level] = {"error": "error", "warning": "warning", "note": "note"}
+
+
+def _list_obstacles(schema: Schema) -> list[str]:
+    obstacles = find_strict_obstacles(schema)
+    if obstacles:
+        return [f"cannot be strict: {text}" for text in obstacles]
+    return [f"cannot be strict for Anthropic: {text}" for text in find_own_obstacles(schema)]
 
 
 def _check_description(tool: CompiledTool) -> Iterator[str]:

@@ -143,7 +143,7 @@ def _inline(node: Schema, known: Targets, kept: set[str]) -> Schema:
         return map_children(_drop_mapping(node), lambda child: _inline(child, known, kept))
     if known.is_loop(reference):
         kept.add(reference)
-        return node
+        return map_children(node, lambda child: _inline(child, known, kept))
     beside = {key: value for key, value in node.items() if key != "$ref"}
     if not beside.keys() <= _TEXTS:
         return _inline(_join(target, beside), known, kept)

@@ -52,6 +52,37 @@ async def test_pages_hold_all_tools_in_order(make_client: MakeClient, count: int
     assert [it["name"] for page in pages for it in page] == [f"t{number}" for number in range(count)]
 
 
+@pytest.mark.parametrize("limit", [7, 20, 21, 1000])
+@pytest.mark.parametrize("search", ["", "&search=provider"])
+async def test_the_pages_together_have_no_more_strict_tools_than_anthropic_takes(
+    make_client: MakeClient, limit: int, search: str
+) -> None:
+    """A program puts them together, so the first twenty of all are strict, whatever the size of a page."""
+    client = await make_client(*make_tools(23))
+
+    pages = await follow(client, f"/tools?limit={limit}&format=anthropic&strict=true{search}")
+    strict = [it["name"] for page in pages for it in page if it.get("strict")]
+
+    assert strict == [f"t{number}" for number in range(20)]
+
+
+async def test_what_is_not_asked_for_takes_no_room_among_the_strict_tools(make_client: MakeClient) -> None:
+    """The limits are those of the list; and each list has its own `ETag`, which stays while it does."""
+    client = await make_client(*make_tools(23))
+    wanted = "&".join(f"name=t{number}" for number in range(10, 23))
+
+    some = await client.get(f"/tools?format=anthropic&strict=true&{wanted}")
+    every = await client.get("/tools?format=anthropic&strict=true")
+    again = await client.get("/tools?format=anthropic&strict=true")
+    known = await client.get("/tools?format=anthropic&strict=true", headers={"If-None-Match": every.headers["ETag"]})
+
+    assert [it["strict"] for it in some.json()] == [True] * 13
+    assert [it.get("strict") for it in every.json()] == [True] * 20 + [None] * 3
+    assert (again.content, again.headers["ETag"]) == (every.content, every.headers["ETag"])
+    assert some.headers["ETag"] != every.headers["ETag"]
+    assert known.status_code == 304
+
+
 async def test_a_page_counts_what_its_form_has_room_for(make_client: MakeClient) -> None:
     """What a provider runs has none in most; Gemini's tools stand in one element."""
     client = await make_client(WebSearchTool(), *make_tools(2))

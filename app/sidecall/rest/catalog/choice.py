@@ -1,5 +1,6 @@
 """Choose tools as a program wants them listed: which, in which form, how many, and found by whom."""
 
+from collections.abc import Collection
 from typing import Annotated, Any
 
 from fastapi import Query
@@ -25,9 +26,10 @@ from sidecall.schema.forms.definitions import (
     render_definitions,
 )
 from sidecall.schema.forms.native import Declared, HostedTools, choose_hosted, declare_native
+from sidecall.schema.forms.strict_choice import LIMITED, choose_strict
 
 Format = Annotated[DefinitionFormat, Query(description="Whose form the definitions have.")]
-Strict = Annotated[bool, Query(description="Say the schemas in OpenAI's strict form where that is possible.")]
+Strict = Annotated[bool, Query(description="Say the schemas in the provider's strict form where that is possible.")]
 Tags = Annotated[list[str] | None, Query(alias="tag", description="Only tools with one of these tags.")]
 Names = Annotated[list[str] | None, Query(alias="name", description="Only the tools of these names.")]
 OfToolset = Annotated[str | None, Query(description="Only the tools of this toolset, as the operator has named it.")]
@@ -106,12 +108,25 @@ def write_page(
     declared = choice.declare(tools)
     chosen, by_name = declared.tools, declared.by_name
     if stretch.search is None:
-        page, cursor = _cut(list_fitting(chosen, choice.form), stretch)
-        return render_definitions(page, choice.form, strict=choice.strict, declared=by_name), cursor
+        fitting = list_fitting(chosen, choice.form)
+        page, cursor = _cut(fitting, stretch)
+        strict = _choose_strict(fitting, page, choice, by_name)
+        return render_definitions(page, choice.form, strict=strict, declared=by_name), cursor
     own = _find_search(stretch.search, choice.form, registry)
-    page, cursor = _cut(list_deferred(chosen, choice.form, own, by_name), stretch)
-    definitions = render_deferred(page, choice.form, strict=choice.strict, declared=by_name)
+    fitting = list_deferred(chosen, choice.form, own, by_name)
+    page, cursor = _cut(fitting, stretch)
+    strict = _choose_strict(fitting, page, choice, by_name)
+    definitions = render_deferred(page, choice.form, strict=strict, declared=by_name)
     return ([] if stretch.cursor is not None else [render_search(choice.form, own)]) + definitions, cursor
+
+
+def _choose_strict(
+    listed: list[CompiledTool], page: list[CompiledTool], choice: ToolChoice, declared: Collection[str]
+) -> bool | Collection[str]:
+    """Choose the strict tools of a page so that those of all pages are no more than the provider takes."""
+    if page is listed or choice.form not in LIMITED:
+        return choice.strict
+    return choose_strict((tool for tool in listed if tool.name not in declared), choice.form, asked=choice.strict)
 
 
 def _find_search(search: SearchBy, form: DefinitionFormat, registry: Registry) -> CompiledTool | None:

@@ -37,7 +37,7 @@ def render_deferred(
     tools: Sequence[CompiledTool],
     form: DefinitionFormat,
     *,
-    strict: bool = False,
+    strict: bool | Collection[str] = False,
     declared: Mapping[str, list[Schema]] = NONE_DECLARED,
 ) -> list[dict[str, Any]]:
     """Render tools so that models do not see them until they are found.

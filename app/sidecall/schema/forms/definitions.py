@@ -1,7 +1,7 @@
 """Render one tool in the form each provider's API takes."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
@@ -9,9 +9,11 @@ from pydantic_core import to_json
 
 from sidecall.core.decisions.questions import asks_inside
 from sidecall.core.tool import CompiledTool, Schema
-from sidecall.schema.forms.anthropic import limit_to_anthropic
-from sidecall.schema.forms.mirrored import choose_listed, drop_headers
-from sidecall.schema.forms.strict import find_strict_obstacles, to_strict
+from sidecall.schema.forms.anthropic import to_anthropic
+from sidecall.schema.forms.mirrored import choose_listed
+from sidecall.schema.forms.one_object import describe_root, join_root
+from sidecall.schema.forms.strict import to_strict
+from sidecall.schema.forms.strict_choice import WITH_CHOICES, choose_flat, choose_strict
 from sidecall.schema.forms.structured import describe_results
 from sidecall.schema.walk import map_children
 
@@ -42,11 +44,20 @@ def render_definitions(
     tools: Iterable[CompiledTool],
     form: DefinitionFormat,
     *,
-    strict: bool = False,
+    strict: bool | Collection[str] = False,
     declared: Mapping[str, list[Schema]] = NONE_DECLARED,
 ) -> list[Any]:
-    """Render tools as the array that the provider takes as `tools`; by their names, those `declared` as what it has."""
+    """Render tools as the array that the provider takes as `tools`.
+
+    Args:
+        tools: The tools.
+        form: Whose form it is.
+        strict: Whether to say them strictly, each that can be; or the names of those to be said so.
+        declared: What is listed in the place of tools, by their names.
+    """
     fitting = list_fitting(tools, form)
+    if isinstance(strict, bool):
+        strict = choose_strict((tool for tool in fitting if tool.name not in declared), form, asked=strict)
     if form == "gemini":
         functions = [_render(tool, form, strict) for tool in fitting if tool.name not in declared]
         others = [it for tool in fitting for it in declared.get(tool.name, ())]
@@ -55,8 +66,9 @@ def render_definitions(
     return _group(each) if form == "openai-responses" else [it for _, it in each]
 
 
-def _render(tool: CompiledTool, form: DefinitionFormat, strict: bool) -> dict[str, Any]:
-    return _RENDERERS[form](tool, *_choose_parameters(tool, strict))
+def _render(tool: CompiledTool, form: DefinitionFormat, strict: Collection[str]) -> dict[str, Any]:
+    is_strict = tool.name in strict
+    return _RENDERERS[form](tool, _choose_parameters(tool, form, is_strict), is_strict)
 
 
 def render_definition(tool: CompiledTool) -> Any:
@@ -77,16 +89,20 @@ def _describe(tool: CompiledTool) -> str:
     return tool.description if instead is None else f"{tool.description}\n\nDeprecated: {instead}".lstrip()
 
 
+def _describe_with_choice(tool: CompiledTool) -> str:
+    """Return the same with what goes together, since not all models are shown the description of a schema."""
+    return "\n\n".join(text for text in (_describe(tool), describe_root(tool.args_schema.flat)) if text)
+
+
 # The forms that have room for a tool which the provider runs; in the others it is left out.
 _WITH_DECLARATIONS = ("openai-responses", "json_schema")
 
 
-def _choose_parameters(tool: CompiledTool, strict: bool) -> tuple[Schema, bool]:
-    flat = drop_headers(tool.args_schema.flat) if tool.mirrored else tool.args_schema.flat
-    wanted = strict if tool.options.strict is None else tool.options.strict
-    if wanted and not find_strict_obstacles(flat):
-        return to_strict(flat), True
-    return flat, False
+def _choose_parameters(tool: CompiledTool, form: DefinitionFormat, strict: bool) -> Schema:
+    flat = choose_flat(tool)
+    if strict:
+        return to_anthropic(flat) if form == "anthropic" else to_strict(flat)
+    return flat if form in WITH_CHOICES else join_root(flat)
 
 
 def _render_openai(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
@@ -127,15 +143,13 @@ def _group(definitions: list[tuple[CompiledTool, dict[str, Any]]]) -> list[dict[
 
 
 def _render_function(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
-    function = {"name": tool.name, "description": _describe(tool), "parameters": parameters}
+    function = {"name": tool.name, "description": _describe_with_choice(tool), "parameters": parameters}
     return {**function, "strict": True} if strict else function
 
 
 def _render_anthropic(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
-    definition = {"name": tool.name, "description": _describe(tool)}
-    if strict:
-        return {**definition, "input_schema": limit_to_anthropic(parameters), "strict": True}
-    return {**definition, "input_schema": parameters}
+    definition = {"name": tool.name, "description": _describe_with_choice(tool), "input_schema": parameters}
+    return {**definition, "strict": True} if strict else definition
 
 
 def _render_mcp(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
@@ -163,7 +177,7 @@ def _render_json_schema(tool: CompiledTool, parameters: Schema, _strict: bool) -
 
 
 def _render_gemini(tool: CompiledTool, parameters: Schema, _strict: bool) -> dict[str, Any]:
-    declaration: dict[str, Any] = {"name": tool.name, "description": _describe(tool)}
+    declaration: dict[str, Any] = {"name": tool.name, "description": _describe_with_choice(tool)}
     if parameters.get("properties"):
         declaration["parameters"] = _rewrite_for_gemini(parameters)
     return declaration

@@ -1,11 +1,14 @@
 """Rewrite schemas in OpenAI's strict form, and find what keeps them from it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from sidecall.core.pointer import follow
 from sidecall.core.tool import Schema
+from sidecall.schema.forms.arranged import arrange
+from sidecall.schema.forms.joined import list_values
+from sidecall.schema.forms.strict_size import find_excess
 from sidecall.schema.references import ANNOTATIONS
 from sidecall.schema.walk import map_children, walk
 
@@ -28,30 +31,29 @@ def find_strict_obstacles(schema: Schema) -> list[str]:
     """List what keeps a schema from the strict form; an empty list means that nothing does."""
     if _is_deeper(schema, _MAX_DEPTH):
         return ["arguments: the schema is nested too deeply; make it flatter"]
-    root = _complete_root(schema)
-    found = [("", reason) for reason in _find_root_obstacles(root)]
-    found += [(path, reason) for path, node in walk(root) for reason in _find_obstacles(node, root)]
+    root = arrange(schema)
+    found = [(path, reason) for path, node in walk(root) for reason in _find_obstacles(node, root)]
+    found += [("", reason) for reason in find_excess(root)]
     return [f"{path or 'arguments'}: {reason}" for path, reason in found]
 
 
-def _find_root_obstacles(root: Schema) -> Iterator[str]:
-    if root.keys() & {"anyOf", "oneOf"} or isinstance(root.get("type"), list):
-        yield "strict mode needs one object that is never null"
-
-
 def _find_obstacles(node: Schema, root: Schema) -> Iterator[str]:
-    whole = _merge_all_of(node)
+    whole = merge_all_of(node)
     is_open = _is_object(whole) and not whole.keys() & {"properties", "additionalProperties", "$ref"}
     if is_open or whole.get("additionalProperties") not in (None, False):
         yield "strict mode has no objects with free keys (dict, **kwargs)"
     if not node.keys() & _TYPED or any(isinstance(child, bool) for child in _list_members(node)):
         yield "strict mode needs a type (Any or no annotation)"
-    if "prefixItems" in node:
+    if node.get("anyOf") == []:
+        yield "no value fits"
+    if "prefixItems" in node or isinstance(node.get("items"), list):
         yield "strict mode has no tuples; use a list or a model"
     elif node.get("type") == "array" and "items" not in node:
         yield "strict mode needs a type for the items; use list[...]"
     if len(node.get("allOf", ())) > 1 or "not" in node or "patternProperties" in node:
         yield "strict mode has neither allOf nor not nor patternProperties"
+    if any(isinstance(value, (dict, list)) for value in list_values(node) or ()) or node.get("enum") == []:
+        yield "strict mode takes texts, numbers, booleans and null as the values of an enum, at least one"
     yield from (f"strict mode has no {keyword}" for keyword in _UNSAYABLE if keyword in node)
     yield from _find_clashes(node, whole, root)
 
@@ -73,7 +75,8 @@ def _find_clashes(node: Schema, whole: Schema, root: Schema) -> Iterator[str]:
 
 
 def _list_members(node: Schema) -> list[Any]:
-    return [*node.get("properties", {}).values(), node.get("items") or None]
+    options = [option for keyword in ("anyOf", "allOf") for option in node.get(keyword, ())]
+    return [*node.get("properties", {}).values(), node.get("items"), *options]
 
 
 def _is_object(node: Schema) -> bool:
@@ -90,16 +93,7 @@ def _is_deeper(schema: Any, limit: int) -> bool:
     return bool(level)
 
 
-def _complete_root(schema: Schema) -> Schema:
-    """Complete the root: the arguments are an object without free keys, which an empty root leaves open."""
-    kind = "object" if not schema or schema.get("type") == ["object"] else schema.get("type")
-    if kind != "object":
-        return schema
-    is_bare = not schema.keys() & {"properties", "additionalProperties", "allOf", "$ref"}
-    return {**schema, "type": kind, **({"properties": {}} if is_bare else {})}
-
-
-def _merge_all_of(node: Schema) -> Schema:
+def merge_all_of(node: Schema) -> Schema:
     """Join an `allOf` of one with what stands beside it."""
     while len(parts := node.get("allOf", ())) == 1 and isinstance(parts[0], dict):
         node = {**parts[0], **{key: value for key, value in node.items() if key != "allOf"}}
@@ -111,12 +105,12 @@ def to_strict(schema: Schema) -> Schema:
 
     A model that leaves an optional parameter out sends null for it, which the server reads as "not given".
     """
-    root = _complete_root(schema)
+    root = arrange(schema)
     return _rewrite(root, root, ())
 
 
 def _rewrite(node: Schema, root: Schema, inside: tuple[str, ...]) -> Schema:
-    node = _merge_all_of(node)
+    node = merge_all_of(node)
     if node.get("default", ...) is None:
         node = {key: value for key, value in node.items() if key != "default"}
     reference = node.get("$ref")
@@ -125,8 +119,6 @@ def _rewrite(node: Schema, root: Schema, inside: tuple[str, ...]) -> Schema:
         beside = {key: value for key, value in node.items() if key != "$ref"}
         return _rewrite({**follow(reference, root), **beside}, root, (*inside, reference))
     node = map_children(node, lambda child: _rewrite(child, root, inside))
-    if "oneOf" in node:
-        node["anyOf"] = [*node.get("anyOf", []), *node.pop("oneOf")]
     return _close_object(_isolate_reference(_move_to_description(node)))
 
 
@@ -149,8 +141,13 @@ def _close_object(node: Schema) -> Schema:
 
 def _move_to_description(node: Schema) -> Schema:
     refused = [key for key in node if key in _REFUSED or (key == "format" and node[key] not in _FORMATS)]
-    notes = [_write_note(key, node[key], node.get("description", "")) for key in refused]
-    kept = {key: value for key, value in node.items() if key not in refused}
+    return say_instead(node, refused)
+
+
+def say_instead(node: Schema, keywords: Collection[str]) -> Schema:
+    """Move what these keywords of a schema say into its description."""
+    notes = [_write_note(key, node[key], node.get("description", "")) for key in keywords]
+    kept = {key: value for key, value in node.items() if key not in keywords}
     said = [note for note in notes if note]
     texts = [_end_sentence(text) if said else text for text in (node.get("description"), *said) if text]
     return {**kept, "description": " ".join(texts)} if texts else kept
