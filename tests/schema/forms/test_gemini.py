@@ -88,6 +88,19 @@ def _says(kind: str, text: str, **more: Any) -> dict[str, Any]:
         # A text would be read as one, or is not read as a number.
         ({"anyOf": [{"enum": [1, 2]}, TEXT]}, {"anyOf": [_says("integer", "One of 1, 2."), TEXT]}),
         ({"allOf": [{"enum": [1, 2]}]}, _says("integer", "One of 1, 2.")),
+        (
+            {"oneOf": [{"properties": {"v": {"const": 1}}}, {"properties": {"v": {"const": 2.5}}}]},
+            {
+                "anyOf": [
+                    {"type": "object", "properties": {"v": _says("integer", "Always 1.")}},
+                    {"type": "object", "properties": {"v": _says("number", "Always 2.5.")}},
+                ]
+            },
+        ),
+        (
+            {"anyOf": [{"type": "array", "items": {"enum": [1, 2]}}, {"type": "null"}], "default": [1]},
+            {"type": "array", "items": _says("integer", "One of 1, 2."), "nullable": True, "default": [1]},
+        ),
         ({"enum": [1, True]}, {"anyOf": [_says("integer", "Always 1."), _says("boolean", "Always true.")]}),
         ({"enum": [[1], {"a": None}]},
          {"anyOf": [_says("array", "Always [1].", items=TEXT), _says("object", 'Always {"a": null}.')]}),
