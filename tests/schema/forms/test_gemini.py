@@ -108,6 +108,8 @@ def _says(kind: str, text: str, **more: Any) -> dict[str, Any]:
         ({"type": "integer", "default": "1"}, _says("integer", 'Default: "1".')),
         ({"type": "integer", "default": True}, _says("integer", "Default: true.")),
         ({"type": "integer", "default": 3.0}, {**WHOLE, "default": 3.0}),
+        ({"type": "integer", "default": 2.5}, _says("integer", "Default: 2.5.")),
+        ({"type": "integer", "default": 10**400}, {**WHOLE, "default": 10**400}),
         ({"type": ["string", "integer"], "default": 3}, {"anyOf": [TEXT, WHOLE], "default": 3}),
         ({"type": "array", "items": TEXT, "default": []}, {"type": "array", "items": TEXT, "default": []}),
         # Formats.

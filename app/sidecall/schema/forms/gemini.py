@@ -325,7 +325,9 @@ def _write_default(written: Schema, default: Any) -> Schema:
 def _fits(default: Any, option: Schema) -> bool:
     kind = name_type(default)
     if kind == "number":
-        return option["type"] == "number" or (option["type"] == "integer" and bool(default == int(default)))
+        return option["type"] == "number" or (
+            option["type"] == "integer" and bool(isinstance(default, int) or default.is_integer())
+        )
     return bool(option["type"] == kind and default in option.get("enum", [default]))
 
 
