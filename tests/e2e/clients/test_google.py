@@ -11,7 +11,9 @@ import pytest
 from bench.environments import ROOT
 from tests.client.said import CONTENT, GEMINI, GEMINI_CHUNKS
 from tests.e2e.clients.conftest import run_beside
+from tests.e2e.conftest import Serve
 from tests.e2e.models import running_models
+from tests.kit.gemini import find_offences
 from tests.kit.servers import Server
 
 HERE = Path(__file__).parent
@@ -97,6 +99,67 @@ def test_the_loop_of_the_document_runs(for_google: Path, wide: Server) -> None:
     with running_models() as url:
         settings = {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": url}
         assert run_beside(for_google, ["-c", program], **settings) == "The result is 11.0.\n"
+
+
+@pytest.fixture(scope="module")
+def foreign(start_server: Serve) -> Server:
+    """A server whose tools have schemas with what Gemini's have no place for."""
+    return start_server("--tools", str(HERE / "foreign_tools.py"), "--tools", str(HERE / "wide_tools.py"))
+
+
+@pytest.mark.parametrize("strict", ["false", "true"])
+def test_a_model_is_asked_with_the_list(for_google: Path, foreign: Server, strict: str) -> None:
+    """The SDK's `generate_content` takes the array as it is, and the API would take what it sends."""
+    listed = httpx.get(f"{foreign.url}/tools", params={"format": "gemini", "strict": strict}).json()
+
+    with running_models() as url:
+        settings = {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": url}
+        asked = run_beside(for_google, [str(HERE / "use_gemini_schemas.py")], json.dumps(listed), **settings)
+
+    # It writes keywords of two words in both ways, and the API reads both.
+    assert json.loads(re.sub(r'"(any|min|max)_([a-z]+)":', lambda it: f'"{it[1]}{it[2].capitalize()}":', asked)) == (
+        _in_capitals(listed)
+    )
+    declared = listed[0]["functionDeclarations"]
+    assert [it["name"] for it in declared][:4] == ["choose", "either", "shapes", "odd"]
+    assert [text for it in declared if "parameters" in it for text in find_offences(it["parameters"], it["name"])] == []
+
+
+YES = {"yes": True}
+ODD = {"text": "a", "missing": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "output"),
+    [
+        ("choose", YES, "(True, <Level.LOW: 1>, None, 'a', 'b', [], 1)"),
+        ("choose", {**YES, "level": "2"}, "(True, <Level.HIGH: 2>, None, 'a', 'b', [], 1)"),
+        ("choose", {**YES, "number": "1"}, "(True, <Level.LOW: 1>, 1, 'a', 'b', [], 1)"),
+        ("choose", {**YES, "number": "2.5"}, "(True, <Level.LOW: 1>, 2.5, 'a', 'b', [], 1)"),
+        ("choose", {**YES, "number": None}, "(True, <Level.LOW: 1>, None, 'a', 'b', [], 1)"),
+        ("choose", {**YES, "mixed": 1}, "(True, <Level.LOW: 1>, None, 1, 'b', [], 1)"),
+        ("choose", {**YES, "mixed": True}, "(True, <Level.LOW: 1>, None, True, 'b', [], 1)"),
+        ("choose", {**YES, "maybe": None}, "(True, <Level.LOW: 1>, None, 'a', None, [], 1)"),
+        ("choose", {**YES, "many": ["1", "2"]}, "(True, <Level.LOW: 1>, None, 'a', 'b', [1, 2], 1)"),
+        ("choose", {**YES, "also": {"a": 1}}, "(True, <Level.LOW: 1>, None, 'a', 'b', [], {'a': 1})"),
+        ("either", {"route": "r"}, "{'route': 'r'}"),
+        ("shapes", {"side": 2}, "{'side': 2}"),
+        ("shapes", {"radius": None}, "{'radius': None}"),
+        ("odd", {**ODD, "text": None}, "{'text': None, 'missing': 1}"),
+        ("odd", {**ODD, "text": "", "switch": False}, "{'text': '', 'missing': 1, 'switch': False}"),
+        (
+            "odd",
+            {**ODD, "number": "1", "more": {"a": "7"}},
+            "{'text': 'a', 'missing': 1, 'number': 1, 'more': {'a': 7}}",
+        ),
+        ("odd", {**ODD, "few": "3", "whole": 2}, "{'text': 'a', 'missing': 1, 'few': 3, 'whole': 2}"),
+    ],
+)
+def test_what_is_offered_is_taken(foreign: Server, name: str, args: dict[str, Any], output: str) -> None:
+    """Each value of a choice is the one that the tool knows."""
+    answer = httpx.post(f"{foreign.url}/tool_calls", json={"functionCall": {"name": name, "args": args}}).json()
+
+    assert answer["functionResponse"]["response"] == {"output": output}
 
 
 def _in_capitals(node: Any) -> Any:

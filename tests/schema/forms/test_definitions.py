@@ -124,8 +124,8 @@ GEMINI_PARAMETERS = {
     "type": "object",
     "properties": {
         **PARAMETERS["properties"],
-        "nights": {"description": "How long.", "minimum": 0, "maximum": 30, "type": "integer"},
-        "first": {"type": "string", "nullable": True, "description": "First night."},
+        "nights": {"description": "How long.", "minimum": 1, "maximum": 30, "type": "integer"},
+        "first": {"type": "string", "nullable": True, "description": "First night. Format: date."},
     },
     "required": ["place", "nights"],
 }
@@ -250,16 +250,54 @@ PAIR = {"type": "array", "minItems": 2, "maxItems": 2}
         pytest.param(
             Annotated[float, Field(gt=0, lt=2, multiple_of=0.5)],
             (1.0,),
-            {"default": 1.0, "minimum": 0, "maximum": 2, "type": "number"},
+            {
+                "default": 1.0,
+                "minimum": 0,
+                "maximum": 2,
+                "type": "number",
+                "description": "More than 0. Less than 2. A multiple of 0.5.",
+            },
             id="bounds",
         ),
         pytest.param(list, (), {"type": "array", "items": {"type": "string"}}, id="any items"),
         pytest.param(tuple[int, int], (), {**PAIR, "items": {"type": "integer"}}, id="tuple of the same"),
         pytest.param(
-            tuple[int, str], (), {**PAIR, "items": {"anyOf": [{"type": "integer"}, {"type": "string"}]}}, id="tuple"
+            tuple[int, str],
+            (),
+            {
+                **PAIR,
+                "items": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
+                "description": "In this order: integer, string.",
+            },
+            id="tuple",
         ),
-        pytest.param(dict[str, int], (), {"type": "object"}, id="free keys"),
-        pytest.param(Node, (), {"type": "object"}, id="recursion"),
+        pytest.param(
+            dict[str, int],
+            (),
+            {"type": "object", "description": "Keys as needed, each value an integer."},
+            id="free keys",
+        ),
+        pytest.param(
+            Node,
+            (),
+            {
+                "type": "object",
+                "description": "A node.",
+                "properties": {
+                    "children": {
+                        "type": "array",
+                        "items": {"type": "object", "description": "Another Node, of the same form."},
+                        "default": [],
+                    }
+                },
+            },
+            id="recursion",
+        ),
+        pytest.param(
+            Literal[True], (True,), {"type": "boolean", "description": "Always true.", "default": True}, id="true"
+        ),
+        pytest.param(Literal[1, 2], (2,), {"type": "string", "enum": ["1", "2"], "default": "2"}, id="numbers"),
+        pytest.param(Literal["a"] | None, (None,), {"type": "string", "enum": ["a"], "nullable": True}, id="null"),
     ],
 )
 def test_gemini_gets_its_own_subset(annotation: Any, default: tuple[Any, ...], expected: dict[str, Any]) -> None:

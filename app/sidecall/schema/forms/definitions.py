@@ -10,24 +10,17 @@ from pydantic_core import to_json
 from sidecall.core.decisions.questions import asks_inside
 from sidecall.core.tool import CompiledTool, Schema
 from sidecall.schema.forms.anthropic import to_anthropic
+from sidecall.schema.forms.gemini import to_gemini
 from sidecall.schema.forms.mirrored import choose_listed
-from sidecall.schema.forms.one_object import describe_root, join_root
+from sidecall.schema.forms.one_object import describe_root, has_choice, join_root
 from sidecall.schema.forms.strict import to_strict
 from sidecall.schema.forms.strict_choice import WITH_CHOICES, choose_flat, choose_strict
 from sidecall.schema.forms.structured import describe_results
-from sidecall.schema.walk import map_children
 
 DefinitionFormat = Literal["openai", "openai-responses", "anthropic", "gemini", "mcp", "json_schema"]
 FORMATS: tuple[DefinitionFormat, ...] = get_args(DefinitionFormat)
 
 NONE_DECLARED: Mapping[str, list[Schema]] = {}
-
-# The subset of JSON Schema that Gemini's `Schema` object has.
-_GEMINI_KEYWORDS = frozenset(
-    "type format title description nullable enum items minItems maxItems properties required minimum maximum"
-    " minLength maxLength pattern anyOf default".split()
-)
-_GEMINI_FORMATS = frozenset("enum date-time int32 int64 float double".split())
 
 
 def list_fitting(tools: Iterable[CompiledTool], form: DefinitionFormat) -> list[CompiledTool]:
@@ -178,52 +171,9 @@ def _render_json_schema(tool: CompiledTool, parameters: Schema, _strict: bool) -
 
 def _render_gemini(tool: CompiledTool, parameters: Schema, _strict: bool) -> dict[str, Any]:
     declaration: dict[str, Any] = {"name": tool.name, "description": _describe_with_choice(tool)}
-    if parameters.get("properties"):
-        declaration["parameters"] = _rewrite_for_gemini(parameters)
+    if (written := to_gemini(parameters, reads_numbers=not has_choice(tool.args_schema.flat))) is not None:
+        declaration["parameters"] = written
     return declaration
-
-
-def _rewrite_for_gemini(schema: Schema) -> Schema:
-    """Rewrite a schema in Gemini's subset: null as `nullable`, const as enum, one type, no reference."""
-    node = map_children(schema, _rewrite_for_gemini)
-    if "const" in node:
-        node["enum"] = [node["const"]]
-    if "oneOf" in node:
-        node["anyOf"] = node["oneOf"]
-    options = [option for option in node.get("anyOf", []) if option.get("type") != "null"]
-    if len(options) < len(node.get("anyOf", [])):
-        node["nullable"] = True
-    if len(options) == 1:
-        node = {**options[0], **{key: value for key, value in node.items() if key != "anyOf"}}
-    elif options:
-        node["anyOf"] = options
-    return _limit_to_gemini(node)
-
-
-def _limit_to_gemini(node: Schema) -> Schema:
-    if "enum" in node:
-        # Gemini's enums are texts.
-        node = {**node, "enum": [str(value) for value in node["enum"]], "type": "string"}
-    if "$ref" in node:
-        node = {**node, "type": "object"}
-    if node.get("type") == "array" and node.get("items") in (None, {}, True):
-        node = {**node, "items": _choose_items(node.get("prefixItems", []))}
-    if node.get("format") not in _GEMINI_FORMATS:
-        node = {key: value for key, value in node.items() if key != "format"}
-    for bound, keyword in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        if bound in node:
-            node.setdefault(keyword, node[bound])
-    if node.get("default", ...) is None:
-        node.pop("default")
-    return {key: value for key, value in node.items() if key in _GEMINI_KEYWORDS}
-
-
-def _choose_items(places: list[Schema]) -> Schema:
-    """Choose what stands for the items of an array that does not say: Gemini refuses one without, and has no tuples."""
-    different = [place for index, place in enumerate(places) if place not in places[:index]]
-    if len(different) > 1:
-        return {"anyOf": different}
-    return different[0] if different else {"type": "string"}
 
 
 _RENDERERS: dict[DefinitionFormat, Callable[[CompiledTool, Schema, bool], dict[str, Any]]] = {

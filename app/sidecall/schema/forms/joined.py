@@ -110,7 +110,7 @@ def _share_types(one: Any, other: Any) -> Any:
 
 
 def _share_properties(one: Schema, other: Schema) -> Schema:
-    return {name: meet(one.get(name, True), other.get(name, True)) for name in (*one, *(other.keys() - one.keys()))}
+    return {name: meet(one.get(name, True), other.get(name, True)) for name in {**one, **other}}
 
 
 _MEETINGS: Mapping[str, Callable[[Any, Any], Any]] = {
