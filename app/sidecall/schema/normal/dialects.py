@@ -152,7 +152,7 @@ def _goes_with_false(node: Schema, steps: Steps) -> bool:
     if steps[0] in _CONDITIONS:
         return is_nothing(node.get("then")) or is_nothing(node.get("else"))
     depending = (_get_named(node, keyword) for keyword in ("dependentSchemas", "dependencies"))
-    return steps[0] == "properties" and any(is_nothing(it.get(steps[1])) for it in depending)
+    return steps[0] == "properties" and any(is_nothing(it.get(str(steps[1]))) for it in depending)
 
 
 _CONDITIONS = ("if", "then", "else")
