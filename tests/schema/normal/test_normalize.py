@@ -75,6 +75,26 @@ def test_what_is_not_in_it_is_named(name: str) -> None:
         ({"items": INT, "additionalItems": False}, {"items": INT}),
         ({"items": []}, {"items": {}}),
         ({"items": False}, {"items": {}, "maxItems": 0}),
+        ({"if": STR, "then": False}, {"allOf": [{"not": STR}]}),
+        ({"if": STR, "then": False, "else": INT}, {"allOf": [{"not": STR}, INT]}),
+        ({"if": STR, "else": False, "allOf": [INT]}, {"allOf": [INT, STR]}),
+        ({"if": STR, "then": True, "else": False}, {"allOf": [STR, {}]}),
+        (
+            {"if": STR, "then": False, "not": {"$ref": "#/if"}},
+            {"allOf": [{"not": STR}], "not": {"$ref": "#/$defs/if"}, "$defs": {"if": STR}},
+        ),
+        (
+            {"properties": {"a": INT, "b": {"$ref": "#/properties/a"}}, "dependencies": {"a": False}},
+            {
+                "properties": {"b": {"$ref": "#/$defs/a"}},
+                "propertyNames": {"not": {"enum": ["a"]}},
+                "$defs": {"a": INT},
+            },
+        ),
+        (
+            {"properties": {"a": INT}, "dependentSchemas": {"a": False, "b": STR}, "additionalProperties": False},
+            {"properties": {}, "dependentSchemas": {"b": STR}, "additionalProperties": False},
+        ),
         ({"minimum": 1, "exclusiveMinimum": True}, {"exclusiveMinimum": 1}),
         ({"maximum": 1, "exclusiveMaximum": False}, {"maximum": 1}),
         ({"exclusiveMaximum": True}, {}),

@@ -30,7 +30,8 @@ _NAMED = frozenset("$defs definitions dependencies dependentSchemas patternPrope
 _HOLDING = _ONE | _MANY | _NAMED
 # Where earlier drafts may differ, or what is `false` is left out.
 _CHANGED = frozenset(
-    "additionalItems definitions dependencies exclusiveMaximum exclusiveMinimum items properties".split()
+    "additionalItems definitions dependencies dependentSchemas exclusiveMaximum exclusiveMinimum if items"
+    " properties".split()
 )
 # What has to be read with all that stands around it.
 _TELLING = frozenset(
@@ -138,12 +139,23 @@ def move(node: Schema, steps: Steps, draft: int | None) -> Steps | None:
         return None if "prefixItems" in node else ("prefixItems", *steps[1:])
     if key == "additionalItems":
         return ("items",) if isinstance(node.get("items"), list) else None
+    if _goes_with_false(node, steps):
+        return None
     later = _LATER.get(str(key))
     if later is None:
         return None if key == "contentSchema" else steps
     return None if steps[1] in _get_named(node, later) else (later, *steps[1:])
 
 
+def _goes_with_false(node: Schema, steps: Steps) -> bool:
+    """Return whether what stands beside a schema is `false`, so that it is written elsewhere or left out."""
+    if steps[0] in _CONDITIONS:
+        return is_nothing(node.get("then")) or is_nothing(node.get("else"))
+    depending = (_get_named(node, keyword) for keyword in ("dependentSchemas", "dependencies"))
+    return steps[0] == "properties" and any(is_nothing(it.get(str(steps[1]))) for it in depending)
+
+
+_CONDITIONS = ("if", "then", "else")
 # Keywords whose members have moved to another one.
 _LATER = {"definitions": "$defs", "dependencies": "dependentSchemas"}
 
@@ -158,6 +170,7 @@ def modernize(node: Schema) -> Schema:
     _mend_dependencies(made)
     if isinstance(definitions := made.pop("definitions", None), dict):
         made["$defs"] = {**definitions, **_get_named(made, "$defs")}
+    _mend_conditions(made)
     _leave_out_absent(made)
     return made
 
@@ -206,13 +219,30 @@ def _mend_dependencies(node: Schema) -> None:
         node["dependentSchemas"] = {**others, **schemas, **both}
 
 
+def _mend_conditions(node: Schema) -> None:
+    """Write what must not be so, or must, where it stands as a condition of `false`."""
+    condition, then, other = (node.get(key) for key in _CONDITIONS)
+    if not isinstance(condition, dict) or (then is not NOTHING and other is not NOTHING):
+        return
+    wanted = [{"not": condition}, other] if then is NOTHING else [condition, then]
+    for key in _CONDITIONS:
+        node.pop(key, None)
+    given = node.get("allOf")
+    node["allOf"] = [*(given if isinstance(given, list) else ()), *(it for it in wanted if it is not None)]
+
+
 def _leave_out_absent(node: Schema) -> None:
-    """Leave out the properties that are `false`, and forbid their names where others are taken."""
-    properties = _get_named(node, "properties")
-    absent = [name for name, inner in properties.items() if inner is NOTHING]
+    """Leave out the properties that are `false`, alone or by what depends on them, and forbid them where others go."""
+    properties, dependent = _get_named(node, "properties"), _get_named(node, "dependentSchemas")
+    absent = list(dict.fromkeys(it for named in (properties, dependent) for it in named if named[it] is NOTHING))
     if not absent:
         return
-    node["properties"] = {name: inner for name, inner in properties.items() if inner is not NOTHING}
+    if "properties" in node:
+        node["properties"] = {name: inner for name, inner in properties.items() if name not in absent}
+    if dependent:
+        node["dependentSchemas"] = {name: inner for name, inner in dependent.items() if name not in absent}
+        if not node["dependentSchemas"]:
+            del node["dependentSchemas"]
     if node.get("additionalProperties") is False and "patternProperties" not in node:
         return
     forbidden: Schema = {"not": {"enum": absent}}
