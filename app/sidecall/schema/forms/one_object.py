@@ -146,6 +146,8 @@ class _Folding:
         if "if" not in node or node.keys().isdisjoint(("then", "else")):
             return folded
         met, then, other = (self.fold(node.get(keyword, True)) for keyword in ("if", "then", "else"))
+        if then is None:
+            folded = folded.saying(describe_not(node["if"], self.fold))
         clause = describe_condition(folded, node["if"], met, then, other)
         if_met = self.fold(node["if"], folded.alone)
         whole = None if if_met is None else self.fold(node.get("then", True), if_met)
@@ -158,7 +160,9 @@ class _Folding:
             sent = Branch({name: True}, (name,))
             whole = None if found is None else _join_both(found.alone, sent)
             if found is not None and whole is not None:
-                clause = describe_condition(found, {}, sent, self.fold(schema), EMPTY)
+                added = self.fold(schema)
+                clause = describe_condition(found, {}, sent, added, EMPTY)
+                found = found.saying("" if added else describe_not({"required": [name]}, self.fold))
                 found = _join_any(found, [self.fold(schema, whole), found.alone], clause)
         return found
 
