@@ -292,5 +292,7 @@ def test_a_recursive_root_is_one_object() -> None:
 def test_a_long_choice_is_cut() -> None:
     """Descriptions have a limit."""
     branches = [{"required": [f"argument_number_{number}", "day"]} for number in range(100)]
+    conditions = [{"if": {"required": [f"a{number}"]}, "then": {"required": ["day"]}} for number in range(100)]
 
-    assert len(describe_root({"anyOf": branches})) < 650
+    assert len(describe_root({"anyOf": branches})) < 610
+    assert len(describe_root({"allOf": conditions})) < 610

@@ -45,6 +45,11 @@ class Branch:
 EMPTY = Branch()
 
 
+def write_clauses(branch: Branch) -> str:
+    """Write the clauses as sentences."""
+    return _cut(" ".join(f"Send {clause}." for clause in branch.clauses))
+
+
 def describe_choice(outer: Branch, options: Sequence[Branch], *, is_one: bool) -> str:
     """Describe the choice among options; empty when there is none to make.
 

@@ -15,6 +15,7 @@ from sidecall.schema.forms.choice_words import (
     describe_condition,
     describe_enum,
     describe_not,
+    write_clauses,
 )
 from sidecall.schema.forms.joined import list_values, meet, meet_known, takes_null, unite
 from sidecall.schema.references import ANNOTATIONS, inline_references
@@ -45,7 +46,7 @@ def join_root(schema: Schema) -> Schema:
         return _complete(schema)
     folded = _Folding(schema).fold(schema) or _read_own(schema)
     annotations = {key: value for key, value in schema.items() if key in ANNOTATIONS and key != "description"}
-    texts = [text for text in (schema.get("description"), *_write_sentences(folded)) if text]
+    texts = [text for text in (schema.get("description"), write_clauses(folded)) if text]
     joined = {
         **annotations,
         "type": "object",
@@ -73,11 +74,7 @@ def find_omissible(schema: Schema) -> frozenset[str]:
 def describe_root(schema: Schema) -> str:
     """Describe which arguments go together, in words for the model; empty where the root of the schema is no choice."""
     folded = _Folding(schema).fold(schema) if has_choice(schema) else None
-    return "" if folded is None else " ".join(_write_sentences(folded))
-
-
-def _write_sentences(folded: Branch) -> list[str]:
-    return [f"Send {clause}." for clause in folded.clauses]
+    return "" if folded is None else write_clauses(folded)
 
 
 def _complete(schema: Schema) -> Schema:
