@@ -10,10 +10,12 @@ from langchain.agents.middleware import AgentMiddleware
 from langchain.agents.middleware.human_in_the_loop import ApproveDecision, EditDecision, HITLResponse, RejectDecision
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command
 
+from sidecall import tool
 from sidecall.client import ApprovalNeeded
 from sidecall.client.langchain import aload_tools, load_tools
 from tests.client.conftest import OpenTwin
@@ -90,6 +92,26 @@ async def test_state_artifacts_failures_and_commands_come_across(open_twin: Open
     assert (first[1].content, first[2].content, state["seat"]) == ("of the state", "Seat 1A is yours.", "1A")
     assert "number" in str(first[3].content)
     assert (first[4].content, state["messages"][-1].content) == ("8", "Done.")
+
+
+async def test_a_choice_of_arguments_is_offered_as_one_object(open_twin: OpenTwin) -> None:
+    """OpenAI and Anthropic refuse a request with anything else."""
+    text = {"type": "string"}
+    choice = [{"required": ["route"]}, {"required": ["file"]}]
+
+    @tool(args_schema={"type": "object", "properties": {"route": text, "file": text}, "anyOf": choice})
+    async def visit(**given: Any) -> str:
+        """Visit."""
+        return str(given)
+
+    twin = await open_twin(visit)
+    agent, model = await run(twin, say(write_call("visit", route="a", file=None)))
+    state = await agent.ainvoke(QUESTION, THREAD)
+
+    function = convert_to_openai_tool(model.offered[0])["function"]
+    assert function["description"] == "Visit.\n\nSend route or file."
+    assert function["parameters"].keys() == {"type", "properties"}
+    assert answers(state)["call_visit"].content == "{'route': 'a'}"
 
 
 @pytest.mark.parametrize(

@@ -191,3 +191,17 @@ def test_a_chain_that_is_too_long_says_nothing_of_its_parts() -> None:
 
     late = {"properties": {"a": {"$ref": "#/$defs/L1999"}}, "$defs": definitions}
     assert inline_references(late, known) is late
+
+
+def test_what_stands_beside_a_recursive_reference_is_put_in_place_too() -> None:
+    """Its own references would lead to definitions that are no longer there."""
+    node = {"type": "object", "properties": {"below": {"$ref": "#/$defs/Node"}}}
+    text = {"type": "string"}
+    beside = {"$ref": "#/$defs/Node", "properties": {"name": {"$ref": "#/$defs/Text"}}}
+
+    flat = inline_references({"properties": {"x": beside}, "$defs": {"Node": node, "Text": text}})
+
+    assert flat == {
+        "properties": {"x": {"$ref": "#/$defs/Node", "properties": {"name": text}}},
+        "$defs": {"Node": node},
+    }

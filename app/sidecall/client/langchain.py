@@ -140,10 +140,12 @@ class ServerTool(BaseTool):
 
 
 def _make_tool(listed: Mapping[str, Any], context: GraphContext, **servers: Any) -> BaseTool:
+    # Models are offered arguments that are a choice of objects as one object, which all of their APIs take.
+    offered = listed["definition"].get("function", {})
     return ServerTool(
         name=listed["name"],
-        description=listed["description"],
-        args_schema=listed["args_schema"],
+        description=offered.get("description", listed["description"]),
+        args_schema=offered.get("parameters", listed["args_schema"]),
         return_direct=listed["return_direct"],
         tags=listed["tags"] or None,
         metadata=listed["metadata"] or None,

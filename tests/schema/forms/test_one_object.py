@@ -149,6 +149,53 @@ def _expect(properties: dict[str, Any], required: list[str], said: str) -> dict[
         ),
         pytest.param(
             {
+                "properties": {"kind": KIND, "lives": NUMBER, "tail": TEXT},
+                "allOf": [
+                    {"if": {"properties": {"kind": {"const": "dog"}}}, "then": {"required": ["tail"]}},
+                    {"if": {"properties": {"kind": {"const": "cat"}}}, "then": {"required": ["lives"]}},
+                ],
+            },
+            {"kind": KIND, "lives": NUMBER, "tail": TEXT},
+            [],
+            'Send tail if kind is "dog". Send lives if kind is "cat".',
+            id="several conditions, none of which takes values away",
+        ),
+        pytest.param(
+            {"properties": ROUTE, "if": {"not": {"required": ["route"]}}, "then": {"required": ["file"]}},
+            ROUTE,
+            [],
+            "Send file if no route is sent.",
+            id="a condition of what is not there",
+        ),
+        pytest.param(
+            {"properties": ROUTE, "if": {"required": ["route"]}, "then": False}, ROUTE, [], "Send no route.", id="never"
+        ),
+        pytest.param(
+            {
+                "anyOf": [
+                    {"properties": {"id": {**TEXT, "description": "An order."}}, "required": ["id"]},
+                    {"properties": {"id": {**TEXT, "description": "A mail."}, "day": TEXT}, "required": ["id", "day"]},
+                ]
+            },
+            {"id": {**TEXT, "description": "An order. / A mail."}, "day": TEXT},
+            ["id"],
+            "Send id, or id and day.",
+            id="one property that means two things",
+        ),
+        pytest.param(
+            {
+                "oneOf": [
+                    {"properties": {"by": {"const": "order", "title": "By"}}, "required": ["by"]},
+                    {"properties": {"by": {"const": "mail"}, "mail": TEXT}, "required": ["by", "mail"]},
+                ]
+            },
+            {"by": {"enum": ["order", "mail"]}, "mail": TEXT},
+            ["by"],
+            'Send by "order", or by "mail" and mail.',
+            id="titles do not count",
+        ),
+        pytest.param(
+            {
                 "properties": {"a": TEXT, "b": TEXT},
                 "dependentRequired": {"a": ["b"]},
                 "dependentSchemas": {"b": {"properties": {"c": NUMBER}, "required": ["c"]}},
@@ -245,5 +292,7 @@ def test_a_recursive_root_is_one_object() -> None:
 def test_a_long_choice_is_cut() -> None:
     """Descriptions have a limit."""
     branches = [{"required": [f"argument_number_{number}", "day"]} for number in range(100)]
+    conditions = [{"if": {"required": [f"a{number}"]}, "then": {"required": ["day"]}} for number in range(100)]
 
-    assert len(describe_root({"anyOf": branches})) < 650
+    assert len(describe_root({"anyOf": branches})) < 610
+    assert len(describe_root({"allOf": conditions})) < 610

@@ -9,7 +9,7 @@ from sidecall.schema.forms.arranged import arrange
 from sidecall.schema.forms.joined import list_values
 from sidecall.schema.forms.strict import find_strict_obstacles, merge_all_of, say_instead
 from sidecall.schema.references import ANNOTATIONS
-from sidecall.schema.walk import map_children, walk
+from sidecall.schema.walk import list_schemas, map_children, walk
 
 # What it has, as the `transform_schema` of its own library has it; what else a schema says is said in words.
 _ALWAYS = frozenset("type anyOf enum const description title".split())
@@ -50,9 +50,14 @@ def find_own_obstacles(schema: Schema) -> list[str]:
     ]
 
 
+def is_recursive(schema: Schema) -> bool:
+    """Return whether a schema still has references, as those to itself are."""
+    return any("$ref" in node for node in list_schemas(schema))
+
+
 def count_loose(strict: Schema) -> tuple[int, int]:
     """Count the optional parameters of a strict schema, and those with a choice of types; at every depth."""
-    nodes = [node for _, node in walk(strict)]
+    nodes = list_schemas(strict)
     optional = sum(len(node.get("properties", {}).keys() - set(node.get("required", ()))) for node in nodes)
     return optional, sum("anyOf" in node for node in nodes)
 

@@ -45,6 +45,11 @@ class Branch:
 EMPTY = Branch()
 
 
+def write_clauses(branch: Branch) -> str:
+    """Write the clauses as sentences."""
+    return _cut(" ".join(f"Send {clause}." for clause in branch.clauses))
+
+
 def describe_choice(outer: Branch, options: Sequence[Branch], *, is_one: bool) -> str:
     """Describe the choice among options; empty when there is none to make.
 
@@ -74,10 +79,8 @@ def describe_condition(
 ) -> str:
     """Describe what has to be sent under a condition, and otherwise."""
     when = _write_condition(condition, met)
-    wanted = None if then is None else _write_branch(then, outer)
-    instead = None if other is None else _write_branch(other, outer)
-    if wanted is None:  # Nothing fits then, so the condition may not be met.
-        return f"nothing where {when}" + (f", otherwise {instead}" if instead else "")
+    wanted = "" if then is None else _write_branch(then, outer)
+    instead = "" if other is None else _write_branch(other, outer)
     if instead:
         return _cut(f"{wanted} if {when}, otherwise {instead}" if wanted else f"{instead} unless {when}")
     return _cut(f"{wanted} if {when}") if wanted else ""
@@ -144,11 +147,11 @@ def _write_branch(branch: Branch, outer: Branch) -> str:
 
 
 def _write_condition(condition: Any, met: Branch | None) -> str:
-    if met is not None and not met.clauses:
+    if met is not None and not any(" if " in clause or " unless " in clause for clause in met.clauses):
         sent = [name for name in met.required if _list_fixed(met.properties.get(name, True)) is None]
         fixed = {name: values for name, it in met.properties.items() if (values := _list_fixed(it)) is not None}
         parts = [f"{name} is {_join_words(values, 'or')}" for name, values in fixed.items()]
-        parts += [f"{name} is sent" for name in sent]
+        parts += [f"{text} is sent" for text in (*sent, *met.clauses)]
         if parts:
             return " and ".join(parts)
     return f"the arguments fit {_write(condition)}"

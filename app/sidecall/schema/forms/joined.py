@@ -130,10 +130,16 @@ def unite(schemas: Iterable[Any]) -> Any:
     options = [option for schema in schemas for option in _list_options(schema)]
     distinct = [option for index, option in enumerate(options) if not _is_covered(index, options)]
     if len(distinct) < 2:
-        return distinct[0] if distinct else False
+        return _join_descriptions(distinct[0], options) if distinct else False
     outer = _share_annotations(distinct)
     inner = [{key: value for key, value in option.items() if key not in outer} for option in distinct]
     return {**(_unite_values(inner) or {"anyOf": inner}), **outer}
+
+
+def _join_descriptions(schema: Schema, options: list[Schema]) -> Schema:
+    """Describe what means something else in each of several places."""
+    texts = list(dict.fromkeys(option["description"] for option in options if "description" in option))
+    return {**schema, "description": " / ".join(texts)} if len(texts) > 1 else schema
 
 
 def _list_options(schema: Any) -> list[Schema]:
@@ -171,10 +177,14 @@ def _unite_values(options: list[Schema]) -> Schema | None:
     """Write options that name values of one type as one list of values."""
     values: dict[str, Any] = {}
     beside: list[Schema] = []
-    for option in options:
+    for option in sorted(options, key=_count_values, reverse=True):  # The longest list has them in their order.
         named = list_values(option)
         if named is None:
             return None
         values |= {_name_value(value): value for value in named}
-        beside.append({key: it for key, it in option.items() if key not in ("const", "enum", "default", "description")})
+        beside.append({key: it for key, it in option.items() if key not in {*ANNOTATIONS, "const", "enum"}})
     return {**beside[0], "enum": list(values.values())} if all(it == beside[0] for it in beside) else None
+
+
+def _count_values(schema: Schema) -> int:
+    return len(list_values(schema) or ())

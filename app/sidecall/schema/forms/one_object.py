@@ -15,6 +15,7 @@ from sidecall.schema.forms.choice_words import (
     describe_condition,
     describe_enum,
     describe_not,
+    write_clauses,
 )
 from sidecall.schema.forms.joined import list_values, meet, meet_known, takes_null, unite
 from sidecall.schema.references import ANNOTATIONS, inline_references
@@ -45,7 +46,7 @@ def join_root(schema: Schema) -> Schema:
         return _complete(schema)
     folded = _Folding(schema).fold(schema) or _read_own(schema)
     annotations = {key: value for key, value in schema.items() if key in ANNOTATIONS and key != "description"}
-    texts = [text for text in (schema.get("description"), *_write_sentences(folded)) if text]
+    texts = [text for text in (schema.get("description"), write_clauses(folded)) if text]
     joined = {
         **annotations,
         "type": "object",
@@ -73,11 +74,7 @@ def find_omissible(schema: Schema) -> frozenset[str]:
 def describe_root(schema: Schema) -> str:
     """Describe which arguments go together, in words for the model; empty where the root of the schema is no choice."""
     folded = _Folding(schema).fold(schema) if has_choice(schema) else None
-    return "" if folded is None else " ".join(_write_sentences(folded))
-
-
-def _write_sentences(folded: Branch) -> list[str]:
-    return [f"Send {clause}." for clause in folded.clauses]
+    return "" if folded is None else write_clauses(folded)
 
 
 def _complete(schema: Schema) -> Schema:
@@ -146,6 +143,8 @@ class _Folding:
         if "if" not in node or node.keys().isdisjoint(("then", "else")):
             return folded
         met, then, other = (self.fold(node.get(keyword, True)) for keyword in ("if", "then", "else"))
+        if then is None:
+            folded = folded.saying(describe_not(node["if"], self.fold))
         clause = describe_condition(folded, node["if"], met, then, other)
         if_met = self.fold(node["if"], folded.alone)
         whole = None if if_met is None else self.fold(node.get("then", True), if_met)
@@ -158,7 +157,9 @@ class _Folding:
             sent = Branch({name: True}, (name,))
             whole = None if found is None else _join_both(found.alone, sent)
             if found is not None and whole is not None:
-                clause = describe_condition(found, {}, sent, self.fold(schema), EMPTY)
+                added = self.fold(schema)
+                clause = describe_condition(found, {}, sent, added, EMPTY)
+                found = found.saying("" if added else describe_not({"required": [name]}, self.fold))
                 found = _join_any(found, [self.fold(schema, whole), found.alone], clause)
         return found
 

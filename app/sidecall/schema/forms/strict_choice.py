@@ -7,7 +7,7 @@ from sidecall.schema.forms.anthropic import (
     MAX_OPTIONAL,
     MAX_UNIONS,
     count_loose,
-    find_anthropic_obstacles,
+    is_recursive,
     to_anthropic,
 )
 from sidecall.schema.forms.mirrored import drop_headers
@@ -53,7 +53,7 @@ def _limit(tools: Iterable[CompiledTool]) -> Collection[str]:
         if len(chosen) == _MAX_TOOLS:
             break
         flat = choose_flat(tool)
-        if find_anthropic_obstacles(flat):
+        if is_recursive(flat) or find_strict_obstacles(flat):
             continue
         optional, unions = count_loose(to_anthropic(flat))
         left = (room[0] - optional, room[1] - unions)
