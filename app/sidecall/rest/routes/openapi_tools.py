@@ -11,7 +11,7 @@ from sidecall.core.calls.entry import CallEntry
 from sidecall.core.context import Caller
 from sidecall.core.errors import NotAToolCall, UnsupportedMediaType
 from sidecall.core.invocation import CallRequest
-from sidecall.core.json_text import name_json_type
+from sidecall.core.json_text import name_json_type, read_object
 from sidecall.core.messages import ToolCall
 from sidecall.http.body import parse_body, read_body, read_bytes
 from sidecall.http.cache import DOCUMENTED as CACHE
@@ -186,7 +186,7 @@ async def _read_arguments(request: Request, parts: Parts, name: str, caller: Cal
             raise UnsupportedMediaType
         return {}
     body = await read_body(request, parts.bounds)
-    args = parse_body(body) if body.strip() else {}
+    args = read_object(parse_body(body)) if body.strip() else {}
     if isinstance(args, dict):
         return args
     text = f"The body holds the arguments of the tool, as a JSON object, not as {name_json_type(args)}."
