@@ -9,10 +9,10 @@ from pydantic import ValidationError
 from sidecall.core.approval import Approval
 from sidecall.core.calls.errors import CallbackRefused
 from sidecall.core.errors import BatchTooLarge, InvalidParameter, NotAToolCall
+from sidecall.http.accepting import wants_events
 from sidecall.http.body import read_body, read_json
 from sidecall.http.cache import DOCUMENTED as CACHE
 from sidecall.http.cache import PARAMETER as CACHE_CONTROL
-from sidecall.http.events import wants_events
 from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.preferences import DOCUMENTED as PREFERENCES
@@ -112,7 +112,7 @@ async def create_tool_call(
     """
     body = await read_body(request, parts.bounds)
     preferences = read_preferences(request.headers, parts.jobs.limits.wait)
-    if dry_run or wants_events(request):
+    if dry_run or _wants_events(request):
         with naming_served(parts.registry, context.caller):
             sent = read_call_text(body, parts.registry)
         if dry_run:
@@ -157,9 +157,13 @@ async def create_tool_call_batch(
     await require_context(parts, calls, context)
     if dry_run:
         return (await rehearse_calls(parts, calls, context, format)).to_response()
-    if wants_events(request):
+    if _wants_events(request):
         return EventStream(parts, request, calls, context, format)
     return (await context.while_present(answer_calls(parts, calls, context, format))).to_response()
+
+
+def _wants_events(request: Request) -> bool:
+    return wants_events(",".join(request.headers.getlist("accept")))
 
 
 def _refuse_callbacks(calls: Sequence[ReceivedCall]) -> None:
