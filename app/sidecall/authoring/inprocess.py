@@ -161,16 +161,15 @@ def _make_tool_call(tool: CompiledTool, input: ToolInput, is_call: bool) -> Tool
         return input
     if isinstance(input, str):
         return ToolCall(name=tool.name, args=_name_text(tool, input), id=new_call_id())
-    if input == []:
-        return ToolCall(name=tool.name, args={}, id=new_call_id())
-    if not isinstance(input, Mapping):
-        raise NotAToolCall(f"A tool is called with a ToolCall, its arguments or a text, not {type(input).__name__}.")
+    given = read_object(input)
+    if not isinstance(given, Mapping):
+        raise NotAToolCall(f"A tool is called with a ToolCall, its arguments or a text, not {type(given).__name__}.")
     if not is_call:
-        return ToolCall(name=tool.name, args=dict(input), id=new_call_id())
-    if (misplaced := find_misplaced(input, "args")) is not None:
+        return ToolCall(name=tool.name, args=dict(given), id=new_call_id())
+    if (misplaced := find_misplaced(given, "args")) is not None:
         raise NotAToolCall(f"The arguments of a call stand in `args`, not in `{misplaced}`.")
     try:
-        sent = _SentCall.model_validate(dict(input))
+        sent = _SentCall.model_validate(dict(given))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         text = f"The call has the form of langchain, but `{format_path(first['loc'][:1])}`: {first['msg']}."
