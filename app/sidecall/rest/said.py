@@ -110,25 +110,35 @@ def _find_in_parts(message: dict[str, Any]) -> SaidCalls | None:
 def _find_in_langchain(message: dict[str, Any]) -> SaidCalls | None:
     if not _is_in(message.get("type"), _OF_LANGCHAIN):
         return None
+    calls, unread = (message.get(name) or [] for name in ("tool_calls", "invalid_tool_calls"))
+    if not (isinstance(calls, list) and isinstance(unread, list)):
+        return None
     # Arguments that it could not read are mended or told of here.
-    unread = [{**it, "type": "tool_call"} for it in message.get("invalid_tool_calls") or () if isinstance(it, dict)]
-    return SaidCalls([*(message.get("tool_calls") or ()), *unread], "tool_calls", "langchain")
+    unread = [{**it, "type": "tool_call"} if isinstance(it, dict) else it for it in unread]
+    return SaidCalls([*calls, *unread], "tool_calls", "langchain")
 
 
 def _find_in_message(message: dict[str, Any]) -> SaidCalls | None:
     """Find the calls in a message, or in a piece of one, of Chat Completions or Anthropic."""
-    is_piece = "content" in message and message.get("role", "assistant") in ("assistant", None)
-    if message.get("role") != "assistant" and "tool_calls" not in message and not is_piece:
-        return None
     calls, content = message.get("tool_calls"), message.get("content")
-    if isinstance(calls, list) and calls:
+    if not _is_of_assistant(message) or not (calls is None or isinstance(calls, list)):
+        return None
+    if calls:
         return SaidCalls(list(calls), "tool_calls", "openai")
     if is_function_message(message):
         return SaidCalls([message], "function_call", "openai")
-    if isinstance(content, list) and "tool_calls" not in message:
-        uses = [it for it in content if isinstance(it, dict) and it.get("type") == "tool_use"]
+    blocks = content if isinstance(content, list) else []
+    uses = [it for it in blocks if isinstance(it, dict) and it.get("type") == "tool_use"]
+    if uses or (blocks and "tool_calls" not in message):
         return SaidCalls(uses, "content", "anthropic")
     return SaidCalls([], "tool_calls", "openai")
+
+
+def _is_of_assistant(message: Mapping[str, Any]) -> bool:
+    """Return whether a message says that a model has said it; pieces that follow the first may not say it again."""
+    role = message.get("role")
+    is_piece = "content" in message and ("role" in message or "function_call" in message)
+    return role == "assistant" or (role is None and (is_piece or "tool_calls" in message))
 
 
 _FINDERS: tuple[Callable[[dict[str, Any]], SaidCalls | None], ...] = (
