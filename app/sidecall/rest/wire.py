@@ -99,6 +99,14 @@ class Batch(CallBody):
     calls: list[SkipValidation[Call]]
 
 
+class SaidCall(BaseModel, defer_build=True):
+    """A call in a message of Chat Completions; nothing of the program's stands beside it."""
+
+    id: SentId = Field(default=None, description="Echoed as `tool_call_id`; minted when absent.")
+    type: Literal["function"] | None = "function"
+    function: OpenAIFunction
+
+
 class SaidMessage(CallBody):
     """What a model has said, as Chat Completions or Anthropic answer with it: the calls in it are run.
 
@@ -112,7 +120,7 @@ class SaidMessage(CallBody):
     content: Any = Field(
         default=None, description="A text; Anthropic's blocks, of which those of `tool_use` are calls."
     )
-    tool_calls: list[OpenAIToolCall] | None = Field(default=None, description="The calls of Chat Completions.")
+    tool_calls: list[SaidCall] | None = Field(default=None, description="The calls of Chat Completions.")
 
 
 class DryRun(BaseModel, defer_build=True):
