@@ -87,6 +87,7 @@ def test_what_the_tool_prints_goes_to_the_error_stream() -> None:
         (["--args", '{"text": "x", "value": 1}'], '{"text": "x", "value": 1, "flags": null}'),
         (["--args", '{"text": "x"}', "text=y"], '{"text": "y", "value": null, "flags": null}'),  # the pair wins
         (["--args", "null", "text=y"], '{"text": "y", "value": null, "flags": null}'),
+        (["--args", "[]", "text=y"], '{"text": "y", "value": null, "flags": null}'),  # as PHP writes an empty object
         (["text=ü 🙂"], '{"text": "ü 🙂", "value": null, "flags": null}'),
     ],
 )

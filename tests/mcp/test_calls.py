@@ -239,7 +239,7 @@ async def test_the_caller_is_that_of_the_request(make_client: MakeClient) -> Non
 
 
 @pytest.mark.parametrize(
-    "params", [{"name": 1}, {}, {"name": "count", "arguments": []}, {"name": "tell", "_meta": {"sidecall/context": 1}}]
+    "params", [{"name": 1}, {}, {"name": "count", "arguments": [1]}, {"name": "tell", "_meta": {"sidecall/context": 1}}]
 )
 async def test_what_is_no_call_is_an_error_of_the_protocol(make_client: MakeClient, params: dict[str, Any]) -> None:
     """Since the program, not the model, has written it."""

@@ -111,6 +111,7 @@ async def test_no_wrong_credential_opens_anything(client: httpx.AsyncClient, wro
     planted = dict.fromkeys(_NAMES, "01890a5d-ac96-774b-bcce-b302099a8057")
     asked = [(gate.method, gate.fill(planted)) for gate in ALL_GATES]
     asked += [("HEAD", path) for method, path in asked if method == "GET"] + [("GET", "/nowhere")]
+    asked += [(method, f"{path}/") for method, path in asked]
 
     answers = {
         (method, path, name): await client.request(method, path, headers=headers)
@@ -150,15 +151,16 @@ async def test_what_is_open_is_open_to_all_of_them(client: httpx.AsyncClient, wr
 
 
 @BOTH_WAYS
-async def test_each_answers_as_the_table_has_it(client: httpx.AsyncClient, keys: Headers) -> None:
+@pytest.mark.parametrize("behind", ["", "/"], ids=["as it is", "with a slash"])
+async def test_each_answers_as_the_table_has_it(client: httpx.AsyncClient, keys: Headers, behind: str) -> None:
     """To whom lacks every scope, to another tenant, and to whom it belongs: what is written, and documented."""
     planted = await plant(client, keys["own"])
     documented = (await client.get("/openapi.json")).json()["paths"]
 
     found: dict[tuple[str, str], tuple[int, ...]] = {}
     for gate in ALL_GATES:
-        answers = [await _ask(client, gate, planted, keys[who]) for who in ("poor", "other")]
-        answers.append(await _ask(client, gate, await plant(client, keys["own"]), keys["own"]))
+        answers = [await _ask(client, gate, planted, keys[who], behind) for who in ("poor", "other")]
+        answers.append(await _ask(client, gate, await plant(client, keys["own"]), keys["own"], behind))
         found[gate.method, gate.path] = tuple(answer.status_code for answer in answers)
         _check_challenge(gate, answers[0])
         _check_documented(documented, gate, answers)
@@ -208,8 +210,11 @@ _NAMES = (
 )  # fmt: skip
 
 
-async def _ask(client: httpx.AsyncClient, gate: Gate, names: dict[str, str], headers: dict[str, str]) -> httpx.Response:
-    return await client.request(gate.method, gate.fill(names) + gate.query, json=gate.body, headers=headers)
+async def _ask(
+    client: httpx.AsyncClient, gate: Gate, names: dict[str, str], headers: dict[str, str], behind: str = ""
+) -> httpx.Response:
+    path = gate.fill(names) + behind + gate.query
+    return await client.request(gate.method, path, json=gate.body, headers=headers)
 
 
 def _misspell(value: str) -> str:

@@ -4,16 +4,18 @@ import asyncio
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, BeforeValidator, ValidationError
 from uuid_utils import uuid4
 
 from sidecall.core.callbacks import make_callback
 from sidecall.core.context import Caller
 from sidecall.core.errors import InvalidArguments, NotAToolCall, ToolException, ToolFailure
 from sidecall.core.invocation import CallRequest, Invocation, Surroundings
+from sidecall.core.json_text import read_object
 from sidecall.core.messages import ToolCall
+from sidecall.core.mistakes.misplaced import find_misplaced
 from sidecall.core.options import ToolOptions
 from sidecall.core.pointer import format_path
 from sidecall.core.run.runtime import RunnableConfig
@@ -59,7 +61,7 @@ class _Plan:
 class _SentCall(BaseModel, defer_build=True):
     """A ToolCall as a program writes it; the tool is known already."""
 
-    args: dict[str, Any] | str | None
+    args: Annotated[dict[str, Any] | str | None, BeforeValidator(read_object)]
     id: str | int | None = None
 
 
@@ -159,12 +161,15 @@ def _make_tool_call(tool: CompiledTool, input: ToolInput, is_call: bool) -> Tool
         return input
     if isinstance(input, str):
         return ToolCall(name=tool.name, args=_name_text(tool, input), id=new_call_id())
-    if not isinstance(input, Mapping):
-        raise NotAToolCall(f"A tool is called with a ToolCall, its arguments or a text, not {type(input).__name__}.")
+    given = read_object(input)
+    if not isinstance(given, Mapping):
+        raise NotAToolCall(f"A tool is called with a ToolCall, its arguments or a text, not {type(given).__name__}.")
     if not is_call:
-        return ToolCall(name=tool.name, args=dict(input), id=new_call_id())
+        return ToolCall(name=tool.name, args=dict(given), id=new_call_id())
+    if (misplaced := find_misplaced(given, "args")) is not None:
+        raise NotAToolCall(f"The arguments of a call stand in `args`, not in `{misplaced}`.")
     try:
-        sent = _SentCall.model_validate(dict(input))
+        sent = _SentCall.model_validate(dict(given))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         text = f"The call has the form of langchain, but `{format_path(first['loc'][:1])}`: {first['msg']}."

@@ -10,6 +10,7 @@ from sidecall.cli.calls import refuse_misplaced
 from sidecall.cli.printing.json_output import print_json
 from sidecall.cli.remote import DEFAULT_URL, AsJson, Url, ask, list_pages, place_of, reach, require, require_id
 from sidecall.core.approval import ApprovalStatus
+from sidecall.core.json_text import read_object
 
 approvals = typer.Typer(help="Decide about calls that wait for a person; alone it lists them, oldest first.")
 
@@ -115,7 +116,7 @@ def _decide(url: str, approval_id: str, decision: dict[str, Any]) -> None:
 
 def _read_args(text: str | None) -> Any:
     try:
-        args = None if text is None else from_json(text, allow_inf_nan=False)
+        args = None if text is None else read_object(from_json(text, allow_inf_nan=False))
     except ValueError as error:
         raise typer.BadParameter(f"not JSON: {error}", param_hint="--args") from None
     if text is not None and not isinstance(args, dict):

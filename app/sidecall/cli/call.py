@@ -20,6 +20,7 @@ from sidecall.cli.remote import NoServer, place_of, reach, word_problem
 from sidecall.cli.starting.given import load_registry, read_settings
 from sidecall.core.errors import SEE_LOG, ToolCallFailed
 from sidecall.core.invocation import CallRequest
+from sidecall.core.json_text import read_object
 from sidecall.core.messages import ToolCall
 from sidecall.main import build_pipeline
 from sidecall.pipeline.pipeline import Pipeline
@@ -157,7 +158,7 @@ def _read_value(text: str, schema: dict[str, Any]) -> Any:
 
 
 def _read_object(option: str, text: str | None) -> dict[str, Any] | None:
-    value = _read_json(option, text)
+    value = read_object(_read_json(option, text))
     if value is not None and not isinstance(value, dict):
         raise typer.BadParameter('give a JSON object, such as {"a": 1}', param_hint=option)
     return value

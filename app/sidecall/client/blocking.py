@@ -127,8 +127,9 @@ class Sidecall:
     def run(self, response: Any, *, answers_only: bool = False, **options: Unpack[CallOptions]) -> list[Any]:
         """Run the calls in what a model has said, and return the messages to append; none where it calls no tool.
 
-        `response` is an answer of OpenAI (Chat Completions or Responses), Anthropic or Gemini, an object of their SDKs
-        or a dict, whole or as the chunks of a stream. What the model said comes first, unless `answers_only`.
+        `response` is an answer of OpenAI (Chat Completions or Responses), Anthropic, Gemini or Ollama, an object of
+        their SDKs or a dict, whole or as the chunks of a stream. What the model said comes first, unless
+        `answers_only`. Ids that are made for calls without any are written into the response, too.
 
         Raises:
             ApprovalNeeded: A person has to decide; afterwards give its `turn` in the place of the response.

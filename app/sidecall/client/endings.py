@@ -4,10 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 # What providers say of such an end, by its name; null is what a stream leaves that broke off.
-_CUT_OFF: Mapping[str, frozenset[str | None]] = {
+_CUT_OFF: Mapping[str, frozenset[str | bool | None]] = {
     "finish_reason": frozenset(("length", "model_length", "content_filter", "error", None)),
     "stop_reason": frozenset(("max_tokens", "model_context_window_exceeded", "refusal", None)),
     "finishReason": frozenset(("MAX_TOKENS", None)),
+    "done_reason": frozenset(("length",)),
+    "done": frozenset((False,)),
     "status": frozenset(("incomplete", "failed", "cancelled", "in_progress", "budget_exceeded")),
 }
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sidecall.client.failures import UnknownAnswer
+from sidecall.client.ollama import gather_ollama
 from sidecall.client.plain import make_plain
 
 # What answers and chunks of Gemini have; one whose prompt was blocked has no candidates.
@@ -12,7 +13,7 @@ OF_GEMINI = ("candidates", "promptFeedback", "prompt_feedback", "usageMetadata")
 
 
 def gather(chunks: Sequence[Any]) -> Any:
-    """Gather the chunks of OpenAI (both APIs), Anthropic or Gemini.
+    """Gather the chunks of OpenAI (both APIs), Anthropic, Gemini or Ollama.
 
     Raises:
         UnknownAnswer: They are none of these.
@@ -25,6 +26,8 @@ def gather(chunks: Sequence[Any]) -> Any:
         return _gather_gemini(plain, chunks)
     if any("choices" in chunk for chunk in plain):
         return _gather_chat(plain)
+    if all("done" in chunk and "message" in chunk for chunk in plain):
+        return gather_ollama(plain)
     if any(name.startswith("response.") for name in types):
         return _gather_responses(plain)
     if "message_start" in types:

@@ -1,13 +1,14 @@
 """What a model has said, whoever made it: the calls in it, and the messages that carry their answers back."""
 
-import uuid
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from typing import Any, Literal
 
+from sidecall.client.call_ids import give_ids, write_ids
 from sidecall.client.endings import choose_calls, is_cut_off, mark_half
 from sidecall.client.failures import ApprovalNeeded, UnknownAnswer
 from sidecall.client.gathering import OF_GEMINI, gather
+from sidecall.client.ollama import is_of_ollama, write_answers
 from sidecall.client.operations import Operations
 from sidecall.client.options import OF_TURNS, CallOptions, require_options
 from sidecall.client.plain import make_plain
@@ -24,20 +25,22 @@ class Turn:
     """What a model has said: `said` goes back before the answers.
 
     `answers` and `approvals` stand beside `calls`: what came of each, and which approval it waits for. `made_ids` are
-    those of calls that their model has given none.
+    those that do not go back, with what their model has given in their place.
     """
 
-    form: Literal["openai", "openai-responses", "anthropic", "gemini", "gemini-steps", "gemini-outputs", "langchain"]
+    form: Literal[
+        "openai", "openai-responses", "anthropic", "gemini", "gemini-steps", "gemini-outputs", "langchain", "ollama"
+    ]
     said: list[Any]
     calls: list[dict[str, Any]]
     answers: list[Any] = field(default_factory=list)
     approvals: list[str] = field(default_factory=list)
-    made_ids: frozenset[str] = frozenset()
+    made_ids: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def dialect(self) -> str:
         """The dialect of the answers."""
-        return "gemini" if self.form.startswith("gemini") else self.form
+        return "gemini" if self.form.startswith("gemini") else "openai" if self.form == "ollama" else self.form
 
     @property
     def messages(self) -> list[Any]:
@@ -52,14 +55,20 @@ class Turn:
         if self.form in ("anthropic", "gemini-outputs"):
             return [{"role": "user", "content": self.answers}]
         if self.form == "gemini":
-            return [{"role": "user", "parts": [_drop_id(part, self.made_ids) for part in self.answers]}]
+            return [{"role": "user", "parts": [_put_back(part, self.made_ids) for part in self.answers]}]
+        if self.form == "ollama":
+            return write_answers(self.answers, self.calls, self.made_ids)
         return self.answers
 
 
-def _drop_id(part: dict[str, Any], made: frozenset[str]) -> dict[str, Any]:
+def _put_back(part: dict[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    """Put what the model has said in the place of an id that was made; nothing where it has said nothing."""
     answer = part["functionResponse"]
-    kept = {key: value for key, value in answer.items() if key != "id" or value not in made}
-    return {**part, "functionResponse": kept}
+    if answer.get("id") not in made:
+        return part
+    said = made[answer["id"]]
+    kept = {key: value for key, value in answer.items() if key != "id"}
+    return {**part, "functionResponse": kept if said is None else {"id": said, **kept}}
 
 
 def run_turn(turn: Turn, operations: Operations, options: CallOptions) -> Steps[Turn]:
@@ -95,9 +104,10 @@ def find_final(response: Any) -> Any:
 
 
 def read_turn(response: Any) -> Turn:
-    """Read an answer of OpenAI (Chat Completions or Responses), Anthropic or Gemini, whole or as its chunks or stream.
+    """Read an answer of OpenAI (both APIs), Anthropic, Gemini or Ollama, whole or as its chunks or stream.
 
-    One of Gemini's Interactions API is read whole only.
+    One of Gemini's Interactions API is read whole only. Ids that are made for calls without any are written into the
+    answer, and so stand in the message and in what answers it.
 
     Raises:
         UnknownAnswer: It is none of these.
@@ -119,19 +129,44 @@ def _read_choices(plain: Mapping[str, Any], response: Any) -> Turn:
     if not plain["choices"]:
         return Turn("openai", [], [])
     choice = plain["choices"][0]
-    return _read_message(choice["message"], response, cut_off=is_cut_off(choice, "finish_reason"))
+    cut_off = is_cut_off(choice, "finish_reason")
+    if "tool_calls" not in choice["message"]:
+        return _read_message(choice["message"], response, cut_off=cut_off)
+    return _read_chat(choice["message"], response, cut_off=cut_off)
 
 
 def _read_message(message: Mapping[str, Any], response: Any, *, cut_off: bool = False) -> Turn:
     if message.get("role") == "assistant" and isinstance(message.get("content"), list) and "tool_calls" not in message:
-        return _read_blocks(message["content"], cut_off=cut_off or is_cut_off(message, "stop_reason"))
+        return _read_blocks(message, response, cut_off=cut_off or is_cut_off(message, "stop_reason"))
     if message.get("role") == "assistant":
-        message = _tidy(_drop_parsed(message))
-        calls = choose_calls(message.get("tool_calls") or (), _is_of_chat, cut_off=cut_off)
-        return Turn("openai", [message], calls)
+        if is_of_ollama(message.get("tool_calls")):
+            return _read_ollama_message(message, cut_off=cut_off)
+        return _read_chat(message, response, cut_off=cut_off)
     if "parts" in message:
         return _read_parts(message, response, cut_off=False)
     raise UnknownAnswer(f"this is no answer of a model that is known here: {dict(message)!r:.200}")
+
+
+def _read_chat(message: Mapping[str, Any], response: Any, *, cut_off: bool) -> Turn:
+    message = _tidy(_drop_parsed(message))
+    said = message.get("tool_calls") or []
+    write_ids(response, "openai", said, "id", give_ids(said, "id"))
+    return Turn("openai", [message], choose_calls(said, _is_of_chat, cut_off=cut_off))
+
+
+def _read_ollama(plain: Mapping[str, Any], response: Any) -> Turn:
+    message = plain["message"]
+    if "done" not in plain or not isinstance(message, Mapping):
+        return _read_message(plain, response)
+    return _read_ollama_message(message, cut_off=is_cut_off(plain, "done") or is_cut_off(plain, "done_reason"))
+
+
+def _read_ollama_message(message: Mapping[str, Any], *, cut_off: bool) -> Turn:
+    """Read a message of Ollama's own, which goes back without the ids that its calls get here."""
+    said = message.get("tool_calls") or []
+    calls = [{"type": "function", **call} for call in said]
+    made = give_ids(calls, "id")
+    return Turn("ollama", [_tidy(dict(message))], choose_calls(calls, _is_of_chat, cut_off=cut_off), made_ids=made)
 
 
 def _tidy(message: dict[str, Any]) -> dict[str, Any]:
@@ -141,8 +176,10 @@ def _tidy(message: dict[str, Any]) -> dict[str, Any]:
     return {**kept, "tool_calls": calls} if "tool_calls" in kept else kept
 
 
-def _read_graph_output(plain: Mapping[str, Any], _response: Any) -> Turn:
+def _read_graph_output(plain: Mapping[str, Any], response: Any) -> Turn:
     items = [_drop_parsed(item) for item in plain["output"]]
+    made = give_ids([item for item in items if item.get("type") in _WITH_CALL_ID], "call_id")
+    write_ids(response, "openai-responses", items, "call_id", made)
     return Turn("openai-responses", items, choose_calls(items, _is_ours, cut_off=is_cut_off(plain, "status")))
 
 
@@ -163,10 +200,13 @@ def _is_ours(item: Mapping[str, Any]) -> bool:
 _ITEMS = frozenset(
     "function_call custom_tool_call local_shell_call apply_patch_call computer_call mcp_approval_request".split()
 )
+# Where `id` is that of the item.
+_WITH_CALL_ID = frozenset("function_call custom_tool_call apply_patch_call computer_call shell_call".split())
 
 
-def _read_blocks(blocks: list[Any], *, cut_off: bool) -> Turn:
-    blocks = [_drop_parsed(block) for block in blocks]
+def _read_blocks(message: Mapping[str, Any], response: Any, *, cut_off: bool) -> Turn:
+    blocks = [_drop_parsed(block) for block in message["content"]]
+    write_ids(response, "anthropic", blocks, "id", give_ids([block for block in blocks if _is_use(block)], "id"))
     calls = choose_calls(blocks, _is_use, cut_off=cut_off)
     # Arguments that were cut off reach the server, which tells the model; the provider takes back objects only.
     said = [{**it, "input": {}} if _is_use(it) and not isinstance(it.get("input"), Mapping) else it for it in blocks]
@@ -192,14 +232,12 @@ def _read_parts(content: Mapping[str, Any], said: Any, *, cut_off: bool) -> Turn
     """Read Gemini's; its own object goes back, whose bytes would not come through JSON as they were."""
     found = [part.get("functionCall") or part.get("function_call") for part in content.get("parts") or ()]
     plain = [_drop_nulls(call) for call in found if call]
-    made = {f"call_{uuid.uuid4().hex}": index for index, call in enumerate(plain) if "id" not in call}
-    for call_id, index in made.items():
-        plain[index]["id"] = call_id
+    made = give_ids(plain, "id")
     calls = [{"functionCall": call} for call in plain]
     # An empty part with a signature may stand behind it.
     if cut_off and calls:
         calls[-1] = mark_half(calls[-1])
-    return Turn("gemini", [content if isinstance(said, Mapping) else said], calls, made_ids=frozenset(made))
+    return Turn("gemini", [content if isinstance(said, Mapping) else said], calls, made_ids=made)
 
 
 def _read_steps(plain: Mapping[str, Any], _response: Any) -> Turn:
@@ -222,6 +260,7 @@ _READERS: Mapping[str, Callable[[Mapping[str, Any], Any], Turn]] = {
     "choices": _read_choices,
     **dict.fromkeys(OF_GEMINI, _read_candidates),
     "output": _read_graph_output,
+    "message": _read_ollama,
     "steps": _read_steps,
     "outputs": _read_outputs,
 }

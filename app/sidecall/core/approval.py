@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from uuid_utils import uuid7
 
 from sidecall.core.decisions.fingerprint import compute_fingerprint
@@ -12,6 +12,7 @@ from sidecall.core.decisions.preview import NO_PREVIEW, Preview
 from sidecall.core.decisions.rules import Decided, DecisionName
 from sidecall.core.decisions.state import copy_state
 from sidecall.core.errors import ApprovalConflict, SidecallError
+from sidecall.core.json_text import read_object
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.record import CallRecord
 from sidecall.core.run.workspaces import name_conversation
@@ -71,7 +72,9 @@ class Decision(BaseModel, defer_build=True):
     question: int | None = Field(
         default=None, ge=1, description="The `question` that was read; where another one waits by now, it is refused."
     )
-    args: dict[str, Any] | None = Field(default=None, description="Other arguments to run the call with.")
+    args: Annotated[dict[str, Any] | None, BeforeValidator(read_object)] = Field(
+        default=None, description="Other arguments to run the call with."
+    )
     reason: str | None = Field(
         default=None,
         description="Why; when you reject, the model reads it.",

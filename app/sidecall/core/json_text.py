@@ -70,6 +70,11 @@ def is_finite(value: Any) -> bool:
 _NESTED = frozenset((float, dict, list))
 
 
+def read_object(value: Any) -> Any:
+    """Return no members for an empty array, as which PHP and Lua write an object without any; all else as it is."""
+    return {} if isinstance(value, list) and not value else value
+
+
 def name_json_type(value: Any) -> str:
     """Name the type of a parsed value in the words of JSON, with an article: `an array`, `null`."""
     return _KINDS.get(type(value), "a number")

@@ -1,11 +1,12 @@
 """ToolCall in, ToolMessage out, with LangChain's keys."""
 
 from functools import cache
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
+from sidecall.core.json_text import read_object
 from sidecall.core.jsonable import to_text
 from sidecall.core.results.unsayable import no_json_form
 
@@ -54,7 +55,7 @@ class ToolCall(BaseModel, defer_build=True):
     model_config = ConfigDict(frozen=True)
 
     name: str
-    args: dict[str, Any] | str
+    args: Annotated[dict[str, Any] | str, BeforeValidator(read_object)]
     id: str
     type: Literal["tool_call"] = "tool_call"
     # What the answer repeats of a provider's own item; its `type` says which it is.

@@ -8,9 +8,12 @@ from fastapi import FastAPI
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sidecall.auth.middleware import path_of
 from sidecall.core.errors import SidecallError
 from sidecall.http.system_refusals import word_system_refusal
 
+# Where it stands in the scope that the path came with a slash behind it, by which clients read relative addresses.
+SLASH = "sidecall.slash"
 # Puts something around an application.
 Wrapper = Callable[[ASGIApp], ASGIApp]
 
@@ -32,7 +35,7 @@ class Application(FastAPI):
             inner: What the rest passes through behind the door, from the outside in.
             options: FastAPI's.
         """
-        super().__init__(**options)
+        super().__init__(redirect_slashes=False, **options)
         self._wrappers = tuple(wrappers)
         self._door = door
         self._inner = tuple(inner)
@@ -42,6 +45,8 @@ class Application(FastAPI):
 
         Requests do not take FastAPI's own way to the same stack, which is there for spans of requests and costs.
         """
+        if scope["type"] == "http" and scope["path"].endswith("/"):
+            _drop_slash(scope)
         if scope["type"] != "http" or self.root_path or self.middleware_stack is None:
             await super().__call__(scope, receive, _word_failures(send) if scope["type"] == "lifespan" else send)
             return
@@ -58,6 +63,20 @@ class Application(FastAPI):
             return super().build_middleware_stack()
         finally:
             self.user_middleware = foreign
+
+
+def _drop_slash(scope: Scope) -> None:
+    """Take a path that ends with a slash for the one without it, also below the place where the application is mounted.
+
+    The framework would lead to that one, under the address that it knows itself by and clients may not reach. What is
+    said of a path, such as who may ask for it, is looked up after this.
+    """
+    path = path_of(scope).rstrip("/")
+    raw_path: bytes = scope.get("raw_path") or b"/"
+    if path and raw_path.endswith(b"/"):  # Else it is a part of a name, as `%2F`.
+        scope["path"] = scope["path"].rstrip("/")
+        scope["raw_path"] = raw_path.rstrip(b"/")
+        scope[SLASH] = True
 
 
 def _word_failures(send: Send) -> Send:

@@ -1,6 +1,6 @@
 """Read a request's JSON, within limits."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fastapi import Request
@@ -118,14 +118,19 @@ async def read_body(request: Request, bounds: Bounds) -> bytes:
         RequestError: It is declared twice.
         BodyTooLarge: It is longer than the bounds, and the rest is not read; or holds too many values.
     """
-    _require_clear(request)
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type != "application/json" and not (
-        media_type.startswith("application/") and media_type.endswith("+json")
-    ):
-        given = f"not {media_type}" if media_type else "which is missing"
-        raise UnsupportedMediaType(f"The body must be sent with `Content-Type: application/json`, {given}.")
+    _require_json(request)
     return bounds.hold(await _read(request, bounds.size))
+
+
+async def read_optional_body(request: Request, bounds: Bounds) -> bytes:
+    """Read a body that may be missing, whatever media type is declared then; what there is of it has to be JSON.
+
+    Raises:
+        UnsupportedMediaType: There are bytes that are not declared as JSON, or are compressed; they are not read.
+        RequestError: They are declared twice.
+        BodyTooLarge: It is longer than the bounds, and the rest is not read; or holds too many values.
+    """
+    return bounds.hold(await _read(request, bounds.size, _require_json))
 
 
 async def read_bytes(request: Request, bounds: Bounds) -> bytes:
@@ -140,6 +145,16 @@ async def read_bytes(request: Request, bounds: Bounds) -> bytes:
     return await _read(request, bounds.size)
 
 
+def _require_json(request: Request) -> None:
+    _require_clear(request)
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "application/json" and not (
+        media_type.startswith("application/") and media_type.endswith("+json")
+    ):
+        given = f"not {media_type}" if media_type else "which is missing"
+        raise UnsupportedMediaType(f"The body must be sent with `Content-Type: application/json`, {given}.")
+
+
 def _require_clear(request: Request) -> None:
     declared = len(request.headers.getlist("content-type"))
     if declared > 1:  # Whoever looks at the request in front of this server may have gone by another one.
@@ -149,7 +164,8 @@ def _require_clear(request: Request) -> None:
         raise UnsupportedMediaType("The body must be sent as it is, without a `Content-Encoding`.")
 
 
-async def _read(request: Request, limit: int) -> bytes:
+async def _read(request: Request, limit: int, require: Callable[[Request], None] | None = None) -> bytes:
+    """Read a body up to its limit; what it requires is looked at when there are bytes."""
     too_large = BodyTooLarge(f"The body is larger than the {limit} bytes that this server takes.")
     declared = request.headers.get("content-length", "")
     # Compared by its length first: int() refuses numbers of thousands of digits.
@@ -158,6 +174,8 @@ async def _read(request: Request, limit: int) -> bytes:
     chunks: list[bytes] = []
     size = 0
     async for chunk in request.stream():
+        if require is not None and chunk and not size:
+            require(request)
         size += len(chunk)
         if size > limit:
             raise too_large

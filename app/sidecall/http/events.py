@@ -1,37 +1,24 @@
-"""Server-sent events: whether a client wants them, and the queue of those that wait for it."""
+"""Server-sent events, and the queue of those that wait for a client."""
 
 import asyncio
-import re
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from pydantic_core import to_json
-from starlette.requests import Request
 
 from sidecall.core.jsonable import to_plain
 from sidecall.http.backlog import Backlog
 from sidecall.http.pieces import PIECE
 
 MEDIA_TYPE = "text/event-stream"
-# A weight of zero means "not this" (RFC 9110 §12.4.2).
-_REFUSED = re.compile(r"\bq=0(\.0*)?\s*(;|$)")
 # Seconds of silence after which a comment keeps proxies from closing the connection.
 KEEP_ALIVE = 15.0
 STILL_WORKING = b": still working\n\n"
 # Events that wait for a slow reader; progress beyond that is dropped, answers never are.
 _MOST = 256
 _MOST_BYTES = 1024 * 1024
-
-
-def wants_events(request: Request) -> bool:
-    """Return whether a client wants its answer as server-sent events."""
-    for part in request.headers.get("accept", "").lower().split(","):
-        media_type, _, parameters = part.partition(";")
-        if media_type.strip() == MEDIA_TYPE:
-            return _REFUSED.search(parameters) is None
-    return False
 
 
 class Events:

@@ -12,8 +12,10 @@ from sidecall.core.context import HeaderMap
 from sidecall.core.decisions.questions import asks_inside
 from sidecall.core.errors import UnknownContent
 from sidecall.core.invocation import CallRequest
+from sidecall.core.json_text import read_object
 from sidecall.core.jsonable import is_bulky
 from sidecall.core.messages import ToolCall, ToolMessage
+from sidecall.core.mistakes.misplaced import find_misplaced
 from sidecall.core.run.workspaces import require_conversation
 from sidecall.core.tool import STRUCTURE, CompiledTool
 from sidecall.mcp.blocks import write_blocks
@@ -63,9 +65,11 @@ async def call_tool(parts: McpParts, message: RpcMessage, exchange: Exchange) ->
 
 
 def _make_request(parts: McpParts, message: RpcMessage, exchange: Exchange) -> CallRequest:
-    name, args = message.params.get("name"), message.params.get("arguments")
+    name, args = message.params.get("name"), read_object(message.params.get("arguments"))
     if type(name) is not str or not (args is None or type(args) is dict):
         raise RpcError(INVALID_PARAMS, "`name` has to be a text, and `arguments` an object.")
+    if not args and (misplaced := find_misplaced(message.params, "arguments")) is not None:
+        raise RpcError(INVALID_PARAMS, f"The arguments of a call stand in `arguments`, not in `{misplaced}`.")
     meta = message.meta
     headers, context = exchange.headers, _read_context(meta)
     require_conversation(headers, context)

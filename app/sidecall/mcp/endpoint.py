@@ -12,6 +12,7 @@ from sidecall.auth.middleware import caller_of
 from sidecall.auth.passes import HEADERS
 from sidecall.core.errors import MalformedJSON, RequestError
 from sidecall.http import problems
+from sidecall.http.accepting import EVENTS, names_events, weigh
 from sidecall.http.body import is_plain, parse_body, read_body, read_plain
 from sidecall.http.context import make_context
 from sidecall.http.quota import quota_headers
@@ -63,7 +64,7 @@ class McpEndpoint:
         except RpcError as error:
             await _send(_refuse(error), scope, send)
             return
-        if scope["method"] == "GET" and self._parts.changes.is_fed and _wants_stream(scope):
+        if scope["method"] == "GET" and self._parts.changes.is_fed and names_events(_read_accept(scope)):
             await listen_as_before(self._parts, scope, receive, send)
         elif scope["method"] == "DELETE" and session is not None and self._parts.sessions is not None:
             self._parts.sessions.end(scope[HEADERS][RAW_HEADER], caller_of(scope))
@@ -123,9 +124,10 @@ class McpEndpoint:
         scope, receive, send = way
         live = LiveAnswer(scope, send, self._parts.backlog)
         live.request_id = message.id
+        live.may_begin = weigh(_read_accept(scope), EVENTS) > 0
         context = make_context(scope, receive)
         exchange = Exchange(context.caller, context.headers, modern, context.presence, context.presence)
-        exchange.tell, exchange.url = live.make_listener, _find_url(scope)
+        exchange.tell, exchange.url = live.make_listener if live.may_begin else None, _find_url(scope)
         exchange.sent = scope[HEADERS] if modern else None
         forget = _keep_running(session, message, live)
         try:
@@ -186,8 +188,8 @@ def _nothing() -> None:
     """Do nothing."""
 
 
-def _wants_stream(scope: Scope) -> bool:
-    return b"text/event-stream" in scope[HEADERS].get(b"accept", b"").lower()
+def _read_accept(scope: Scope) -> str:
+    return ",".join(value.decode("latin-1") for name, value in scope["headers"] if name == b"accept")
 
 
 def _refuse(error: RpcError, message: RpcMessage | None = None, *, is_modern: bool = True) -> Reply:

@@ -50,6 +50,7 @@ class LiveAnswer:
         self._events: Events | None = None
         self._writer: asyncio.Task[None] | None = None
         self.request_id: Id | None = None
+        self.may_begin = True  # Unless the client reads no streams.
         self.is_cut = False
         self.is_cancelled = False
 
@@ -89,7 +90,7 @@ class LiveAnswer:
         return self._events
 
     def _begin(self) -> None:
-        if self._writer is None and not self.is_cut and self._task is not None:
+        if self.may_begin and self._writer is None and not self.is_cut and self._task is not None:
             self._writer = asyncio.ensure_future(self._write(self._open()))
 
     async def _write(self, events: Events) -> None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from sidecall.core.errors import MalformedArguments
 from sidecall.core.invocation import Invocation
-from sidecall.core.json_text import name_json_type
+from sidecall.core.json_text import name_json_type, read_object
 from sidecall.core.native.items import CUT_OFF
 from sidecall.core.tool import Schema
 from sidecall.later import Later
@@ -22,7 +22,7 @@ _HALF = "The call was cut off before its end, so nothing has run. Send it again 
 
 
 def decode(invocation: Invocation) -> None:
-    """Read the arguments' JSON text, mending its form if need be; empty text and null are a call without arguments.
+    """Read the arguments' JSON text, mending its form if need be; empty text, null and `[]` are no arguments.
 
     Raises:
         MalformedArguments: The text is not JSON, or not an object, or the call is only a part of one.
@@ -40,7 +40,7 @@ def _decode(text: str, schema: Schema, repaired: list[str]) -> dict[str, object]
     if not text.strip():
         return {}
     try:
-        value = _text.parse_arguments(text, repaired)
+        value = read_object(_text.parse_arguments(text, repaired))
     except ValueError as error:
         reason = str(error)
         said = "the text ends before the JSON does, as if it was cut off" if reason.startswith(_END_OF_TEXT) else reason

@@ -8,17 +8,19 @@ from pydantic import BaseModel, ValidationError
 
 from sidecall.core.errors import NotAToolCall
 from sidecall.core.json_text import name_json_type
-from sidecall.core.messages import ToolCall, ToolMessage
+from sidecall.core.messages import ToolCall, ToolMessage, make_unchecked
 from sidecall.core.mistakes.resemblance import find_misspelt
 from sidecall.core.native.items import CUT_OFF, ITEM
 from sidecall.core.native.kinds import NAMES
 from sidecall.dataclasses import dataclass
 from sidecall.registry import Registry
+from sidecall.rest.misplaced import find_function, goes_on, refuse_misplaced, refuse_typeless
 from sidecall.rest.native.aiming import PART, aim
 from sidecall.rest.native.body import SentCall
 from sidecall.rest.native.reading import ITEM_EXAMPLES, STEP, read_item_call
 from sidecall.rest.native.received import DialectName, ReceivedCall, choose_call_id, explain_unfit
 from sidecall.rest.native.writing import ITEM_WRITERS, UNNAMED
+from sidecall.rest.said import find_said_calls, is_function_message, refuse_message
 from sidecall.rest.wire import (
     AnthropicToolUse,
     GeminiFunctionCallPart,
@@ -27,6 +29,7 @@ from sidecall.rest.wire import (
     ResponsesFunctionCall,
 )
 from sidecall.rest.writing import (
+    FUNCTION_MESSAGE,
     write_anthropic,
     write_gemini,
     write_langchain,
@@ -44,6 +47,8 @@ _SIGNS: Mapping[DialectName, tuple[str, str | None]] = {
 }
 # As Google's library writes it.
 _IN_PYTHON = "function_call"
+# The types of those calls that nothing but their type tells from one of LangChain's.
+_TYPED = {"arguments": "function_call", "input": "tool_use"}
 _MODELS: Mapping[DialectName, type[SentCall]] = {
     "langchain": LangChainToolCall,
     "openai": OpenAIToolCall,
@@ -93,20 +98,38 @@ def read_call(body: Any, registry: Registry) -> ReceivedCall:
     """
     if not isinstance(body, dict):
         raise NotAToolCall(_not_an_object(body), example=EXAMPLES["langchain"])
+    if (said := find_said_calls(body)) is not None:
+        raise refuse_message(said, EXAMPLES[said.dialect])
     sent = read_item_call(body) or _read_function_call(body)
     aim(sent, registry)
     return sent
 
 
+def read_batched(item: Any, registry: Registry) -> ReceivedCall:
+    """Understand an element of a batch, where a call may stand in the older form of Chat Completions.
+
+    Raises:
+        NotAToolCall: It is no call.
+    """
+    if not is_function_message(item):
+        return read_call(item, registry)
+    sent = read_call({"function": item["function_call"], "status": item.get("status")}, registry)
+    sent.call = make_unchecked(
+        ToolCall, {**sent.call.__dict__, "item": {**(sent.call.item or {}), "type": FUNCTION_MESSAGE}}
+    )
+    return sent
+
+
 def _read_function_call(body: dict[str, Any]) -> ReceivedCall:
     dialect = _recognize(body)
+    refuse_misplaced(body, dialect, EXAMPLES[dialect])
     try:
         sent = _MODELS[dialect].model_validate(body)
     except ValidationError as error:
         raise explain_unfit(dialect, error, EXAMPLES[dialect]) from None
     name, args, call_id = _READERS[dialect](sent)
     item = _ITEMS[dialect](sent) if dialect in _ITEMS else None
-    if sent.is_cut_off:
+    if sent.is_cut_off or (dialect == "gemini" and goes_on(find_function(body))):
         item = {"type": _TYPES[dialect], **(item or {}), CUT_OFF: True}
     call = ToolCall(name=name, args={} if args is None else args, id=choose_call_id(call_id), item=item)
     is_async = isinstance(sent, ResponsesFunctionCall) and sent.is_async is True
@@ -125,10 +148,15 @@ def _recognize(body: dict[str, Any]) -> DialectName:
     ]
     by_type = [name for name, (_, kind) in _SIGNS.items() if kind is not None and kind == body.get("type")]
     found = list(dict.fromkeys((*by_type, *by_key)))
+    if not by_type and found in ([], ["openai-responses"], ["anthropic"]):
+        refuse_typeless(body, _TYPED, EXAMPLES["langchain"])
     if len(found) == 1 and (by_type or body.get("type") is None):
         return found[0]
     example = EXAMPLES[found[0] if found else "langchain"]
     if len(found) > 1:
+        # What has a member for its function, or says its type, is of that dialect.
+        meant = next((name for name in ("openai", "gemini") if name in by_key), found[0])
+        refuse_misplaced(body, meant, EXAMPLES[meant])
         raise NotAToolCall(f"The call mixes the forms of {' and '.join(found)}; send one of them.", example=example)
     raise NotAToolCall(_list_types(body.get("type")), example=example)
 

@@ -4,12 +4,13 @@ import base64
 import hashlib
 import re
 
-from fastapi import APIRouter, FastAPI, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.types import Scope
 
+from sidecall.http.application import SLASH
 from sidecall.http.late_route import LateRoute
 
 router = APIRouter(include_in_schema=False, route_class=LateRoute)
@@ -39,9 +40,9 @@ class Assets(StaticFiles):
 
 
 @router.get("/docs")
-async def show_explorer() -> Response:
-    """Show Swagger UI; its addresses are relative, so that it works behind a prefix."""
-    return HTMLResponse(*_PAGE)
+async def show_explorer(request: Request) -> Response:
+    """Show Swagger UI; its addresses are relative, so that it works behind a prefix, and lead astray behind a slash."""
+    return RedirectResponse("../docs", headers=_SAFE) if SLASH in request.scope else HTMLResponse(*_PAGE)
 
 
 def _make_page() -> tuple[bytes, int, dict[str, str]]:

@@ -1,7 +1,7 @@
 """Describe for the OpenAPI document what the framework cannot see."""
 
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -38,10 +38,10 @@ def one_of(union: Any, examples: Mapping[str, Any]) -> dict[str, Any]:
     return _body({"anyOf": [refer_to(model) for model in typing.get_args(union)]}, examples)
 
 
-def array_of(union: Any, beside: type[BaseModel], examples: Mapping[str, Any]) -> dict[str, Any]:
-    """Describe a body that is an array of them, or a model that holds one."""
+def array_of(union: Any, beside: Sequence[type[BaseModel]], examples: Mapping[str, Any]) -> dict[str, Any]:
+    """Describe a body that is an array of them, or one of the models that hold one."""
     items = {"anyOf": [refer_to(model) for model in typing.get_args(union)]}
-    return _body({"anyOf": [{"type": "array", "items": items}, refer_to(beside)]}, examples)
+    return _body({"anyOf": [{"type": "array", "items": items}, *map(refer_to, beside)]}, examples)
 
 
 def json_body(model: type[BaseModel], examples: Mapping[str, Any]) -> dict[str, Any]:

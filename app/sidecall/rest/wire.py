@@ -69,6 +69,11 @@ class GeminiFunctionCall(BaseModel, defer_build=True):
     name: str
     args: Arguments = Field(default=None, description="The arguments; some models write them as JSON text.")
     id: SentId = Field(default=None, description="Echoed, where it is there.")
+    will_continue: bool | None = Field(
+        default=None,
+        validation_alias=AliasChoices("willContinue", "will_continue"),
+        description="Whether it is a piece of a call: nothing runs then, and the answer tells the model.",
+    )
 
 
 class GeminiFunctionCallPart(SentCall):
@@ -92,6 +97,30 @@ class Batch(CallBody):
 
     # Each is read by itself, so that the answer says what is wrong with it.
     calls: list[SkipValidation[Call]]
+
+
+class SaidCall(BaseModel, defer_build=True):
+    """A call in a message of Chat Completions; nothing of the program's stands beside it."""
+
+    id: SentId = Field(default=None, description="Echoed as `tool_call_id`; minted when absent.")
+    type: Literal["function"] | None = "function"
+    function: OpenAIFunction
+
+
+class SaidMessage(CallBody):
+    """What a model has said, as Chat Completions or Anthropic answer with it: the calls in it are run.
+
+    So are those of messages of LangChain (`tool_calls`), Ollama (`tool_calls`) and Gemini (`parts`), and of an answer
+    of the Responses API (`output`).
+    """
+
+    model_config = ConfigDict(extra="allow", json_schema_extra=_hide_callback)
+
+    role: Literal["assistant"]
+    content: Any = Field(
+        default=None, description="A text; Anthropic's blocks, of which those of `tool_use` are calls."
+    )
+    tool_calls: list[SaidCall] | None = Field(default=None, description="The calls of Chat Completions.")
 
 
 class DryRun(BaseModel, defer_build=True):

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from sidecall.core.messages import Content, ToolMessage
+from sidecall.core.native.items import ITEM
 from sidecall.core.results.blocks import Media, Part, read_block
 from sidecall.core.results.notes import find_note
 from sidecall.schema.forms.deferred import OWN_SEARCHES
@@ -32,9 +33,17 @@ def _read_content(message: ToolMessage) -> Content:
     return [*message.content, {"type": "text", "text": note}]
 
 
+# The type of an item that is a call in the older form, which has no id.
+FUNCTION_MESSAGE = "function_message"
+
+
 def write_openai(message: ToolMessage, url: str | None = None) -> dict[str, Any]:
     """Write a message of the Chat Completions API, which takes only text from tools; `url` leads to the rest."""
     content = _write_parts(_read_content(message), lambda part: {"type": "text", "text": _say(part, url)})
+    item = message.additional_kwargs.get(ITEM)
+    if isinstance(item, dict) and item.get("type") == FUNCTION_MESSAGE:
+        text = content if isinstance(content, str) else "\n".join(part["text"] for part in content)
+        return {"role": "function", "name": message.name, "content": text}
     return {"role": "tool", "tool_call_id": message.tool_call_id, "content": content}
 
 

@@ -5,6 +5,7 @@ const CUT_OFF = {
   finish_reason: new Set(["length", "model_length", "content_filter", "error", null]),
   stop_reason: new Set(["max_tokens", "model_context_window_exceeded", "refusal", null]),
   finishReason: new Set(["MAX_TOKENS", null]),
+  done_reason: new Set(["length"]),
   status: new Set(["incomplete", "failed", "cancelled", "in_progress", "budget_exceeded"]),
 };
 

@@ -1,6 +1,7 @@
 // Put the chunks of a streamed answer together to what the same request without a stream would have got.
 
 import { UnknownAnswer } from "./failures.js";
+import { gatherOllama } from "./ollama.js";
 
 const OF_GEMINI = ["candidates", "promptFeedback", "usageMetadata"];
 
@@ -9,13 +10,14 @@ export function isOfGemini(said) {
   return OF_GEMINI.some((key) => key in said);
 }
 
-/** Gather the chunks of OpenAI (both APIs), Anthropic or Gemini. */
+/** Gather the chunks of OpenAI (both APIs), Anthropic, Gemini or Ollama. */
 export function gather(chunks) {
   if (chunks.length === 0 || chunks.some((chunk) => chunk === null || typeof chunk !== "object")) {
     throw new UnknownAnswer("this is neither an answer of a model nor the chunks of one");
   }
   if (chunks.some(isOfGemini)) return gatherGemini(chunks);
   if (chunks.some((chunk) => "choices" in chunk)) return gatherChat(chunks);
+  if (chunks.every((chunk) => "done" in chunk && "message" in chunk)) return gatherOllama(chunks);
   const types = chunks.map((chunk) => String(chunk.type ?? ""));
   if (types.some((type) => type.startsWith("response."))) return gatherResponses(chunks);
   if (types.includes("message_start")) return gatherAnthropic(chunks);

@@ -128,7 +128,7 @@ export type CallEvent =
 /** What a model has said; `run` goes on with one that waited for a person. */
 export class Turn {
   private constructor();
-  readonly form: "openai" | "openai-responses" | "anthropic" | "gemini" | "gemini-steps" | "gemini-outputs" | "langchain";
+  readonly form: "openai" | "openai-responses" | "anthropic" | "gemini" | "gemini-steps" | "gemini-outputs" | "langchain" | "ollama";
   readonly said: unknown[];
   readonly calls: Json[];
   readonly answers: unknown[];

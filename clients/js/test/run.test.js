@@ -174,3 +174,109 @@ test("a turn goes on when a person has decided, and runs no call twice", async (
   assert.deepEqual(messages.slice(1).map((it) => it.content), ["8", "Refunded 5 for order 7."]);
   assert.deepEqual(rejected.slice(1).map((it) => it.content), ["8", "No receipt."]);
 });
+
+// Calls without ids of their own.
+const makeCall = (number, id) => ({
+  ...(id === undefined ? {} : { id }),
+  type: "function",
+  function: { name: "double", arguments: JSON.stringify({ number }) },
+});
+const makeChat = (ids) => ({
+  ...said.CHAT,
+  choices: [{
+    index: 0,
+    finish_reason: "tool_calls",
+    message: { role: "assistant", content: null, tool_calls: ids.map((id, index) => makeCall(4 + index, id)) },
+  }],
+});
+
+function readIds(items, name) {
+  const ids = items.map((it) => it[name]);
+  assert.ok(ids.every((id) => typeof id === "string" && id !== ""));
+  assert.equal(new Set(ids).size, ids.length);
+  return ids;
+}
+
+for (const ids of [[undefined, undefined], [null, null], ["", ""], ["call_0", "call_0"], ["call_0", ""]]) {
+  test(`a message and its answers have the same ids: ${JSON.stringify(ids)}`, async () => {
+    const whole = makeChat(ids);
+    const alone = makeChat(ids);
+
+    const [first, ...answers] = await server.run(whole);
+    const onlyAnswers = await server.run(alone, { answersOnly: true });
+
+    assert.deepEqual(readIds(first.tool_calls, "id"), readIds(answers, "tool_call_id"));
+    assert.deepEqual(answers.map((it) => it.content), ["8", "10"]);
+    assert.deepEqual(readIds(whole.choices[0].message.tool_calls, "id"), readIds(answers, "tool_call_id"));
+    assert.deepEqual(readIds(alone.choices[0].message.tool_calls, "id"), readIds(onlyAnswers, "tool_call_id"));
+  });
+}
+
+test("so have the answers that an SDK gives, and chunks", async () => {
+  const client = new OpenAI({ apiKey: "none", fetch: async () => Response.json(makeChat(["", ""])) });
+  const response = await client.chat.completions.create({ model: "scripted", messages: [] });
+  const chunks = structuredClone(said.CHAT_CHUNKS);
+  for (const call of chunks.flatMap((it) => it.choices).flatMap((it) => it.delta?.tool_calls ?? [])) delete call.id;
+
+  const answers = await server.run(response, { answersOnly: true });
+  const [first, answered] = await server.run(chunks);
+
+  assert.deepEqual(readIds(response.choices[0].message.tool_calls, "id"), readIds(answers, "tool_call_id"));
+  assert.deepEqual(readIds(first.tool_calls, "id"), [answered.tool_call_id]);
+});
+
+test("so have the other APIs", async () => {
+  const response = structuredClone(said.RESPONSE);
+  const message = structuredClone(said.ANTHROPIC);
+  for (const item of response.output) if (item.type === "function_call") item.call_id = "";
+  for (const block of message.content) if (block.type === "tool_use") delete block.id;
+
+  const [output] = await server.run(response, { answersOnly: true });
+  const [, answered] = await server.run(message);
+
+  assert.deepEqual(readIds(response.output.filter((it) => it.type === "function_call"), "call_id"), [output.call_id]);
+  assert.deepEqual(
+    readIds(message.content.filter((it) => it.type === "tool_use"), "id"),
+    [answered.content[0].tool_use_id],
+  );
+});
+
+test("Gemini gets back what its model gave", async () => {
+  const parts = [{ functionCall: { id: "", name: "double", args: { number: 4 } } }];
+
+  const [, answered] = await server.run({ role: "model", parts });
+
+  assert.deepEqual(answered.parts, [{ functionResponse: { id: "", name: "double", response: { output: "8" } } }]);
+});
+
+// Ollama's own form.
+const CALLS = [4, 5].map((number) => ({ function: { name: "double", arguments: { number } } }));
+const makeAnswer = (tool_calls, more) => ({
+  model: "qwen3",
+  message: { role: "assistant", content: "", tool_calls },
+  done: true,
+  done_reason: "stop",
+  ...more,
+});
+const tell = (content, more) => ({ role: "tool", tool_name: "double", content, ...more });
+const CUT = "The call was cut off before its end, so nothing has run. Send it again as a whole.";
+const OF_OLLAMA = {
+  "answer": [makeAnswer(CALLS), [tell("8"), tell("10")]],
+  "message": [makeAnswer(CALLS).message, [tell("8"), tell("10")]],
+  "with ids": [makeAnswer([{ id: "a", ...CALLS[0] }]), [tell("8", { tool_call_id: "a" })]],
+  "cut off": [makeAnswer(CALLS, { done_reason: "length" }), [tell("8"), tell(CUT)]],
+  "chunks": [[makeAnswer([CALLS[0]], { done: false }), makeAnswer([CALLS[1]])], [tell("8"), tell("10")]],
+  "broken off": [[makeAnswer(CALLS, { done: false })], [tell("8"), tell(CUT)]],
+  "no calls": [{ message: { role: "assistant", content: "8." }, done: true }, []],
+};
+
+for (const [name, [given, answers]] of Object.entries(OF_OLLAMA)) {
+  test(`Ollama gets its own form: ${name}`, async () => {
+    const messages = await server.run(given);
+    const calls = name === "with ids" ? [{ id: "a", ...CALLS[0] }] : CALLS;
+
+    assert.deepEqual(messages.slice(1), answers);
+    if (answers.length) assert.deepEqual(messages[0], { role: "assistant", content: "", tool_calls: calls });
+    assert.deepEqual(await server.run(given, { answersOnly: true }), answers);
+  });
+}

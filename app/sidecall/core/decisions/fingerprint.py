@@ -4,7 +4,7 @@ import hashlib
 import json
 from typing import Any
 
-from sidecall.core.json_text import parse_json
+from sidecall.core.json_text import parse_json, read_object
 from sidecall.core.messages import ToolCall
 from sidecall.core.record import CallRecord
 from sidecall.core.run.workspaces import HEADER
@@ -32,6 +32,6 @@ def read_args(args: dict[str, Any] | str) -> Any:
     if isinstance(args, dict):
         return args
     try:
-        return parse_json(args.encode(errors="surrogatepass") or b"{}")
+        return read_object(parse_json(args.encode(errors="surrogatepass") or b"{}"))
     except ValueError:
         return args

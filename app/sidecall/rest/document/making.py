@@ -25,6 +25,7 @@ from sidecall.rest.wire import (
     LangChainToolCall,
     OpenAIToolCall,
     ResponsesFunctionCall,
+    SaidMessage,
 )
 from sidecall.rest.workspaces.shown import WorkspaceTerm
 
@@ -36,6 +37,7 @@ _REQUEST_MODELS: list[type[BaseModel]] = [
     GeminiFunctionCallPart,
     *ITEM_CALLS,
     Batch,
+    SaidMessage,
     ApprovalDecision,
     ReplayWish,
     SecretValue,

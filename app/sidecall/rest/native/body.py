@@ -5,6 +5,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt
 from pydantic_core import PydanticCustomError
 
+from sidecall.core.json_text import read_object
+
 JsonObject = dict[str, Any]
 
 
@@ -13,12 +15,15 @@ def _be_whole(number: Any) -> Any:
 
 
 def _be_arguments(sent: Any) -> Any:
+    sent = read_object(sent)
     if sent is None or isinstance(sent, str | dict):
         return sent
     raise PydanticCustomError("arguments_type", "Input should be a JSON object or the text of one")
 
 
 Arguments = Annotated[str | JsonObject | None, BeforeValidator(_be_arguments)]
+# An object that PHP or Lua may have written.
+SentObject = Annotated[JsonObject, BeforeValidator(read_object)]
 
 # JSON has one kind of number: 3.0 is an integer, too.
 WholeNumber = Annotated[StrictInt, BeforeValidator(_be_whole)]

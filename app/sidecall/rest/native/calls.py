@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, StrictBool
 
-from sidecall.rest.native.body import Arguments, CharacterCount, JsonObject, SentCall, SentId, WholeNumber
+from sidecall.rest.native.body import Arguments, CharacterCount, JsonObject, SentCall, SentId, SentObject, WholeNumber
 
 
 class OpenAICustomInput(BaseModel, defer_build=True):
@@ -143,7 +143,7 @@ class GeminiFunctionCallStep(SentCall):
     type: Literal["function_call"]
     id: str = Field(description="Echoed as `call_id`.")
     name: str
-    arguments: JsonObject
+    arguments: SentObject
 
 
 # All but functions.

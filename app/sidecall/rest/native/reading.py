@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from sidecall.core.json_text import read_object
 from sidecall.core.messages import ToolCall
 from sidecall.core.native.items import CHECKS, CUT_OFF
 from sidecall.dataclasses import dataclass
@@ -67,7 +68,7 @@ def read_item_call(body: JsonObject) -> ReceivedCall | None:
 def is_step(body: JsonObject) -> bool:
     """Return whether a call of a function is a step of Gemini's and no item of OpenAI's."""
     is_function = body.get("type") == "function_call" and body.get("call_id") is None
-    return is_function and isinstance(body.get("id"), str) and isinstance(body.get("arguments"), dict)
+    return is_function and isinstance(body.get("id"), str) and isinstance(read_object(body.get("arguments")), dict)
 
 
 def _read_custom(sent: CustomToolCall) -> _Sent:

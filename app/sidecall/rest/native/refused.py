@@ -42,5 +42,14 @@ def refuse_executed(body: Mapping[str, Any]) -> None:
         raise NotAToolCall(f"`shell_call` is for {where}, and is executed there; it is not run here.")
 
 
+def is_executed(body: Mapping[str, Any]) -> bool:
+    """Return whether a call is refused as one that its provider has run, or runs in a place of its own."""
+    try:
+        refuse_executed(body)
+    except NotAToolCall:
+        return True
+    return False
+
+
 def _say(what: str, provider: str) -> str:
     return f"`{what}` was already executed by the provider ({provider}); it is not run here, and needs no answer."

@@ -9,11 +9,11 @@ from uuid_utils import uuid4
 from sidecall.core.approval import Approval
 from sidecall.core.calls.entry import CallEntry
 from sidecall.core.context import Caller
-from sidecall.core.errors import NotAToolCall, UnsupportedMediaType
+from sidecall.core.errors import NotAToolCall
 from sidecall.core.invocation import CallRequest
-from sidecall.core.json_text import name_json_type
+from sidecall.core.json_text import name_json_type, read_object
 from sidecall.core.messages import ToolCall
-from sidecall.http.body import parse_body, read_body, read_bytes
+from sidecall.http.body import parse_body, read_optional_body
 from sidecall.http.cache import DOCUMENTED as CACHE
 from sidecall.http.cache import PARAMETER as CACHE_CONTROL
 from sidecall.http.late_route import LateRoute
@@ -186,12 +186,8 @@ async def call_operation(
 
 
 async def _read_arguments(request: Request, parts: Parts, name: str, caller: Caller) -> dict[str, Any]:
-    if "content-type" not in request.headers:
-        if await read_bytes(request, parts.bounds):
-            raise UnsupportedMediaType
-        return {}
-    body = await read_body(request, parts.bounds)
-    args = parse_body(body) if body.strip() else {}
+    body = await read_optional_body(request, parts.bounds)
+    args = read_object(parse_body(body)) if body.strip() else {}
     if isinstance(args, dict):
         return args
     text = f"The body holds the arguments of the tool, as a JSON object, not as {name_json_type(args)}."

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sidecall.core.approval import Approval
 from sidecall.core.calls.errors import InvalidReplay
-from sidecall.http.body import read_json
+from sidecall.http.body import parse_body, read_optional_body
 from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.preferences import DOCUMENTED, PARAMETERS, read_preferences
@@ -82,13 +82,10 @@ async def replay_tool_call(
     """
     preferences = read_preferences(request.headers, parts.jobs.limits.wait)
     await find_call(parts, str(call_id), context.caller)
-    wish = _read_wish(await read_json(request, parts.bounds) if _has_body(request) else {})
+    body = await read_optional_body(request, parts.bounds)
+    wish = _read_wish(parse_body(body) if body.strip() else {})
     answer = answer_replay(parts, str(call_id), context, preferences, format, insists=wish.insist)
     return (await context.while_present(answer)).to_response()
-
-
-def _has_body(request: Request) -> bool:
-    return request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
 
 
 def _read_wish(body: Any) -> ReplayWish:

@@ -9,10 +9,10 @@ from pydantic import ValidationError
 from sidecall.core.approval import Approval
 from sidecall.core.calls.errors import CallbackRefused
 from sidecall.core.errors import BatchTooLarge, InvalidParameter, NotAToolCall
+from sidecall.http.accepting import wants_events
 from sidecall.http.body import read_body, read_json
 from sidecall.http.cache import DOCUMENTED as CACHE
 from sidecall.http.cache import PARAMETER as CACHE_CONTROL
-from sidecall.http.events import wants_events
 from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.preferences import DOCUMENTED as PREFERENCES
@@ -21,17 +21,19 @@ from sidecall.http.problems import Problem
 from sidecall.http.quota import DOCUMENTED
 from sidecall.registry import Registry
 from sidecall.rest.answers import answer_call, answer_calls, require_context
-from sidecall.rest.dialects import Shared, read_call
+from sidecall.rest.dialects import Shared, read_batched
 from sidecall.rest.document.served import naming_served
 from sidecall.rest.examples import ANSWERS, BATCH, CALLS
-from sidecall.rest.native.received import DialectName, ReceivedCall
+from sidecall.rest.native.body import CallBody
+from sidecall.rest.native.received import DialectName, ReceivedCall, explain_unfit
 from sidecall.rest.openapi import array_of, one_of
 from sidecall.rest.parts import CallContextDep, PartsDep
 from sidecall.rest.plain_calls import read_call_text
 from sidecall.rest.routes.dry_runs import rehearse_call, rehearse_calls
+from sidecall.rest.said import drop_talk, find_said_calls
 from sidecall.rest.stream import EventStream
 from sidecall.rest.waiting import DOCUMENTED as WAITING
-from sidecall.rest.wire import Answer, AnsweredCall, Batch, Call, DryRun
+from sidecall.rest.wire import Answer, AnsweredCall, Batch, Call, DryRun, SaidMessage
 
 router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
@@ -110,7 +112,7 @@ async def create_tool_call(
     """
     body = await read_body(request, parts.bounds)
     preferences = read_preferences(request.headers, parts.jobs.limits.wait)
-    if dry_run or wants_events(request):
+    if dry_run or _wants_events(request):
         with naming_served(parts.registry, context.caller):
             sent = read_call_text(body, parts.registry)
         if dry_run:
@@ -134,15 +136,16 @@ async def create_tool_call(
         },
         **_PROBLEMS,
     },
-    openapi_extra={"requestBody": array_of(Call, Batch, BATCH)},
+    openapi_extra={"requestBody": array_of(Call, (Batch, SaidMessage), BATCH)},
 )
 async def create_tool_call_batch(
     request: Request, parts: PartsDep, context: CallContextDep, format: AnswerFormat = None, dry_run: DryRunFlag = False
 ) -> Response:
     """Run calls concurrently and answer each in its place; one that fails harms no other.
 
-    When one element is not a call, nothing is run and the 422 says which. With `Accept: text/event-stream` each answer
-    comes as an event as soon as it is ready.
+    What a model has said may be sent as it is: its message, or the items of its answer. When one element is not a call,
+    nothing is run and the 422 says which. With `Accept: text/event-stream` each answer comes as an event as soon as it
+    is ready.
     """
     refuse_for_batch(read_preferences(request.headers, parts.jobs.limits.wait))
     body = await read_json(request, parts.bounds)
@@ -154,9 +157,13 @@ async def create_tool_call_batch(
     await require_context(parts, calls, context)
     if dry_run:
         return (await rehearse_calls(parts, calls, context, format)).to_response()
-    if wants_events(request):
+    if _wants_events(request):
         return EventStream(parts, request, calls, context, format)
     return (await context.while_present(answer_calls(parts, calls, context, format))).to_response()
+
+
+def _wants_events(request: Request) -> bool:
+    return wants_events(",".join(request.headers.getlist("accept")))
 
 
 def _refuse_callbacks(calls: Sequence[ReceivedCall]) -> None:
@@ -172,15 +179,30 @@ def _refuse_callbacks(calls: Sequence[ReceivedCall]) -> None:
 
 
 def _open_batch(body: Any) -> tuple[list[Any], Shared]:
-    """Return the calls of a batch, and what stands beside all of them."""
+    """Return the calls of a batch, or of a message of a model, and what stands beside all of them."""
     if isinstance(body, list):
-        return body, Shared()
+        return drop_talk(body), Shared()
+    if (said := find_said_calls(body)) is not None:
+        return said.calls, _read_beside(body)
     try:
-        batch = Batch.model_validate(body)
+        batch = Batch.model_validate(_open_inner(body))
     except ValidationError:
         text = 'A batch is a JSON array of calls, or {"calls": [...]}; send one call to POST /tool_calls.'
         raise NotAToolCall(text, example=[CALLS["langchain"]["value"]]) from None
-    return batch.calls, Shared(batch.state, batch.context or {}, batch.callback_url)
+    return drop_talk(batch.calls), Shared(batch.state, batch.context or {}, batch.callback_url)
+
+
+def _open_inner(body: Any) -> Any:
+    said = find_said_calls(body.get("calls")) if isinstance(body, dict) else None
+    return body if said is None else {**body, "calls": said.calls}
+
+
+def _read_beside(message: dict[str, Any]) -> Shared:
+    try:
+        beside = CallBody.model_validate({key: message.get(key) for key in ("state", "context", "callback_url")})
+    except ValidationError as error:
+        raise explain_unfit("an assistant message", error, [CALLS["openai"]["value"]]) from None
+    return Shared(beside.state, beside.context or {}, beside.callback_url)
 
 
 def _read_batch(body: Any, limit: int, registry: Registry) -> list[ReceivedCall]:
@@ -192,7 +214,7 @@ def _read_batch(body: Any, limit: int, registry: Registry) -> list[ReceivedCall]
     example: Any = None
     for index, item in enumerate(items):
         try:
-            calls.append(shared.complete(read_call(item, registry)))
+            calls.append(shared.complete(read_batched(item, registry)))
         except NotAToolCall as error:
             errors.append({"loc": [index], "type": "not_a_tool_call", "msg": error.message})
             example = example or error.members.get("example")

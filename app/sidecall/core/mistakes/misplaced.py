@@ -1,0 +1,28 @@
+"""Arguments that stand where another dialect has them: the call would run as if it had none."""
+
+from collections.abc import Mapping
+from typing import Any
+
+# What providers, frameworks and the pieces of their streams call the arguments of a call.
+_NAMES = tuple(
+    "args arguments input parameters params kwargs inputs tool_input toolInput tool_args toolArgs action_input"
+    " partialArgs partial_args partial_json partialJson".split()
+)
+_NOTHING = frozenset(("", "{}", "[]", "null"))
+
+
+def find_misplaced(call: Mapping[str, Any], right: str) -> str | None:
+    """Return under which name a call has its arguments where they do not stand under the right one, nor are missing."""
+    return None if is_filled(call.get(right)) else find_arguments(call, right)
+
+
+def find_arguments(holder: Mapping[str, Any], *besides: str) -> str | None:
+    """Return a name under which something holds arguments, other than those besides; None where it holds none."""
+    return next((name for name in _NAMES if name not in besides and is_filled(holder.get(name))), None)
+
+
+def is_filled(arguments: Any) -> bool:
+    """Return whether there is any argument, in an object or in the text of one."""
+    if isinstance(arguments, str):
+        return arguments.strip() not in _NOTHING
+    return arguments is not None and arguments not in ({}, [])
