@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from sidecall.core.errors import InvalidToolOption, SchemaInferenceError
@@ -12,6 +12,7 @@ from sidecall.later import Later
 from sidecall.schema.authored.faults import describe_whole, find_misfit, locate_fault
 from sidecall.schema.references import Targets, inline_references, inline_root, resolve
 from sidecall.schema.shape import strip_titles
+from sidecall.schema.whole import to_integer
 
 if TYPE_CHECKING:
     from sidecall.schema import judge_json as _judge_json
@@ -35,6 +36,11 @@ class JsonArgsSchema:
     hidden: Mapping[str, str] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
     fills: bool = True
+    guards: int = 0
+
+    def drop_unknown(self) -> "JsonArgsSchema":
+        """Make one that drops what has no place, even where it may have been meant for what was not sent."""
+        return replace(self, guards=0)
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Keep the names, which are those of the schema."""
@@ -53,9 +59,13 @@ class JsonArgsSchema:
         del injected  # A schema has no fields of its own to be injected.
         given: Any = dict(args)
         verdict = self.judge.judge(given)
-        checked = verdict.values if verdict.fits else _mend.mend(self.judge, given, verdict, repaired, ignored)
+        checked = verdict.values if verdict.fits else self._mend(given, verdict, repaired, ignored)
+        checked = self.judge.make_integers(checked)
         values: dict[str, Any] = _fill_defaults(checked, self.flat, self.flat) if self.fills else dict(checked)
         return values if self.takes is None else {name: values[name] for name in values if name in self.takes}
+
+    def _mend(self, given: Mapping[str, Any], verdict: "_mend.Reading", repaired: list[str], ignored: list[str]) -> Any:
+        return _mend.mend(self.judge, given, verdict, repaired, ignored, self.guards)
 
 
 def make_json_args_schema(
@@ -103,7 +113,8 @@ def compile_json_args_schema(
         judge = _judge_json.make_schema_judge(schema, flat, takes)
     except ValueError as error:
         raise SchemaInferenceError(f"{where}: args_schema is no JSON Schema: {locate_fault(error)}.") from error
-    return JsonArgsSchema(schema, flat, judge, takes)
+    # What its objects take beside their own names they are given; the function is not.
+    return JsonArgsSchema(schema, flat, judge, takes, guards=0 if takes is None else 1)
 
 
 # Where a schema can name properties that `additionalProperties` beside them does not see.
@@ -126,15 +137,17 @@ def _fill_defaults(value: Any, schema: Schema, root: Schema) -> Any:
     schema = resolve(schema, root)
     if isinstance(value, dict):
         properties: Schema = schema.get("properties", {})
-        absent = {
-            name: copy.deepcopy(inner["default"])
-            for name, inner in properties.items()
-            if _is_to_fill(inner, name, value)
-        }
+        absent = {name: _make_default(inner) for name, inner in properties.items() if _is_to_fill(inner, name, value)}
         return {name: _fill_defaults(item, properties.get(name, {}), root) for name, item in (value | absent).items()}
     if isinstance(value, list):
         return [_fill_defaults(item, schema.get("items") or {}, root) for item in value]
     return value
+
+
+def _make_default(schema: Schema) -> Any:
+    value = schema["default"]
+    is_whole = schema.get("type") == "integer" and isinstance(value, float) and value.is_integer()
+    return to_integer(value) if is_whole else copy.deepcopy(value)
 
 
 def _is_to_fill(inner: Any, name: str, value: Mapping[str, Any]) -> bool:
