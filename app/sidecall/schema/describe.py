@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sidecall.core.tool import Schema
-from sidecall.schema.joined import join_all
+from sidecall.schema.joined import join, join_all
+from sidecall.schema.references import ANNOTATIONS
 
 # What the names of formats mean, with an example that every one of our validators takes.
 FORMATS: Mapping[str, str] = {
@@ -21,6 +22,13 @@ FORMATS: Mapping[str, str] = {
     "ipv6": "an IPv6 address, such as 2001:db8::1",
     "regex": "a regular expression, such as ^[a-z]+$",
     "json-pointer": "a JSON pointer, such as /items/0",
+    "relative-json-pointer": "a relative JSON pointer, such as 1/name",
+    "uri-reference": "a URL or the end of one, such as /page?id=1",
+    "uri-template": "a URI template, such as /items/{id}",
+    "iri": "a URL, such as https://example.com/page",
+    "iri-reference": "a URL or the end of one, such as /page?id=1",
+    "idn-email": "an e-mail address, such as ada@example.com",
+    "idn-hostname": "a host name, such as www.example.com",
     "json-string": "JSON text",
     "base64": "base64, such as aGVsbG8=",
     "base64url": "base64url, such as aGVsbG8=",
@@ -60,6 +68,10 @@ def describe(schema: Schema) -> str:
 
 
 def _describe_plainly(schema: Schema, needed: Sequence[Sequence[str]]) -> str:
+    denied_twice = schema["not"].get("not") if isinstance(schema.get("not"), dict) else None
+    if isinstance(denied_twice, dict) and len(schema["not"]) == 1:  # It is wanted, then.
+        rest = {key: value for key, value in schema.items() if key != "not"}
+        return describe(join(rest, denied_twice))
     denied = _describe_denied(schema)
     if denied == NOTHING:
         return NOTHING
@@ -73,13 +85,17 @@ def _describe_plainly(schema: Schema, needed: Sequence[Sequence[str]]) -> str:
     return ", ".join(words)
 
 
+# What stands in a choice and is no rule of its members.
+_OF_CHOICES = ANNOTATIONS | {"anyOf", "oneOf", "discriminator"}
+
+
 def describe_options(schema: Schema, options: Sequence[Any]) -> str:
     """Describe what may be chosen from, each with the rules that hold for all."""
-    shared = {key: value for key, value in schema.items() if key not in ("anyOf", "oneOf", "description", "default")}
+    shared = {key: value for key, value in schema.items() if key not in _OF_CHOICES}
     each = [
         join_all({"allOf": [option, shared]}) if shared else option for option in options if isinstance(option, dict)
     ]
-    return " or ".join(dict.fromkeys(map(describe, each)))
+    return ANYTHING if True in options else " or ".join(dict.fromkeys(map(describe, each))) or NOTHING
 
 
 def add_article(words: str) -> str:
@@ -209,8 +225,17 @@ _COUNTS = (
 )
 
 
+_BOUNDING = frozenset(
+    {*_BOUNDS, *(key for low, high, _ in _COUNTS for key in (low, high))}.union(
+        "pattern contains items prefixItems unevaluatedItems propertyNames patternProperties".split()
+    )
+)
+
+
 def describe_bounds(schema: Schema) -> list[str]:
     """List what a schema says of a value beside its type: `at least 1`, `matching ^a`, `each at most 9`."""
+    if schema.keys().isdisjoint(_BOUNDING):
+        return []
     said = [f"{phrase} {schema[key]}" for key, phrase in _BOUNDS.items() if key in schema]
     for low, high, noun in _COUNTS:
         if schema.get("format") != "uri":
@@ -274,7 +299,7 @@ def _describe_denied(schema: Schema) -> str:
     denied = schema.get("not")
     if denied is None or denied is False:
         return ""
-    if denied is True or not denied.keys() - {"description", "title"}:
+    if denied is True or denied == {"not": False} or not denied.keys() - {"description", "title"}:
         return NOTHING
     return _deny(denied, find_type(schema))
 

@@ -24,17 +24,23 @@ def join_all(schema: Schema) -> Schema:
         return schema
     made = {key: value for key, value in schema.items() if key != "allOf"}
     for member in schema["allOf"]:
-        made = join(made, join_all(member) if isinstance(member, dict) else member)
+        made = join(made, member)
     return made
 
 
-def join(one: Any, two: Any) -> Any:
+def join(one: Any, two: Any) -> Schema:
     """Write two schemas that both have to hold as one; where they contradict each other the first counts."""
-    if not isinstance(one, dict) or not isinstance(two, dict):
-        return one if isinstance(one, dict) and two is not False else two
-    made = dict(one)
-    for key, value in two.items():
+    first, second = _read(one), _read(two)
+    made = dict(first)
+    for key, value in second.items():
         made[key] = _TIGHTER[key](made[key], value) if key in made and key in _TIGHTER else made.get(key, value)
-    if one.get("type") == "number" and two.get("type") == "integer":
+    if first.get("type") == "number" and second.get("type") == "integer":
         made["type"] = "integer"
     return made
+
+
+def _read(schema: Any) -> Schema:
+    """Read what is true of anything, or of nothing, as a schema like others."""
+    if isinstance(schema, dict):
+        return join_all(schema)
+    return {"not": {}} if schema is False else {}

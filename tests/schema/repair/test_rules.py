@@ -253,6 +253,26 @@ async def test_a_broken_rule_is_said(rule: str, place: str) -> None:
             {"route": "a", "file": "b"},
             "arguments: send route or file, not both",
         ),
+        (
+            {
+                "anyOf": [
+                    {"properties": {"by": WHOLE}, "required": ["by"]},
+                    {"properties": {"to": TEXT}, "required": ["to"]},
+                ]
+            },
+            {"by": "x"},
+            "by: Input should be an integer",
+        ),
+        (
+            {
+                "anyOf": [
+                    {"properties": {"by": WHOLE}, "required": ["by"]},
+                    {"properties": {"to": TEXT}, "required": ["to"]},
+                ]
+            },
+            {},
+            "arguments: send either {by, route?, file?} or {to, route?, file?}",
+        ),
         ({"minProperties": 1}, {}, "arguments: Input should be an object {route?, file?}, at least 1 key"),
         (
             {"dependentRequired": {"file": ["route"]}},

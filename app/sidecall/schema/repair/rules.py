@@ -141,7 +141,15 @@ def _word_union(error: Any, site: Site, root: Schema) -> list[FieldError]:
         each = [add_article(describe(it)) for it in options if isinstance(it, dict)]
         wanted = f"only one of these: {'; '.join(dict.fromkeys(each))}"
         return [{"loc": list(site.path), "type": "union", "msg": f"Input should be {wanted}", "expected": wanted}]
-    return Misfits(root).find(site.value, node, site.path)
+    return Misfits(root).find(site.value, _spread(node, options), site.path)
+
+
+def _spread(node: Schema, options: Sequence[Any]) -> Schema:
+    """Write the rules of an object that hold for all members of a union into each of them."""
+    if "properties" not in node:
+        return node
+    shared = {key: value for key, value in node.items() if key not in _UNIONS}
+    return {"anyOf": [join_all({"allOf": [it, shared]}) for it in options if isinstance(it, dict)]}
 
 
 _WORDS = {

@@ -186,7 +186,7 @@ class _Settling:
     def _find_elsewhere(self, stray: Stray) -> Path | None:
         """Find an argument of this very name one level further in, or beside the object that it was sent in."""
         for name, inner in stray.node["properties"].items():
-            if not isinstance(inner, dict) or not inner.keys() & _HOLDING:
+            if not isinstance(inner, dict) or _HOLDING.isdisjoint(inner):
                 continue
             options = list_options(inner, self._root)
             sent = stray.sent.get(name) or {}
