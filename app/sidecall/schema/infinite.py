@@ -14,7 +14,9 @@ from sidecall.schema.paths import OF_KEYS, Loc, list_schemas_at
 from sidecall.schema.walk import list_schemas
 
 # What a text begins with that a float may be read from.
-_BEGINS = frozenset("+-.0123456789iInN")
+_BEGINS = frozenset("+-.0123456789iInN \t\n\r\f\v")
+# The last letter of ASCII; beyond it there are spaces, too.
+_LAST = "~"
 _CHOOSING = frozenset(("anyOf", "oneOf", "allOf", "$ref"))
 _FORMS = frozenset(("const", "enum", "format", "pattern"))
 _HOLDING = (str, Mapping, list)
@@ -43,6 +45,8 @@ def refuse_infinite(given: Mapping[str, Any], checked: Any, schema: Schema) -> N
     Raises:
         ValidationError: One error for each.
     """
+    if not _may_hold(given.values()):  # As most do not, which is seen at once.
+        return
     found = list_infinite(given, schema)
     made = set(_find_made(checked)) if found else ()
     errors = [
@@ -52,6 +56,20 @@ def refuse_infinite(given: Mapping[str, Any], checked: Any, schema: Schema) -> N
     ]
     if errors:
         raise ValidationError.from_exception_data("Arguments", errors)
+
+
+def _may_hold(members: Iterable[Any]) -> bool:
+    """Return whether any text, at any depth, begins as a number does."""
+    for it in members:
+        if isinstance(it, str):
+            if it[:1] in _BEGINS or (it[:1] > _LAST and it[:1].isspace()):
+                return True
+        elif isinstance(it, dict):
+            if _may_hold(it) or _may_hold(it.values()):
+                return True
+        elif isinstance(it, list) and _may_hold(it):
+            return True
+    return False
 
 
 def _find_texts(value: Any, path: Loc) -> Iterator[Loc]:
