@@ -21,7 +21,7 @@ ORDINARY = {
     "executor": None,
     "command": None,
     "memory_limit_mb": None,
-    "unknown_args": "ignore",
+    "unknown_args": None,
     "extras": {},
     "annotations": ToolAnnotations(),
     "handle_tool_error": False,

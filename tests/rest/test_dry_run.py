@@ -41,7 +41,7 @@ def _call(name: str, **args: Any) -> dict[str, Any]:
     [
         ({"order": 7}, {"args": {"order": 7, "amount": 10.0}, "requires_approval": False}),
         ({"order": 7, "amount": 500}, {"args": {"order": 7, "amount": 500.0}, "requires_approval": True}),
-        ({"order": 7, "q": 1}, {"args": {"order": 7, "amount": 10.0}, "ignored_args": ["q"]}),
+        ({"order": 7, "q": "x"}, {"args": {"order": 7, "amount": 10.0}, "ignored_args": ["q"]}),
     ],
 )
 async def test_a_dry_run_says_what_would_run(make_client: MakeClient, args: dict[str, Any], said: Any) -> None:

@@ -112,7 +112,7 @@ async def test_what_is_not_json_is_refused(args: dict[str, Any], content: str) -
 
 async def test_an_argument_that_the_function_does_not_take_is_reported() -> None:
     """An open schema lets it pass; the function could not."""
-    message = await call(query="tea", zz=1)
+    message = await call(query="tea", zz=True)
 
     assert message.status == "success"
     assert message.response_metadata["ignored_args"] == ["zz"]

@@ -23,6 +23,27 @@ from sidecall.schema.describe import describe
         ({"type": "array", "items": {"type": "string"}, "minItems": 1}, "array of string, at least 1 item"),
         ({"type": "array", "items": False}, "array"),
         ({"$ref": "#/$defs/Node"}, "object"),
+        (
+            {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 9}, "maxItems": 3},
+            "array of integer, at most 3 items, each at least 0 and at most 9",
+        ),
+        ({"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 2}, 'array of one of "a", "b", at most 2 items'),
+        ({"type": "array", "prefixItems": [{"type": "integer"}], "items": False}, "array of integer, at most 1 item"),
+        (
+            {"type": "string", "contentMediaType": "application/json", "contentSchema": {"type": "integer"}},
+            "JSON text of integer",
+        ),
+        ({"type": "object", "propertyNames": {"pattern": "^a"}}, "object, each key matching ^a"),
+        ({"allOf": [{"type": "number", "minimum": 1}, {"type": "integer", "minimum": 3}]}, "integer, at least 3"),
+        (
+            {"type": "object", "properties": {"a": {}}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
+            "object {a?}, with a or b",
+        ),
+        (
+            {"type": "string", "anyOf": [{"pattern": "a"}, {"minLength": 5}]},
+            "string, matching a or string, at least 5 characters",
+        ),
+        ({"not": {}}, "left out, since nothing may be sent here"),
     ],
 )
 def test_a_schema_is_said_in_a_few_words(schema: dict[str, Any], expected: str) -> None:

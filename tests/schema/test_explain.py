@@ -1,12 +1,18 @@
 """A model is told which arguments to mend, in the words of JSON, without what it sent."""
 
-from typing import Any
+import enum
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+from uuid import UUID
 
 import pytest
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, Json, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from sidecall import tool
 from sidecall.schema.explain import explain, list_details, make_field_errors
+from tests.kit.calls import run
 
 SCHEMA = {
     "type": "object",
@@ -90,3 +96,56 @@ def test_which_alphabet_is_meant_is_said(kind: str, alphabet: str) -> None:
     (entry,) = make_field_errors([detail(kind, "Data should be valid base64: Invalid …", "body")], schema, sent)
 
     assert entry["msg"] == f"Input should be {alphabet}, such as aGVsbG8="
+
+
+class Colour(enum.Enum):
+    """A colour."""
+
+    RED = "r"
+
+
+@pytest.mark.parametrize(
+    ("kind", "sent", "text"),
+    [
+        (dict[int, str], {"a": "x"}, "p.a: the key has to be an integer"),
+        (dict[float, str], {"a": "x"}, "p.a: the key has to be a number"),
+        (dict[bool, int], {"q": 1}, "p.q: the key has to be a boolean"),
+        (dict[Decimal, int], {"q": 1}, "p.q: the key has to be a number"),
+        (dict[UUID, int], {"q": 1}, "p.q: the key has to be a UUID, such as 123e4567-e89b-42d3-a456-426614174000"),
+        (dict[date, int], {"q": 1}, "p.q: the key has to be a date as YYYY-MM-DD, such as 2026-03-14"),
+        (dict[Annotated[int, Field(ge=1)], int], {"0": 1}, "p.0: the key has to be a number, at least 1"),
+        (dict[Annotated[str, Field(pattern="^a")], int], {"0": 1}, "p.0: the key has to be a string, matching ^a"),
+        (
+            dict[Annotated[str, Field(max_length=2)], int],
+            {"000": 1},
+            "p.000: the key has to be a string, at most 2 characters",
+        ),
+        (dict[Literal["a", "b"], int], {"c": 1}, "p.c: There is no such argument; the arguments are: a, b"),
+        (dict[Colour, int], {"c": 1}, "p.c: There is no such argument; the arguments are: r"),
+        (dict[Literal[1, 2], int], {"3": 1}, "p.3: the key has to be 1 or 2"),
+        (list[dict[int, int]], [{"a": 1}], "p[0].a: the key has to be an integer"),
+        (dict[int, str] | None, {"a": "x"}, "p.a: the key has to be an integer"),
+        (dict[int, str] | str, {"a": "x"}, "p: the key has to be an integer"),
+        (dict[int, dict[int, int]], {"1": {"z": 2}}, "p.1.z: the key has to be an integer"),
+        (
+            Annotated[list[Annotated[int, Field(ge=0)]], Field(max_length=3)],
+            [1, 2, 3, 4],
+            "p: Input should be an array of integer, at most 3 items, each at least 0",
+        ),
+        (tuple[int, str], [1, "a", 2], "p: Input should be an array of integer, then string, exactly 2 items"),
+        (Annotated[dict[str, int], Field(min_length=1)], {}, "p: Input should be an object, at least 1 key"),
+        (Annotated[Decimal, Field(decimal_places=1)], "1.25", "p: Input should have no more than 1 decimal place"),
+        (complex, "x", "p: Input should be a complex number, such as 1+2j"),
+        (Json[int], '"x"', "p: Input should be JSON text of integer"),
+    ],
+)
+async def test_a_rule_of_python_is_said_in_words_of_json(kind: Any, sent: Any, text: str) -> None:
+    """Of keys, too, of whose types schemas say nothing."""
+
+    def take(p: Any) -> str:
+        """Take."""
+        return repr(p)
+
+    take.__annotations__["p"] = kind
+
+    assert (await run(tool(take), {"p": sent})).content == text

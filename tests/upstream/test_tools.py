@@ -59,3 +59,35 @@ async def test_what_is_the_callers_goes_with_the_call(make_client: MakeClient) -
     assert without["content"] == "Error: this tool needs a secret PAT of its caller, who keeps none here."
     assert kept.is_success
     assert found["content"] == "see {'word': 'x'} {'Authorization': 'Bearer [redacted]', 'X-User': 'ann'}"
+
+
+PAGES: dict[str, Any] = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}, "page_size": {"type": "integer"}},
+    "required": ["text"],
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "args", "content"),
+    [
+        (PAGES, {"text": "a", "page_size": 3.0}, "see {'text': 'a', 'page_size': 3} {}"),
+        (
+            PAGES,
+            {"text": "a", "limit": 10},
+            "limit: There is no such argument; the arguments are: page_size, text",
+        ),
+        # what cannot be meant for another one is the server's business, and what it says that it takes
+        (PAGES, {"text": "a", "lang": "en"}, "see {'text': 'a', 'lang': 'en'} {}"),
+        (PAGES | {"additionalProperties": True}, {"text": "a", "limit": 10}, "see {'text': 'a', 'limit': 10} {}"),
+    ],
+)
+async def test_arguments_are_held_to_what_the_server_lists(
+    make_client: MakeClient, schema: dict[str, Any], args: dict[str, Any], content: str
+) -> None:
+    """As those of our own tools are."""
+    client = await make_client(make(input_schema=schema))
+
+    message = (await client.post("/tool_calls", json={"name": "a__see", "args": args, "id": "1"})).json()
+
+    assert message["content"] == content

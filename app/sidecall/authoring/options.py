@@ -51,7 +51,7 @@ class OptionFields(BaseModel, defer_build=True):
     timeout_error_function: Callable[..., Any] | None = None
     executor: ExecutorName | None = None
     memory_limit_mb: Annotated[int, Field(ge=1)] | None = None
-    unknown_args: UnknownArgs = "ignore"
+    unknown_args: UnknownArgs | None = None
     extras: dict[str, Any] | None = None
     annotations: ToolAnnotations | None = None
     handle_tool_error: HandlerOption | None = False

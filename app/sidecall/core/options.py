@@ -59,6 +59,7 @@ class ToolOptions:
     `timeout` is in seconds; None means the server's default. `executor` None means inline for async functions and a
     thread for the others; `memory_limit_mb` bounds what a call in a process may take, None means the server's bound.
     `unknown_args` says what happens to an argument that no parameter takes; "tell" ignores it and says so to the model.
+    None ignores it, unless it may have been meant for a parameter that was not sent.
 
     The handlers word what the model reads of a ToolException and of arguments that do not fit: True and False keep the
     default (for arguments True is LangChain's fixed text), a text replaces it, a function makes it from the exception.
@@ -90,7 +91,7 @@ class ToolOptions:
     timeout_error_function: Callable[..., Any] | None = None
     executor: ExecutorName | None = None
     memory_limit_mb: int | None = None
-    unknown_args: UnknownArgs = "ignore"
+    unknown_args: UnknownArgs | None = None
     extras: Mapping[str, Any] = field(default_factory=dict)
     annotations: ToolAnnotations = field(default_factory=ToolAnnotations)
     handle_tool_error: Handler = False

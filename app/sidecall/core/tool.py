@@ -20,6 +20,8 @@ from sidecall.dataclasses import dataclass
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 Schema = dict[str, Any]
+# Deeper than what comes from outside may be.
+DEEPEST = 1_000
 # Where the artifact of a tool that keeps one has the value that its content says.
 STRUCTURE = "structured_content"
 
@@ -52,6 +54,9 @@ class ArgsSchema(Protocol):
     @property
     def reserved(self) -> frozenset[str]:
         """Names that a model must not use."""
+
+    def drop_unknown(self) -> "ArgsSchema":
+        """Make one that drops what has no place, even where it may have been meant for what was not sent."""
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Name values as a model names its arguments, where `validate` names them otherwise."""

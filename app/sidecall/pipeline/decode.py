@@ -32,7 +32,11 @@ def decode(invocation: Invocation) -> None:
     if call.item is not None and CUT_OFF in call.item:
         raise MalformedArguments(_HALF, [{"loc": [], "type": "cut_off", "msg": _HALF}])
     if isinstance(args, str):
-        args = _decode(args, invocation.tool.args_schema.flat, invocation.repaired)
+        try:
+            args = _decode(args, invocation.tool.args_schema.flat, invocation.repaired)
+        except MalformedArguments:
+            invocation.repaired.clear()  # Nothing is mended where the call is refused.
+            raise
     invocation.args = args
 
 

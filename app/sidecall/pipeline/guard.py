@@ -111,8 +111,6 @@ def _replace_args(invocation: Invocation, name: str, args: Any) -> None:
         validate(invocation)
     except (TypeError, ToolFailure) as error:
         raise _deny(invocation, name, error, _UNCHECKED_CALL) from error
-    invocation.ignored[:] = dict.fromkeys(invocation.ignored)
-    invocation.repaired[:] = dict.fromkeys(invocation.repaired)
 
 
 def _deny(invocation: Invocation, name: str, error: BaseException, unchecked: str) -> CallDenied:

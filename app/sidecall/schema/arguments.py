@@ -35,6 +35,8 @@ def validate(invocation: Invocation) -> None:
     try:
         values = schema.validate(invocation.args, injected, invocation.repaired, invocation.ignored)
     except InvalidArguments as failure:
+        invocation.repaired.clear()  # Nothing is mended where the call is refused.
+        _drop_repeated(invocation)
         if schema.hidden:
             _blame_no_model(invocation, failure)
         raise
@@ -42,9 +44,16 @@ def validate(invocation: Invocation) -> None:
         raise
     except BaseException as error:
         raise ToolExecutionError(invocation.tool.name, invocation.call.id) from error
+    _drop_repeated(invocation)
     if injected is not NOTHING:
         values.update({name: value for name, value in injected.items() if name not in schema.hidden})
     invocation.values = values
+
+
+def _drop_repeated(invocation: Invocation) -> None:
+    for notes in (invocation.repaired, invocation.ignored):
+        if len(notes) > 1:
+            notes[:] = dict.fromkeys(notes)
 
 
 def _blame_no_model(invocation: Invocation, failure: InvalidArguments) -> None:

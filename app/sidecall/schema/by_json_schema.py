@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from sidecall.core.errors import InvalidToolOption, SchemaInferenceError
@@ -14,6 +14,7 @@ from sidecall.schema.forms.one_object import find_omissible
 from sidecall.schema.normal.dialects import hide_forbidden
 from sidecall.schema.references import Targets, inline_references, inline_root, resolve
 from sidecall.schema.shape import strip_titles
+from sidecall.schema.whole import to_integer
 
 if TYPE_CHECKING:
     from sidecall.schema import judge_json as _judge_json
@@ -41,6 +42,11 @@ class JsonArgsSchema:
     reserved: frozenset[str] = frozenset()
     fills: bool = True
     omissible: frozenset[str] = frozenset()
+    guards: int = 0
+
+    def drop_unknown(self) -> "JsonArgsSchema":
+        """Make one that drops what has no place, even where it may have been meant for what was not sent."""
+        return replace(self, guards=0)
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Keep the names, which are those of the schema."""
@@ -59,9 +65,13 @@ class JsonArgsSchema:
         del injected  # A schema has no fields of its own to be injected.
         given: Any = _drop_nulls(args, self.omissible) if self.omissible else dict(args)
         verdict = self.judge.judge(given)
-        checked = verdict.values if verdict.fits else _mend.mend(self.judge, given, verdict, repaired, ignored)
+        checked = verdict.values if verdict.fits else self._mend(given, verdict, repaired, ignored)
+        checked = self.judge.make_integers(checked)
         values: dict[str, Any] = _fill_defaults(checked, self.flat, self.flat) if self.fills else dict(checked)
         return values if self.takes is None else {name: values[name] for name in values if name in self.takes}
+
+    def _mend(self, given: Mapping[str, Any], verdict: "_mend.Reading", repaired: list[str], ignored: list[str]) -> Any:
+        return _mend.mend(self.judge, given, verdict, repaired, ignored, self.guards)
 
 
 def make_json_args_schema(
@@ -125,7 +135,9 @@ def compile_json_args_schema(
         judge = _judge_json.make_schema_judge(schema, flat, takes)
     except ValueError as error:
         raise SchemaInferenceError(f"{where}: args_schema is no JSON Schema: {locate_fault(error)}.") from error
-    return JsonArgsSchema(schema, hide_forbidden(flat), judge, takes, omissible=find_omissible(flat))
+    # What its objects take beside their own names they are given; the function is not.
+    guards = 0 if takes is None else 1
+    return JsonArgsSchema(schema, hide_forbidden(flat), judge, takes, omissible=find_omissible(flat), guards=guards)
 
 
 def _drop_nulls(args: Mapping[str, Any], omissible: frozenset[str]) -> dict[str, Any]:
@@ -152,17 +164,19 @@ def _fill_defaults(value: Any, schema: Schema, root: Schema) -> Any:
     schema = resolve(schema, root)
     if isinstance(value, dict):
         properties: Schema = schema.get("properties", {})
-        absent = {
-            name: copy.deepcopy(inner["default"])
-            for name, inner in properties.items()
-            if _is_to_fill(inner, name, value)
-        }
+        absent = {name: _make_default(inner) for name, inner in properties.items() if _is_to_fill(inner, name, value)}
         return {name: _fill_defaults(item, properties.get(name, {}), root) for name, item in (value | absent).items()}
     if isinstance(value, list):
         listed, rest = schema.get("prefixItems", ()), schema.get("items") or {}
         first = [_fill_defaults(item, inner, root) for item, inner in zip(value, listed, strict=False)]
         return first + [_fill_defaults(item, rest, root) for item in value[len(listed) :]]
     return value
+
+
+def _make_default(schema: Schema) -> Any:
+    value = schema["default"]
+    is_whole = schema.get("type") == "integer" and isinstance(value, float) and value.is_integer()
+    return to_integer(value) if is_whole else copy.deepcopy(value)
 
 
 def _is_to_fill(inner: Any, name: str, value: Mapping[str, Any]) -> bool:

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,10 +15,11 @@ from pydantic_core import PydanticSerializationError, to_json
 from pydantic_core.core_schema import LiteralSchema
 
 from sidecall.core.parameter import Parameter
-from sidecall.core.tool import Schema
+from sidecall.core.tool import DEEPEST, Schema
 from sidecall.dataclasses import dataclass
 from sidecall.later import Later
 from sidecall.schema.catch_all import CatchAll, make_catch_all
+from sidecall.schema.infinite import refuse_infinite, takes_numbers
 from sidecall.schema.references import inline_references
 from sidecall.schema.shape import require_tags, shape_arguments, strip_titles
 from sidecall.schema.walk import walk
@@ -50,7 +51,8 @@ class ModelArgsSchema:
     `closed` is what names are judged by: `flat`, but without names that only the model and not the function takes.
     `fields` maps each field of the model to the function's parameter. `hidden` maps the fields of the author's own
     model that are injected rather than sent to the names under which the model reads them; `reserved` are all names
-    of those. `catch_all` reads the arguments of a function's `**kwargs`.
+    of those. `takes_numbers` says that a text may be read as a number that JSON does not have. `catch_all` reads the
+    arguments of a function's `**kwargs`.
     """
 
     model: type[BaseModel]
@@ -64,10 +66,16 @@ class ModelArgsSchema:
     drops_unknown: bool
     unknown: UnknownMode
     json_mode: JsonMode
+    takes_numbers: bool
+    guards: int = DEEPEST
     renamed: Mapping[str, str] = field(default_factory=dict)
     catch_all: CatchAll | None = None
     # What `_check` does for most models, without a look at how; None for the others.
     check_plainly: Callable[..., BaseModel] | None = None
+
+    def drop_unknown(self) -> "ModelArgsSchema":
+        """Make one that drops what has no place, even where it may have been meant for what was not sent."""
+        return replace(self, guards=0)
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Name values by parameter as a model names its arguments."""
@@ -94,6 +102,8 @@ class ModelArgsSchema:
         try:
             if self.check_plainly is not None:
                 checked = self.check_plainly(given, extra="forbid")
+                if self.takes_numbers:
+                    refuse_infinite(given, checked, self.closed)
             else:
                 checked = self._check(given)
         except ValidationError as error:
@@ -111,7 +121,7 @@ class ModelArgsSchema:
         judge = _judge.ModelJudge(
             self._check, self._check_known, self.closed, self.hidden.values(), walks=self.unknown == "walk"
         )
-        checked: BaseModel = _mend.mend(judge, given, judge.read(error, given), repaired, ignored)
+        checked: BaseModel = _mend.mend(judge, given, judge.read(error, given), repaired, ignored, self.guards)
         return checked
 
     def _place_injected(self, field: str, value: Any) -> tuple[str, Any]:
@@ -134,6 +144,8 @@ class ModelArgsSchema:
             checked = validator.validate_python(given, extra=extra)
         else:
             checked = validator.validate_json(text, extra=extra)
+        if self.takes_numbers:
+            refuse_infinite(given, checked, self.closed)
         return checked
 
     def _check_known(self, given: Mapping[str, Any]) -> BaseModel:
@@ -142,6 +154,8 @@ class ModelArgsSchema:
         text = None if self.json_mode == "never" else self._write_json(given)
         checked: BaseModel
         checked = validator.validate_python(given) if text is None else validator.validate_json(text)
+        if self.takes_numbers:
+            refuse_infinite(given, checked, self.closed)
         return checked
 
     def _write_json(self, given: Mapping[str, Any]) -> bytes | None:
@@ -232,6 +246,7 @@ def make_args_schema(
         drops_unknown=drops,
         unknown=unknown,
         json_mode=json_mode,
+        takes_numbers=takes_numbers(flat),
         check_plainly=model.__pydantic_validator__.validate_python if is_plain else None,
         catch_all=None if catch_all is None else make_catch_all(catch_all, accepted, forbidden, shown),
         renamed={name: names[field][0] for field, name in fields.items() if name not in names[field]},

@@ -88,7 +88,7 @@ def compile_tool(
     injections = _plan_injections(where, signature, args_schema if isinstance(args_schema, type) else None)
     hidden = {injection.parameter for injection in injections}
     refuse_web_parameters(where, (it for it in signature.parameters if it.name not in hidden))
-    schema = _make_args_schema(where, signature, docstring, injections, args_schema, options)
+    schema = _settle(_make_args_schema(where, signature, docstring, injections, args_schema, options), options)
     _refuse_loose(where, schema, options)
     is_async = _is_async(function)
     return CompiledTool(
@@ -165,6 +165,11 @@ def _make_args_schema(
         )
     described = docstring.parameters
     return infer_args_schema(where, signature.parameters, described, injected, forbid_unknown=is_closed)
+
+
+def _settle(schema: ArgsSchema, options: ToolOptions) -> ArgsSchema:
+    """Let arguments that nothing takes be dropped in any case, where the author says so."""
+    return schema.drop_unknown() if options.unknown_args in ("ignore", "tell") else schema
 
 
 def _refuse_loose(where: str, schema: ArgsSchema, options: ToolOptions) -> None:

@@ -9,8 +9,9 @@ from pydantic_core import ErrorDetails, ValidationError
 from sidecall.core.collector import pause_collector
 from sidecall.core.mistakes.field_errors import MOST_FIELDS, FieldError
 from sidecall.core.tool import Schema
-from sidecall.schema.describe import describe
-from sidecall.schema.repair.entries import make_misfit, make_missing, make_unknown, say_wanted
+from sidecall.schema.describe import count, describe
+from sidecall.schema.paths import OF_KEYS
+from sidecall.schema.repair.entries import make_key, make_misfit, make_missing, make_unknown, say_wanted
 from sidecall.schema.repair.fitting import has_fitting_type
 from sidecall.schema.repair.members import list_members
 from sidecall.schema.repair.misfits import Misfits
@@ -27,8 +28,10 @@ _MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
     "union_tag_invalid": lambda ctx: f"Field {ctx['discriminator']} must be one of {ctx['expected_tags']}",
     "uuid_parsing": lambda _: "Input should be a valid UUID",
     "url_parsing": lambda _: "Input should be a valid URL",
-    "decimal_max_digits": lambda ctx: f"Input should have no more than {ctx['max_digits']} digits",
-    "decimal_max_places": lambda ctx: f"Input should have no more than {ctx['decimal_places']} decimal places",
+    "decimal_max_digits": lambda ctx: f"Input should have no more than {count(ctx['max_digits'], 'digit')}",
+    "decimal_max_places": lambda ctx: f"Input should have no more than {count(ctx['decimal_places'], 'decimal place')}",
+    "complex_type": lambda _: "Input should be a complex number, such as 1+2j",
+    "complex_str_parsing": lambda _: "Input should be a complex number, such as 1+2j",
     "decimal_whole_digits": lambda ctx: f"Input should have no more than {ctx['whole_digits']} digits before the point",
     "byte_size_unit": lambda _: "Input should be a number of bytes, or one with a unit such as KB or MiB",
 }
@@ -97,6 +100,10 @@ def word_errors(found: Sequence[tuple[ErrorDetails, Site]], schema: Schema) -> l
 
 def _explain_union(details: Sequence[ErrorDetails], site: Site, root: Schema) -> Iterator[FieldError]:
     """Explain by the schema why no member of a union fits, or else by what its members say."""
+    infinite = next((it for it in details if it["type"] == "finite_number"), None)
+    if infinite is not None:
+        yield _make_entry(infinite, site, root)
+        return
     decimal = _explain_decimal([it["type"] for it in details], site, root)
     found = Misfits(root).find(site.value, site.node, site.path) if decimal is None else [decimal]
     if found:
@@ -130,8 +137,56 @@ def _describe_decimal(number: Schema) -> str:
     return f"decimal {describe(number)}, such as 12.50"
 
 
+# What a key is read as, by the first word of pydantic's rules.
+_KEYS: dict[str, Schema] = {
+    "int": {"type": "integer"},
+    "float": {"type": "number"},
+    "decimal": {"type": "number"},
+    "finite": {"type": "finite number"},
+    "bool": {"type": "boolean"},
+    **{
+        kind: {"type": "string", "format": form}
+        for kind, form in {
+            "date": "date",
+            "datetime": "date-time",
+            "time": "time",
+            "timedelta": "duration",
+            "uuid": "uuid",
+            "url": "uri",
+        }.items()
+    },
+}
+# The keyword of JSON Schema for pydantic's rules with a number or a pattern, and where pydantic keeps that.
+_BOUNDS = {
+    "greater_than": ("exclusiveMinimum", "gt"),
+    "greater_than_equal": ("minimum", "ge"),
+    "less_than": ("exclusiveMaximum", "lt"),
+    "less_than_equal": ("maximum", "le"),
+    "multiple_of": ("multipleOf", "multiple_of"),
+    "string_too_short": ("minLength", "min_length"),
+    "string_too_long": ("maxLength", "max_length"),
+    "string_pattern_mismatch": ("pattern", "pattern"),
+}
+
+
+_WANTED, _WANTED_KEY = "the key: Input should be ", "the key has to be "
+
+
+def _make_key_entry(detail: ErrorDetails, site: Site) -> FieldError:
+    """Word what is wrong with a key, of whose type the schema says nothing unless it is a text."""
+    kind, node = detail["type"], site.node or {}
+    keyword, place = _BOUNDS.get(kind, ("", ""))
+    if kind in _RAISED or not (keyword or len(node) > 1 or kind.partition("_")[0] in _KEYS):
+        text = _clean(explain(detail), "Input should be another one")
+        return {"loc": list(site.path), "type": kind, "msg": f"the key: {text}".replace(_WANTED, _WANTED_KEY)}
+    said = {keyword: detail.get("ctx", {})[place]} if keyword else _KEYS.get(kind.partition("_")[0], {})
+    return make_key(site.path, kind, describe(node if len(node) > 1 else said))
+
+
 def _make_entry(detail: ErrorDetails, site: Site, root: Schema) -> FieldError:
     kind = detail["type"]
+    if detail["loc"][-1:] == (OF_KEYS,):
+        return _make_key_entry(detail, site)
     if kind == "missing":
         return make_missing(site.path, site.node, root)
     if kind == "extra_forbidden" or kind == "unexpected_keyword_argument":
@@ -149,6 +204,8 @@ def _make_entry(detail: ErrorDetails, site: Site, root: Schema) -> FieldError:
 def _is_in_schema(kind: str, node: Schema) -> bool:
     if kind in _RAISED:
         return node.get("format") == "email"
+    if kind.startswith("complex_"):
+        return False
     if kind in _ENCODED:
         return node.get("format") in ("base64", "base64url")
     return kind in _IN_SCHEMA or kind.endswith(("_type", "_parsing", "_parsing_size"))

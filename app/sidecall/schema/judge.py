@@ -7,14 +7,14 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from sidecall.core.mistakes.field_errors import MOST_FIELDS, FieldError
-from sidecall.core.tool import Schema
+from sidecall.core.tool import DEEPEST, Schema
 from sidecall.dataclasses import dataclass
 from sidecall.schema.explain import list_details, word_errors
-from sidecall.schema.paths import reduce_to_data
+from sidecall.schema.paths import OF_KEYS, reduce_to_data
 from sidecall.schema.repair.entries import Path
 from sidecall.schema.repair.mend import Reading
-from sidecall.schema.repair.sites import OF_KEYS, Site, locate
-from sidecall.schema.repair.strays import DEEPEST, Stray, find_strays
+from sidecall.schema.repair.sites import Site, locate
+from sidecall.schema.repair.strays import Stray, find_strays
 
 # What pydantic says of a name that there is no field for.
 _UNKNOWN = frozenset(("extra_forbidden", "unexpected_keyword_argument"))

@@ -10,15 +10,18 @@ from sidecall.core.errors import InvalidArguments
 from sidecall.core.mistakes.field_errors import MOST_FIELDS, FieldError
 from sidecall.core.tool import Schema
 from sidecall.dataclasses import dataclass
+from sidecall.schema.describe import list_needed
+from sidecall.schema.joined import join_all
 from sidecall.schema.normal.dialects import list_forbidden
 from sidecall.schema.references import ANNOTATIONS
-from sidecall.schema.repair.entries import Path, make_misfit, make_missing, make_unknown
+from sidecall.schema.repair.entries import Path
 from sidecall.schema.repair.mend import Reading
-from sidecall.schema.repair.misfits import Misfits
+from sidecall.schema.repair.rules import add_rule, find_rule, word_rule
 from sidecall.schema.repair.sites import Site, find_inner
 from sidecall.schema.repair.strays import find_strays
 from sidecall.schema.validators import compile_validator
 from sidecall.schema.walk import list_schemas, map_children
+from sidecall.schema.whole import make_integers
 
 # Stands in messages where the validator would repeat what was sent.
 _MASK = "Input"
@@ -48,10 +51,12 @@ _FORMATS = {"time": _is_time, "date-time": _is_moment, "duration": _is_duration}
 class SchemaJudge:
     """A JSON Schema as it is, and once more with the objects closed that leave open which names they take.
 
-    `root` is the schema by which errors are worded; of its own names those count that the function takes.
+    `root` is the schema by which errors are worded; of its own names those count that the function takes. `schema` is
+    what `validator` is compiled from, which may refer to definitions.
     """
 
     root: Schema
+    schema: Schema
     validator: Any
     takes_any: bool
 
@@ -65,13 +70,17 @@ class SchemaJudge:
         """How long the path of a name has to be that nothing forbids and that is kept; None where all are dropped."""
         return 1 if self.takes_any else 2
 
+    def make_integers(self, fitting: Any) -> Any:
+        """Put integers in place of the whole floats that the schema takes for such, as JSON does."""
+        return make_integers(fitting, self.root, self.schema, lambda data: self.validator.evaluate(data).list())
+
     def judge(self, data: Mapping[str, Any]) -> Reading:
         """Find what is wrong with arguments, names that the schema does not have included."""
         errors = self._list_errors(self.closed, data)
         if not errors:
             return Reading(data, fits=True)
         # The validator lists all errors of a value, however many; where no name is wrong, once is enough.
-        if not any(error.kind.name in _OF_CLOSING for error in errors):
+        if not any(map(_is_of_names, errors)):
             return _read(errors, data)
         strays = find_strays(data, self.root)
         known = _read(self._list_errors(self.validator, data), data)
@@ -84,7 +93,10 @@ class SchemaJudge:
     def list_sites(self, reading: Reading, data: Mapping[str, Any]) -> list[Site]:
         """List the places of wrong values."""
         if reading.sites is None:
-            reading.sites = [self._locate(error, data) for error in reading.faults if error.kind.name not in _OF_NAMES]
+            wrong = [error for error in reading.faults if error.kind.name not in _OF_NAMES]
+            reading.places = {id(error): self._locate(data, error) for error in wrong}
+            # Each rule of a value that is broken has its own error.
+            reading.sites = list({site.path: site for site in reading.places.values()}.values())
         return list(reading.sites)
 
     def list_extras(self, reading: Reading, data: Mapping[str, Any]) -> list[Path]:
@@ -96,14 +108,15 @@ class SchemaJudge:
         """Find what is wrong with arguments, whatever else there is beside them."""
         return _read(self._list_errors(self.validator, data), data)
 
-    def _locate(self, error: Any, data: Any) -> Site:
+    def _locate(self, data: Any, error: Any) -> Site:
         path = find_path(error, data)
         node: Schema | None = self.root
         value = data
         for step in path:
-            node = find_inner(node, step, self.root)
+            node = find_inner(None if node is None else join_all(node), step, self.root)
             value = value[step]
-        return Site(error.kind.name, path, node, value)
+        rule = find_rule(error, (self.root, self.schema))
+        return Site(error.kind.name, path, add_rule(node, rule, error.kind.name, self.root), value)
 
     def _list_errors(self, validator: Any, given: Any) -> list[Any]:
         try:
@@ -120,18 +133,12 @@ class SchemaJudge:
 
     def explain(self, reading: Reading, data: Mapping[str, Any]) -> list[FieldError]:
         """Make the entries of what is wrong, but for unknown names."""
-        return [entry for error in reading.faults for entry in self._make_entries(error, data)]
 
-    def _make_entries(self, error: Any, data: Any) -> list[FieldError]:
-        site = self._locate(error, data)
-        if error.kind.name == "required":
-            path = (*site.path, error.kind.property)
-            return [make_missing(path, find_inner(site.node, path[-1], self.root) or {}, self.root)]
-        if error.kind.name == "additionalProperties":
-            names = list((site.node or {}).get("properties", {}))
-            return [make_unknown((*site.path, name), names) for name in error.kind.unexpected]
-        found = Misfits(self.root).find(site.value, site.node, site.path) if error.kind.name in _OF_UNIONS else []
-        return found or [make_misfit(site.path, error.kind.name, site.node or {}, self.root, site.value)]
+        def locate(error: Any) -> Site:
+            known = reading.places.get(id(error))
+            return self._locate(data, error) if known is None else known
+
+        return [entry for error in reading.faults for entry in word_rule(error, locate, self.root)]
 
 
 def _read(errors: list[Any], data: Any) -> Reading:
@@ -139,8 +146,13 @@ def _read(errors: list[Any], data: Any) -> Reading:
 
 
 _OF_NAMES = frozenset(("required", "additionalProperties"))
-_OF_CLOSING = frozenset(("additionalProperties", "anyOf", "oneOf", "propertyNames"))
-_OF_UNIONS = frozenset(("anyOf", "oneOf"))
+_OF_CLOSING = frozenset(("additionalProperties", "propertyNames"))
+
+
+def _is_of_names(error: Any) -> bool:
+    """Return whether a name may be wrong: of an object, or of one that a member of a union is for."""
+    members = getattr(error.kind, "context", ())
+    return error.kind.name in _OF_CLOSING or any(_is_of_names(it) for faults in members for it in faults)
 
 
 def find_path(error: Any, given: Any) -> Path:
@@ -166,7 +178,7 @@ def make_schema_judge(schema: Schema, flat: Schema, takes: frozenset[str] | None
     root = flat
     if takes is not None and flat.get("additionalProperties"):
         root = {key: value for key, value in flat.items() if key != "additionalProperties"}
-    return SchemaJudge(root, _compile(schema), takes is None)
+    return SchemaJudge(root, schema, _compile(schema), takes is None)
 
 
 def _compile(schema: Schema) -> Any:
@@ -191,9 +203,10 @@ def _is_closable(schema: Schema) -> bool:
 
 def _close(schema: Schema) -> Schema:
     """Close the objects that name their properties and do not say whether there may be others."""
-    if schema.keys() & _SHARING:
+    choices = {key for key in ("anyOf", "oneOf") if list_needed(schema.get(key, ()))}  # They name properties only.
+    if schema.keys() & _SHARING - choices:
         return schema
     node = map_children(schema, _close)
-    shares = node.keys() & {"additionalProperties", "patternProperties", "anyOf"}
+    shares = node.keys() & {"additionalProperties", "patternProperties", "anyOf"} - choices
     names_others = "propertyNames" in node and not list_forbidden(node)
     return node if shares or names_others or "properties" not in node else {**node, "additionalProperties": False}

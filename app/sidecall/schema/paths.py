@@ -7,6 +7,8 @@ from sidecall.core.tool import Schema
 from sidecall.schema.references import resolve
 
 Loc = tuple[str | int, ...]
+# The last step of what pydantic says of a key.
+OF_KEYS = "[key]"
 
 
 def find_schema(schema: Schema, loc: Sequence[str | int]) -> Schema | None:
@@ -22,14 +24,24 @@ def find_schema(schema: Schema, loc: Sequence[str | int]) -> Schema | None:
 
 def is_free(schema: Schema, path: Loc) -> bool:
     """Return whether the member at a path is an entry of an object with free keys, and not a field of its own."""
-    nodes = _list_options(schema, schema)
-    for part in path[:-1]:
-        nodes = [
-            option for node in nodes for inner in _step_into(node, part) for option in _list_options(inner, schema)
-        ]
+    nodes = list_schemas_at(schema, path[:-1])
     if any(path[-1] in node.get("properties", {}) for node in nodes):
         return False
     return any(node.get("additionalProperties") or "patternProperties" in node for node in nodes)
+
+
+def list_schemas_at(schema: Schema, path: Loc) -> list[Schema]:
+    """List the schemas that a value at a path may have to fit, with those that each of them joins or chooses from."""
+    nodes = _list_options(schema, schema)
+    for part in path:
+        nodes = [
+            option
+            for node in nodes
+            for inner in _step_into(node, part)
+            if isinstance(inner, dict)
+            for option in _list_options(inner, schema)
+        ]
+    return nodes
 
 
 def _list_options(node: Any, root: Schema) -> list[Schema]:

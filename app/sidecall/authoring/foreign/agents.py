@@ -93,7 +93,8 @@ def _make_policy(policy: Callable[..., Any]) -> Callable[..., Any]:
 def _wrap(it: Any, said: Mapping[str, Any]) -> AgentsTool:
     where = f"{find_source(it.on_invoke_tool)}: tool {said['name']!r}"
     closed = said.get("unknown_args") == "forbid"
-    accepts = make_json_args_schema(where, it.params_json_schema, None, forbid_unknown=closed)
+    taken = make_json_args_schema(where, it.params_json_schema, None, forbid_unknown=closed)
+    accepts = replace(taken, guards=1)  # The SDK's own model drops what is unknown without a word.
 
     runs = NestedRuns()
     # Without the SDK's own words for a failure, which would make an answer like any other of it.

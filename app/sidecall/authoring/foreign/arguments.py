@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -44,6 +45,10 @@ class PassThroughArgsSchema:
     def reserved(self) -> frozenset[str]:
         """Names that a model must not use."""
         return frozenset((*self.hidden, *self.hidden.values()))
+
+    def drop_unknown(self) -> "PassThroughArgsSchema":
+        """Make one that drops what has no place, even where it may have been meant for what was not sent."""
+        return replace(self, inner=self.inner.drop_unknown())
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Keep the names, which are those of the model."""

@@ -276,10 +276,11 @@ def _describe(operation: ApiOperation) -> str:
 
 def _accept(where: str, schema: Schema, definitions: Definitions) -> JsonArgsSchema:
     """Compile the schema of the arguments; where a pattern is one of another language, without patterns."""
+    takes = frozenset(schema["properties"])  # Nothing else has a place in the request.
     try:
-        made = compile_json_args_schema(where, schema, None, definitions.targets)
+        made = compile_json_args_schema(where, schema, takes, definitions.targets)
     except DefinitionError:
-        made = compile_json_args_schema(where, _drop_patterns(schema), None)
+        made = compile_json_args_schema(where, _drop_patterns(schema), takes)
     # What the service does where nothing is said is its own business.
     return replace(made, fills=False)
 

@@ -194,7 +194,7 @@ def _detail(tool: CompiledTool, sandbox: SandboxStatus | None) -> ToolDetail:
         has_preview=tool.preview is not None,
         reads_state=tool.reads_state,
         cache=tool.options.cache,
-        unknown_args=tool.options.unknown_args,
+        unknown_args=tool.options.unknown_args or "ignore",
         hash=hash_definition(tool),
         strict=not obstacles,
         strict_obstacles=obstacles,

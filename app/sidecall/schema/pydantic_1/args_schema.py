@@ -1,14 +1,16 @@
 """Check arguments by a model of pydantic 1."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import InitErrorDetails
 
 from sidecall.core.errors import InvalidArguments, SchemaInferenceError
-from sidecall.core.tool import Schema
+from sidecall.core.tool import DEEPEST, Schema
 from sidecall.dataclasses import dataclass
+from sidecall.schema.infinite import refuse_infinite
 from sidecall.schema.judge import ModelJudge
 from sidecall.schema.pydantic_1.check import check_by_v1
 from sidecall.schema.pydantic_1.json_schema import render_v1_schema
@@ -29,6 +31,11 @@ class V1ArgsSchema:
     hidden: Mapping[str, str]
     reserved: frozenset[str]
     drops_unknown: bool
+    guards: int = DEEPEST
+
+    def drop_unknown(self) -> "V1ArgsSchema":
+        """Make one that drops what has no place, even where it may have been meant for what was not sent."""
+        return replace(self, guards=0)
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Name values by field as a model names its arguments."""
@@ -59,7 +66,7 @@ class V1ArgsSchema:
     def _mend(self, given: Mapping[str, Any], error: ValidationError, repaired: list[str], ignored: list[str]) -> Any:
         judge = ModelJudge(self._check, self._check_known, self.closed, self.hidden.values())
         try:
-            return mend(judge, given, judge.read(error, given), repaired, ignored)
+            return mend(judge, given, judge.read(error, given), repaired, ignored, self.guards)
         except InvalidArguments as failure:
             original: Any = failure.original and failure.original.__cause__
             raise InvalidArguments(failure.errors, lambda: original) from original
@@ -70,10 +77,12 @@ class V1ArgsSchema:
         if unknown:
             errors = [InitErrorDetails(type="extra_forbidden", loc=(name,), input=given[name]) for name in unknown]
             raise ValidationError.from_exception_data(self.model.__name__, errors)
-        return check_by_v1(self.model, given)
+        return self._check_known(given)
 
     def _check_known(self, given: Mapping[str, Any]) -> Any:
-        return check_by_v1(self.model, given)
+        checked = check_by_v1(self.model, given)
+        refuse_infinite(given, checked, self.closed)
+        return checked
 
 
 def make_v1_args_schema(where: str, model: Any, hidden: frozenset[str], *, drops_unknown: bool) -> V1ArgsSchema:

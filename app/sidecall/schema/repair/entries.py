@@ -7,7 +7,7 @@ from sidecall.core.mistakes.field_errors import FieldError
 from sidecall.core.mistakes.resemblance import find_likely
 from sidecall.core.pointer import format_path
 from sidecall.core.tool import Schema
-from sidecall.schema.describe import MOST_LISTED, describe, describe_choice, write_literal
+from sidecall.schema.describe import MOST_LISTED, add_article, describe, describe_choice, write_literal
 from sidecall.schema.repair.members import list_options
 
 Path = tuple[str | int, ...]
@@ -32,7 +32,7 @@ def list_allowed(node: Schema, root: Schema) -> list[Any]:
 
 def make_misfit(path: Path, kind: str, node: Schema, root: Schema, sent: Any = None) -> FieldError:
     """Make the entry of a value that does not fit; `sent` is only compared, never repeated."""
-    allowed = list_allowed(node, root)
+    allowed = list_allowed(node, root) if "not" not in node else []
     if not allowed:
         others = [option for option in list_options(node, root) if option.get("type") != "null"]
         wanted = describe({"anyOf": others} if len(others) > 1 else [*others, node][0])
@@ -42,19 +42,7 @@ def make_misfit(path: Path, kind: str, node: Schema, root: Schema, sent: Any = N
 
 def say_wanted(words: str) -> str:
     """Word what is wanted, with an article before the name of a type."""
-    article = _ARTICLES.get(words.partition(" ")[0].rstrip(","), "")
-    return f"Input should be {article}{words}"
-
-
-_ARTICLES = {
-    "integer": "an ",
-    "number": "a ",
-    "decimal": "a ",
-    "string": "a ",
-    "boolean": "a ",
-    "array": "an ",
-    "object": "an ",
-}
+    return f"Input should be {add_article(words)}"
 
 
 def make_choice(path: Path, kind: str, allowed: Sequence[Any], sent: Any = None) -> FieldError:
@@ -78,9 +66,9 @@ def _put_first(values: Sequence[Any], first: Any) -> list[Any]:
     return [*(value for value in values if value == first), *(value for value in values if value != first)]
 
 
-def make_missing(path: Path, node: Schema | None, root: Schema) -> FieldError:
-    """Make the entry of an argument that is not there."""
-    entry: FieldError = {"loc": list(path), "type": "missing", "msg": "Field required"}
+def make_missing(path: Path, node: Schema | None, root: Schema, reason: str = "") -> FieldError:
+    """Make the entry of an argument that is not there; `reason` says why it has to be, where that is not always so."""
+    entry: FieldError = {"loc": list(path), "type": "missing", "msg": f"Field required{reason}"}
     if node is not None:
         wanted = describe(node)
         entry["msg"] += f" ({wanted})"
@@ -89,6 +77,16 @@ def make_missing(path: Path, node: Schema | None, root: Schema) -> FieldError:
         if allowed:
             entry["allowed"] = allowed[:_MOST_ALLOWED]
     return entry
+
+
+def make_key(path: Path, kind: str, wanted: str) -> FieldError:
+    """Make the entry of a key that is not one of those that an object takes; the path ends with it."""
+    return {
+        "loc": list(path),
+        "type": kind,
+        "msg": f"the key has to be {add_article(wanted)}",
+        "expected": wanted,
+    }
 
 
 def make_unknown(path: Path, names: Sequence[str]) -> FieldError:

@@ -90,6 +90,48 @@ def fits_outside(value: Any, schema: Any, root: Schema) -> bool:
     )
 
 
+def has_type(value: Any, schema: Any, root: Schema) -> bool:
+    """Return whether a value, which is not null, is of a type that a schema names, whatever its bounds are."""
+    return value is not None and any(_is_of(value, it, root) for it in list_options(schema, root))
+
+
+def _is_of(value: Any, node: Schema, root: Schema) -> bool:
+    if not node.keys() & _TYPED or not is_listed(value, node):
+        return False
+    if isinstance(value, str):
+        is_text = node.get("type", "string") == "string" and _reads(value, node)
+        return is_text or (_says(value) and has_fitting_type(value, node))
+    if isinstance(value, dict):
+        return has_fitting_type(value, node) and all(name in value for name in node.get("required", ()))
+    items = node.get("items")
+    if isinstance(value, list) and isinstance(items, dict) and not is_untyped(items, root):
+        return has_fitting_type(value, node) and all(has_type(item, items, root) for item in value[:_MOST_ITEMS])
+    return has_fitting_type(value, node)
+
+
+def _says(text: str) -> bool:
+    """Return whether a text is plainly a number or a boolean."""
+    return read_number(text) is not None or text.lower() in ("true", "false")
+
+
+def is_untyped(schema: Any, root: Schema) -> bool:
+    """Return whether a schema takes values of any type."""
+    return any(not it.keys() & _TYPED for it in list_options(schema, root))
+
+
+def takes_inside(value: Any, schema: Any, root: Schema) -> bool:
+    """Return whether a schema is one of objects of any keys, with a value under one of them."""
+    for node in list_options(schema, root):
+        free = node.get("additionalProperties", "properties" not in node)
+        if node.get("type") == "object" and (free is True or (free and fits_outside(value, free, root))):
+            return True
+    return False
+
+
+_TYPED = frozenset(("type", "enum", "const", "properties", "format", "pattern"))
+# Of a long list so many are looked at.
+_MOST_ITEMS = 20
+
 _NUMBERS: Mapping[str, Callable[[float, float], bool]] = {
     "minimum": lambda number, bound: number >= bound,
     "maximum": lambda number, bound: number <= bound,
@@ -107,13 +149,18 @@ def _has_repeated(items: list[Any]) -> bool:
 
 
 def _has_form(text: str, node: Schema) -> bool:
+    return _reads(text, node) and ("pattern" not in node or _matches(text, node["pattern"]))
+
+
+def _reads(text: str, node: Schema) -> bool:
+    """Return whether a text is written as a schema's format says."""
     read = _FORMS.get(str(node.get("format")))
     try:
         if read is not None:
             read(text)
-        return "pattern" not in node or _matches(text, node["pattern"])
     except ValueError:
         return False
+    return True
 
 
 def _matches(text: str, pattern: str) -> bool:

@@ -1,6 +1,7 @@
 """Read arguments that do not fit once more, with what models often do read as they mean it, and say so."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from functools import partial
 from typing import Any, Protocol
 
@@ -25,8 +26,8 @@ class Reading:
     """What a judge says of arguments.
 
     `values` is what they mean if they fit. `count` is how many faults there are, `faults` are the judge's own errors of
-    values and `sites` their places, once they are looked for. `strays` are the names without a place, and `unknown` the
-    locations that the judge itself gives for such names.
+    values, `sites` their places, once they are looked for, and `places` these by the identity of the errors. `strays`
+    are the names without a place, and `unknown` the locations that the judge itself gives for such names.
     """
 
     values: Any = None
@@ -34,6 +35,7 @@ class Reading:
     count: int = 0
     faults: Sequence[Any] = ()
     sites: Sequence[Site] | None = None
+    places: dict[int, Site] = field(default_factory=dict)
     strays: Sequence[Stray] = ()
     unknown: Sequence[Path] = ()
 
@@ -68,7 +70,9 @@ class Judge(Protocol):
         """Make the entries of what is wrong, but for unknown names."""
 
 
-def mend(judge: Judge, given: Mapping[str, Any], first: Reading, repaired: list[str], ignored: list[str]) -> Any:
+def mend(
+    judge: Judge, given: Mapping[str, Any], first: Reading, repaired: list[str], ignored: list[str], guards: int
+) -> Any:
     """Return what arguments mean that did not fit at first.
 
     Args:
@@ -77,6 +81,8 @@ def mend(judge: Judge, given: Mapping[str, Any], first: Reading, repaired: list[
         first: What the judge has said of them.
         repaired: Where each mend is noted.
         ignored: Where each argument that was dropped is noted.
+        guards: How long the path of a name without a place may be that is refused, rather than dropped, where it may
+            have been meant for something that was not sent.
 
     Raises:
         InvalidArguments: They do not fit even so; or one of them is named almost like what there is.
@@ -84,11 +90,11 @@ def mend(judge: Judge, given: Mapping[str, Any], first: Reading, repaired: list[
     wrapped = find_wrapped(given, judge.root)
     if wrapped is not None:
         where, inner = wrapped
-        held = _Attempt(judge, inner)
+        held = _Attempt(judge, inner, guards)
         if held.run(judge.judge(inner)):
             repaired.append(f"arguments: taken out of a wrapper, {format_path(where)}")
         return held.finish(repaired, ignored, where)
-    attempt = _Attempt(judge, given)
+    attempt = _Attempt(judge, given, guards)
     attempt.run(first)
     return attempt.finish(repaired, ignored)
 
@@ -96,8 +102,9 @@ def mend(judge: Judge, given: Mapping[str, Any], first: Reading, repaired: list[
 class _Attempt:
     """One reading of arguments, mended until they fit or nothing more can be done."""
 
-    def __init__(self, judge: Judge, given: Mapping[str, Any]) -> None:
+    def __init__(self, judge: Judge, given: Mapping[str, Any], guards: int) -> None:
         self._judge = judge
+        self._guards = guards
         self._given = given
         self._data: Any = given
         self._notes = Notes()
@@ -122,7 +129,7 @@ class _Attempt:
         data, notes, root = self._data, self._notes, self._judge.root
         strays = [it for it in reading.strays if it.path not in notes.kept]
         if strays and not (len(strays) > MOST_STRAYS and notes.errors):
-            settled = settle(data, strays, root, notes, kept_from=self._judge.kept_from)
+            settled = settle(data, strays, root, notes, kept_from=self._judge.kept_from, guards=self._guards)
             if settled is not data:  # Which names stand where says what is wrong with values.
                 return settled
         for site in self._judge.list_sites(reading, data):

@@ -93,6 +93,8 @@ class Misfits:
         if member is not None:
             return self.find(value, member, path)
         tags = [it for option in options for it in list_tags(option, tag)]
+        if not tags:  # What a document of OpenAPI maps them to is no part of its schemas.
+            return [self._list_members(value, options, path)]
         if tag in value:
             entry = make_choice((*path, tag), "union_tag_invalid", tags, value[tag])
             if "suggestion" in entry:

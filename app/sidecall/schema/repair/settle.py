@@ -9,7 +9,7 @@ from sidecall.core.tool import Schema
 from sidecall.schema.normal.dialects import list_forbidden
 from sidecall.schema.paths import drop_member, replace_member
 from sidecall.schema.repair.entries import Path, make_ambiguous, make_misnamed, make_unknown
-from sidecall.schema.repair.fitting import fits_outside
+from sidecall.schema.repair.fitting import fits_outside, has_type, is_untyped, takes_inside
 from sidecall.schema.repair.members import list_options
 from sidecall.schema.repair.strays import Notes, Stray
 
@@ -19,7 +19,15 @@ MOST_STRAYS = 20
 _HOLDING = frozenset(("properties", "anyOf", "oneOf", "$ref"))
 
 
-def settle(data: Any, strays: Sequence[Stray], root: Schema, notes: Notes, *, kept_from: int | None = None) -> Any:
+def settle(
+    data: Any,
+    strays: Sequence[Stray],
+    root: Schema,
+    notes: Notes,
+    *,
+    kept_from: int | None = None,
+    guards: int = 0,
+) -> Any:
     """Copy the data with every stray mended or left out; what has to be refused is an error in the notes.
 
     Args:
@@ -28,6 +36,7 @@ def settle(data: Any, strays: Sequence[Stray], root: Schema, notes: Notes, *, ke
         root: The schema.
         notes: What was found and done.
         kept_from: How long the path of a name has to be that is kept if it resembles nothing; None drops them all.
+        guards: How long the path of a name may be that is refused where it may have been meant for what was not sent.
     """
     if len(strays) > MOST_STRAYS:
         notes.errors += [make_unknown(it.path, list(it.node["properties"])) for it in strays]
@@ -37,6 +46,8 @@ def settle(data: Any, strays: Sequence[Stray], root: Schema, notes: Notes, *, ke
     for stray in unlike:
         beside = [other for other in unlike if other.path[:-1] == stray.path[:-1]]
         if settling.guess(stray, beside) or settling.refuse(stray):
+            continue
+        if len(stray.path) <= guards and (settling.enclose(stray) or settling.doubt(stray)):
             continue
         if kept_from is not None and len(stray.path) >= kept_from:
             notes.kept.add(stray.path)
@@ -150,10 +161,33 @@ class _Settling:
             self._misname(stray, (*stray.path[:-1], likely))
         return True
 
+    def enclose(self, stray: Stray) -> bool:
+        """Refuse what may have been meant for the inside of an object of any keys, and return whether there is one."""
+        unsent = {name: stray.node["properties"][name] for name in stray.unsent}
+        holders = [name for name, schema in unsent.items() if takes_inside(stray.value, schema, self._root)]
+        if not holders and len(stray.node["properties"]) == len(unsent) == 1:  # The only argument may be anything.
+            holders = [name for name, schema in unsent.items() if is_untyped(schema, self._root)]
+        if len(holders) == 1:
+            place = (*stray.path[:-1], holders[0])
+            is_whole = isinstance(stray.value, dict) and fits_outside(stray.value, unsent[holders[0]], self._root)
+            self._misname(stray, place if is_whole else (*place, stray.name))
+        return len(holders) == 1
+
+    def doubt(self, stray: Stray) -> bool:
+        """Refuse what may have been meant for something optional of its type, and return whether there is such."""
+        required = stray.node.get("required", ())
+        optional = {name: stray.node["properties"][name] for name in stray.unsent if name not in required}
+        meant = {path[-1] for path in self._notes.meant if path[:-1] == stray.path[:-1]}
+        if not any(has_type(stray.value, it, self._root) for name, it in optional.items() if name not in meant):
+            return False
+        self._notes.errors.append(make_unknown(stray.path, list(stray.node["properties"])))
+        self.drop(stray)
+        return True
+
     def _find_elsewhere(self, stray: Stray) -> Path | None:
         """Find an argument of this very name one level further in, or beside the object that it was sent in."""
         for name, inner in stray.node["properties"].items():
-            if not isinstance(inner, dict) or not inner.keys() & _HOLDING:
+            if not isinstance(inner, dict) or _HOLDING.isdisjoint(inner):
                 continue
             options = list_options(inner, self._root)
             sent = stray.sent.get(name) or {}

@@ -4,12 +4,11 @@ from typing import Any, NamedTuple
 
 from sidecall.core.mistakes.resemblance import find_same
 from sidecall.core.tool import Schema
+from sidecall.schema.paths import OF_KEYS
 from sidecall.schema.references import resolve
 from sidecall.schema.repair.entries import Path
 from sidecall.schema.repair.members import find_tag, find_tagged, list_members
 
-# The last step of what is said of a key.
-OF_KEYS = "[key]"
 # Errors whose last step is not in the data.
 ABSENT = frozenset("missing missing_argument missing_keyword_only_argument missing_positional_only_argument".split())
 

@@ -5,8 +5,9 @@ from dataclasses import field
 from typing import Any, NamedTuple
 
 from sidecall.core.mistakes.field_errors import FieldError
-from sidecall.core.tool import Schema
+from sidecall.core.tool import DEEPEST, Schema
 from sidecall.dataclasses import dataclass
+from sidecall.schema.describe import list_needed
 from sidecall.schema.normal.dialects import list_forbidden
 from sidecall.schema.references import resolve
 from sidecall.schema.repair.entries import Path
@@ -14,8 +15,6 @@ from sidecall.schema.repair.members import choose_member, find_tag, find_tagged,
 
 # More of them are not looked for.
 _MOST_STRAYS = 21
-# Deeper than what comes from outside may be.
-DEEPEST = 1_000
 # What names can be in.
 _HOLDING = (dict, list)
 # Keywords beside which an object may have names that its properties do not say.
@@ -88,7 +87,7 @@ def _walk_object(value: dict[str, Any], node: Schema, root: Schema, path: Path, 
     if "propertyNames" in node:
         node = _name_properties(node)
     properties, free = node.get("properties", {}), node.get("additionalProperties")
-    is_closed = "properties" in node and not free and not node.keys() & _ELSEWHERE
+    is_closed = "properties" in node and not free and not _has_elsewhere(node)
     forbidden = list_forbidden(node) if "propertyNames" in node and "properties" in node else ()
     for name, item in value.items():
         if name in forbidden:
@@ -98,6 +97,11 @@ def _walk_object(value: dict[str, Any], node: Schema, root: Schema, path: Path, 
                 yield from _walk(item, properties.get(name, free), root, (*path, name), deepest)
         elif is_closed:
             yield Stray((*path, name), item, node, value)
+
+
+def _has_elsewhere(node: Schema) -> bool:
+    found = node.keys() & _ELSEWHERE
+    return bool(found) and not all(key in ("anyOf", "oneOf") and list_needed(node[key]) for key in found)
 
 
 def _name_properties(node: Schema) -> Schema:

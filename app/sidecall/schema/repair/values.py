@@ -1,6 +1,7 @@
 """Mend single values that models write in another form than is wanted."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 from sidecall.core.json_text import name_json_type
@@ -15,8 +16,11 @@ from sidecall.schema.repair.members import list_options
 from sidecall.schema.repair.sites import ABSENT, Site
 from sidecall.schema.repair.strays import Notes
 from sidecall.schema.repair.text import read_container
+from sidecall.schema.whole import to_integer
 
 _NULLS = frozenset(("null", "none"))
+# Rules by which a text is no number or boolean that might be read as one.
+_AS_TEXT = frozenset(("type", "int_parsing", "int_parsing_size"))
 
 
 def mend_value(data: Any, site: Site, root: Schema, notes: Notes) -> Any:
@@ -33,19 +37,30 @@ def mend_value(data: Any, site: Site, root: Schema, notes: Notes) -> Any:
             return data
         notes.nulls[site.path] = make_misfit(site.path, site.kind, site.node or {}, root)
         return drop_member(data, site.path)
-    if not isinstance(value, str) or site.node is None:
-        return data
-    kinds = _list_types(site.node, root)
+    if isinstance(value, float) and site.node is not None:
+        return _read_whole(data, site, _list_types(site.node, root))
+    return _mend_text(data, site, root, notes) if isinstance(value, str) and site.node is not None else data
+
+
+def _read_whole(data: Any, site: Site, kinds: set[str]) -> Any:
+    """Read a whole number as an integer, as JSON has it; pydantic takes no large ones, and none in strict fields."""
+    is_meant = site.value.is_integer() and "integer" in kinds and "number" not in kinds
+    return replace_member(data, site.path, to_integer(site.value)) if is_meant else data
+
+
+def _mend_text(data: Any, site: Site, root: Schema, notes: Notes) -> Any:
+    node: Schema = site.node or {}
+    value, kinds = site.value, _list_types(node, root)
     if _is_null_text(value) and "string" not in kinds:
         return _read_null(data, site, root, notes, takes_null="null" in kinds)
     inner = read_container(value)
     if inner is not value:
         return _replace(data, site, inner, f"JSON text instead of {name_json_type(inner)}", notes)
-    allowed = list_allowed(site.node, root)
+    allowed = list_allowed(node, root)
     if allowed:
         return _read_choice(data, site, allowed, notes)
-    # pydantic does so itself, unless its field is strict.
-    return _read_plain(data, site, kinds, notes) if site.kind == "type" else data
+    # pydantic does so itself, unless its field is strict; of integers but those without a dot or an exponent.
+    return _read_plain(data, site, kinds, notes) if site.kind in _AS_TEXT else data
 
 
 def _read_choice(data: Any, site: Site, allowed: Sequence[Any], notes: Notes) -> Any:
@@ -53,8 +68,9 @@ def _read_choice(data: Any, site: Site, allowed: Sequence[Any], notes: Notes) ->
     same = find_same(site.value, [it for it in allowed if isinstance(it, str)])
     if len(same) == 1:
         return _replace(data, site, same[0], f"{write_literal(same[0])} in other letters", notes)
+    number = read_number(site.value)
     numbers = [it for it in allowed if isinstance(it, (int, float)) and not isinstance(it, bool)]
-    said = [it for it in numbers if write_literal(it) == site.value.strip()]
+    said = [it for it in numbers if it == number]
     return _replace(data, site, said[0], "text instead of a number", notes) if said else data
 
 
@@ -90,8 +106,8 @@ def _read_plain(data: Any, site: Site, kinds: set[str], notes: Notes) -> Any:
     wanted = kinds - {"null"}
     if number is not None and wanted == {"number"}:
         return _replace(data, site, int(number) if number.is_integer() else number, "text instead of a number", notes)
-    if number is not None and wanted == {"integer"} and number.is_integer() and text.lstrip("+-").isdigit():
-        return _replace(data, site, int(text), "text instead of a number", notes)
+    if number is not None and wanted == {"integer"} and number.is_integer():
+        return _replace(data, site, int(Decimal(text)), "text instead of a number", notes)
     if wanted == {"boolean"} and text.lower() in TRUE | FALSE:
         return _replace(data, site, text.lower() in TRUE, "text instead of a boolean", notes)
     return data
