@@ -20,7 +20,7 @@ def write_origin(uri: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("blocks", "content"),
     [
-        ([], ""),
+        ([], []),
         ([TEXT], "a"),
         ([TEXT, TEXT], [TEXT, TEXT]),
         (
@@ -60,7 +60,8 @@ def test_blocks_become_content(blocks: list[Any], content: Any) -> None:
     ("answer", "content", "artifact"),
     [
         (RemoteAnswer([TEXT], has_value=True, value={"n": 1}), "a", {"structured_content": {"n": 1}}),
-        (RemoteAnswer([], has_value=True, value={"n": 1}), {"n": 1}, {"structured_content": {"n": 1}}),
+        (RemoteAnswer([], has_value=True, value={"n": 1}), '{"n": 1}', {"structured_content": {"n": 1}}),
+        (RemoteAnswer([TEXT], artifact={"kept": 1}, has_value=True, value={"n": 1}), "a", {"kept": 1}),
         (
             RemoteAnswer([LINK]),
             [{"type": "text", "text": "[resource c: file:///c]", "extras": {"mcp": LINK}}],

@@ -5,18 +5,20 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from sidecall.core.errors import ToolException
+from sidecall.core.jsonable import to_text
 from sidecall.core.messages import ContentBlock
 from sidecall.core.results.origin import name_origin
-from sidecall.core.tool import STRUCTURE
+from sidecall.core.results.values import ValuedBlocks, ValuedText
 from sidecall.upstream.link import RemoteAnswer
 
-# What the program gets of links: the model reads their names and addresses.
+# What the program gets: of links the model reads the names and addresses, of values the text.
+_VALUE = "structured_content"
 _LINKS = "resource_links"
 
 Wire = Mapping[str, Any]
 
 
-def read_remote_answer(answer: RemoteAnswer) -> tuple[Any, dict[str, Any] | None]:
+def read_remote_answer(answer: RemoteAnswer) -> tuple[Any, Any]:
     """Return the content and the artifact of an answer.
 
     Raises:
@@ -25,16 +27,26 @@ def read_remote_answer(answer: RemoteAnswer) -> tuple[Any, dict[str, Any] | None
     blocks = [_write_block(block) for block in answer.blocks]
     if answer.is_error:
         raise ToolException(_join_texts(blocks) or "Error: the call failed, and its server does not say why.")
-    artifact: dict[str, Any] = {STRUCTURE: answer.value} if answer.has_value else {}
-    links = [dict(block) for block in answer.blocks if block.get("type") == "resource_link"]
-    if links:
-        artifact[_LINKS] = links
-    content: Any = blocks
+    return _make_content(blocks, answer), _make_artifact(answer)
+
+
+def _make_content(blocks: list[ContentBlock], answer: RemoteAnswer) -> Any:
+    """Make what the model reads, with the value that programs get in its place."""
     if not blocks and answer.has_value:
-        content = answer.value
-    elif len(blocks) < 2 and all(block.keys() == {"type", "text"} for block in blocks):
-        content = _join_texts(blocks)
-    return content, artifact or None
+        return ValuedText(to_text(answer.value), answer.value)
+    if len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
+        text = _join_texts(blocks)
+        return ValuedText(text, answer.value) if answer.has_value else text
+    return ValuedBlocks(blocks, answer.value) if answer.has_value else blocks
+
+
+def _make_artifact(answer: RemoteAnswer) -> Any:
+    """Make what is for the program: the artifact of another Sidecall as it is, of other servers values and links."""
+    if answer.artifact is not None:
+        return answer.artifact
+    links = [dict(block) for block in answer.blocks if block.get("type") == "resource_link"]
+    artifact: dict[str, Any] = {_VALUE: answer.value} if answer.has_value else {}
+    return {**artifact, _LINKS: links} if links else artifact or None
 
 
 def _join_texts(blocks: Iterable[ContentBlock]) -> str:

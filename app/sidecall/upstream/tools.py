@@ -14,7 +14,7 @@ from sidecall.core.parameter import Parameter
 from sidecall.core.tool import CompiledTool, Schema
 from sidecall.schema.compile import DescriptionTexts, compile_tool
 from sidecall.schema.forms.mirrored import drop_headers
-from sidecall.schema.forms.structured import make_structure
+from sidecall.schema.forms.structured import Structure
 from sidecall.schema.references import inline_references
 from sidecall.schema.shape import strip_titles
 from sidecall.upstream.answers import read_remote_answer
@@ -59,7 +59,7 @@ def make_remote_tool(
         raise
     except Exception as error:  # Of a schema that is one in no way that could be foreseen.
         raise SchemaInferenceError(f"{source}: tool {listed.name!r}: its schema is none: {error}") from error
-    return _add_structure(replace(made, source=source), listed.output_schema)
+    return _add_structure(replace(made, source=source, says_values=True), listed.output_schema)
 
 
 def _choose_options(server: str, entry: UpstreamEntry, listed: ListedTool) -> ToolOptions:
@@ -78,11 +78,12 @@ def _add_structure(tool: CompiledTool, schema: Schema | None) -> CompiledTool:
     if schema is None:
         return tool
     try:
-        described = replace(tool, output_schema=inline_references(strip_titles(schema)), keeps_structure=True)
-        make_structure(described)
+        shown = inline_references(strip_titles(schema))
+        results = Structure(shown)
+        results.compile()
     except Exception:  # A schema that is none says nothing; the text is there all the same.
         return tool
-    return described
+    return replace(tool, output_schema=shown, results=results)
 
 
 def _make_function(entry: UpstreamEntry, name: str, call: CallRemote) -> Callable[..., Any]:

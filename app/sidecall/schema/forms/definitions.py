@@ -10,9 +10,8 @@ from pydantic_core import to_json
 from sidecall.core.decisions.questions import asks_inside
 from sidecall.core.tool import CompiledTool, Schema
 from sidecall.schema.forms.anthropic import limit_to_anthropic
-from sidecall.schema.forms.mirrored import choose_listed, drop_headers
+from sidecall.schema.forms.mirrored import drop_headers
 from sidecall.schema.forms.strict import find_strict_obstacles, to_strict
-from sidecall.schema.forms.structured import describe_results
 from sidecall.schema.walk import map_children
 
 DefinitionFormat = Literal["openai", "openai-responses", "anthropic", "gemini", "mcp", "json_schema"]
@@ -139,12 +138,11 @@ def _render_anthropic(tool: CompiledTool, parameters: Schema, strict: bool) -> d
 
 
 def _render_mcp(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
-    # As it was written, with `$defs`, which all clients understand; but for a schema that is a reference itself.
     # Its strict form lets arguments be null, which none may be that a header repeats.
-    schema = parameters if strict and not tool.mirrored else choose_listed(tool.args_schema)
+    schema = parameters if strict and not tool.mirrored else tool.args_schema.flat
     definition: dict[str, Any] = {"name": tool.name, "description": _describe(tool), "inputSchema": schema}
-    if (results := describe_results(tool)) is not None:
-        definition["outputSchema"] = results
+    if tool.results is not None:
+        definition["outputSchema"] = tool.results.schema
     hints = tool.options.annotations.mcp
     if hints:
         definition["annotations"] = hints

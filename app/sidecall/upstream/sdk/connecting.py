@@ -23,6 +23,9 @@ from sidecall.upstream.sdk.wardens import Warden
 from sidecall.version import __version__
 
 _CLIENT = mcp_types.Implementation(name="sidecall", version=__version__)
+# What another Sidecall is asked for beside its results; other servers do not know it.
+_ARTIFACT = "sidecall/artifact"
+_ASKED: Any = {_ARTIFACT: True}
 # Seconds for reaching a server; how long it may take to answer is the matter of a call's deadline.
 _REACH = 30.0
 # Pages of a list, of which a server could make more without end.
@@ -92,7 +95,7 @@ class SdkLink:
 
 async def _call(client: Any, name: str, args: Mapping[str, Any], report: Report) -> RemoteAnswer:
     try:
-        result = await client.call_tool(name, dict(args), progress_callback=report)
+        result = await client.call_tool(name, dict(args), progress_callback=report, meta=_ASKED)
     except MCPError as error:
         if error.code == mcp_types.CONNECTION_CLOSED:
             raise LinkLost("The connection was closed.") from error
@@ -106,6 +109,7 @@ async def _call(client: Any, name: str, args: Mapping[str, Any], report: Report)
         is_error=bool(result.is_error),
         has_value=result.structured_content is not None,
         value=result.structured_content,
+        artifact=(result.meta or {}).get(_ARTIFACT),
     )
 
 

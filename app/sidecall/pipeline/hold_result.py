@@ -1,0 +1,52 @@
+"""Compare what a tool returned with the schema that it promises, so that each way in has the same outcome."""
+
+import asyncio
+from collections.abc import Awaitable
+
+from sidecall.core.invocation import Invocation, wants_value
+from sidecall.core.jsonable import is_bulky, to_plain, to_text
+from sidecall.core.messages import ToolMessage, are_blocks
+from sidecall.core.options import IN_PROCESSES
+from sidecall.core.results.values import ABSENT, find_value, keep_value
+from sidecall.core.tool import CompiledTool, ResultSchema
+
+
+def promises_value(tool: CompiledTool) -> bool:
+    """Return whether a tool says of its results what values they are."""
+    return tool.results is not None and not tool.says_values
+
+
+def hold_result(invocation: Invocation) -> Awaitable[None] | None:
+    """Keep the value of a result with its message where somebody may read it, and look whether it fits.
+
+    Raises:
+        ToolOutputError: It is not what the tool promises, also from `await`, which is for what is large.
+    """
+    message, results = invocation.message, invocation.tool.results
+    if message is None or results is None or message.status == "error":
+        return None
+    value = find_value(message)
+    if value is ABSENT or type(value) in results.scalars:
+        return None
+    if invocation.tool.executor in IN_PROCESSES and is_bulky(value):
+        return asyncio.to_thread(_hold, invocation, message, results)
+    _hold(invocation, message, results)
+    return None
+
+
+def _hold(invocation: Invocation, message: ToolMessage, results: ResultSchema) -> None:
+    value = find_value(message)
+    is_read = wants_value(invocation.request)
+    if is_read:
+        value = to_plain(value)  # A copy, since the tool may go on changing its own.
+    settled = results.settle(invocation.tool.name, value, invocation.notes)
+    if settled is not value:
+        _put(invocation, message, settled)
+    keep_value(message, settled if is_read else ABSENT)
+
+
+def _put(invocation: Invocation, message: ToolMessage, value: object) -> None:
+    """Put a value that fits in the place of the result."""
+    message.content = list(value) if isinstance(value, list) and are_blocks(value) else to_text(value)
+    paired = invocation.tool.options.response_format == "content_and_artifact"
+    invocation.output = (value, invocation.output[1]) if paired else value
