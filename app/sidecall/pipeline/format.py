@@ -22,6 +22,7 @@ from sidecall.core.jsonable import (
 from sidecall.core.messages import Content, ToolCall, ToolMessage, are_blocks, write_text_message
 from sidecall.core.native.items import settle_item
 from sidecall.core.options import IN_PROCESSES
+from sidecall.core.results.blocks import read_block
 from sidecall.core.results.notes import IGNORED
 from sidecall.core.results.unsayable import no_json_form
 from sidecall.core.results.values import ABSENT, JsonText, ValuedBlocks, ValuedText, keep_value
@@ -241,16 +242,21 @@ def make_message(invocation: Invocation, told: dict[str, Any], fields: dict[str,
     metadata = _make_metadata(invocation)
     metadata.update(told)
     if fields.get("status") == "error":  # As a message of the tool's own says, or one of LangChain's.
-        content = fields["content"]
-        metadata["error"] = _describe_failure(
-            ToolException(), content if isinstance(content, str) else to_text(content)
-        )
+        metadata["error"] = _describe_failure(ToolException(), _word(fields["content"]))
     fields["tool_call_id"] = invocation.call.id
     fields["name"] = invocation.tool.name
     fields["id"] = invocation.id
     fields["response_metadata"] = metadata
     message: ToolMessage = _make(fields)
     return message
+
+
+def _word(content: Content) -> str:
+    """Put a content in words: its texts where it has some, and no image, or else all of it as JSON."""
+    if isinstance(content, str):
+        return content
+    texts = [part for part in map(read_block, content) if isinstance(part, str)]
+    return "\n".join(texts) if texts else to_text(content)
 
 
 def _make_metadata(invocation: Invocation) -> dict[str, Any]:

@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Awaitable
 
+from sidecall.core.errors import ToolOutputError
 from sidecall.core.invocation import Invocation, wants_value
 from sidecall.core.jsonable import is_bulky, to_plain, to_text
 from sidecall.core.messages import ToolMessage, are_blocks
 from sidecall.core.options import IN_PROCESSES
+from sidecall.core.results.notes import RESULT
 from sidecall.core.results.values import ABSENT, find_value, keep_value
 from sidecall.core.tool import CompiledTool, ResultSchema
 
@@ -14,6 +16,26 @@ from sidecall.core.tool import CompiledTool, ResultSchema
 def promises_value(tool: CompiledTool) -> bool:
     """Return whether a tool says of its results what values they are."""
     return tool.results is not None and not tool.says_values
+
+
+def passes_on_value(tool: CompiledTool) -> bool:
+    """Return whether another server promises of a tool's results what values they are."""
+    return tool.results is not None and tool.says_values
+
+
+def tell_misfit(invocation: Invocation) -> None:
+    """Note that a result is not what its server promises; what came is passed on, since the tool has run."""
+    message, results = invocation.message, invocation.tool.results
+    if message is None or results is None or message.status == "error":
+        return
+    value, name = find_value(message), invocation.tool.name
+    if value is ABSENT:
+        message.response_metadata[RESULT] = f"{name} promises structured content, and its server sent none."
+        return
+    try:
+        results.settle(name, value)
+    except ToolOutputError as error:
+        message.response_metadata[RESULT] = str(error).removeprefix("Error: ")
 
 
 def hold_result(invocation: Invocation) -> Awaitable[None] | None:
