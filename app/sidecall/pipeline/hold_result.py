@@ -14,28 +14,8 @@ from sidecall.core.tool import CompiledTool, ResultSchema
 
 
 def promises_value(tool: CompiledTool) -> bool:
-    """Return whether a tool says of its results what values they are."""
-    return tool.results is not None and not tool.says_values
-
-
-def passes_on_value(tool: CompiledTool) -> bool:
-    """Return whether another server promises of a tool's results what values they are."""
-    return tool.results is not None and tool.says_values
-
-
-def tell_misfit(invocation: Invocation) -> None:
-    """Note that a result is not what its server promises; what came is passed on, since the tool has run."""
-    message, results = invocation.message, invocation.tool.results
-    if message is None or results is None or message.status == "error":
-        return
-    value, name = find_value(message), invocation.tool.name
-    if value is ABSENT:
-        message.response_metadata[RESULT] = f"{name} promises structured content, and its server sent none."
-        return
-    try:
-        results.settle(name, value)
-    except ToolOutputError as error:
-        message.response_metadata[RESULT] = str(error).removeprefix("Error: ")
+    """Return whether a tool, or the server that it is of, says of its results what values they are."""
+    return tool.results is not None
 
 
 def hold_result(invocation: Invocation) -> Awaitable[None] | None:
@@ -46,6 +26,9 @@ def hold_result(invocation: Invocation) -> Awaitable[None] | None:
     """
     message, results = invocation.message, invocation.tool.results
     if message is None or results is None or message.status == "error":
+        return None
+    if invocation.tool.says_values:
+        _tell_misfit(invocation.tool.name, message, results)
         return None
     value = find_value(message)
     if value is ABSENT or type(value) in results.scalars:
@@ -72,3 +55,15 @@ def _put(invocation: Invocation, message: ToolMessage, value: object) -> None:
     message.content = list(value) if isinstance(value, list) and are_blocks(value) else to_text(value)
     paired = invocation.tool.options.response_format == "content_and_artifact"
     invocation.output = (value, invocation.output[1]) if paired else value
+
+
+def _tell_misfit(name: str, message: ToolMessage, results: ResultSchema) -> None:
+    """Note that a result is not what another server promises; what came is passed on, since the tool has run."""
+    value = find_value(message)
+    if value is ABSENT:
+        message.response_metadata[RESULT] = f"{name} promises structured content, and its server sent none."
+        return
+    try:
+        results.settle(name, value)
+    except ToolOutputError as error:
+        message.response_metadata[RESULT] = str(error).removeprefix("Error: ")
