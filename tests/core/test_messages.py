@@ -113,7 +113,7 @@ def test_what_is_not_a_tool_call_is_refused(wrong: dict[str, object]) -> None:
         ([{"type": "text", "text": "a"}, "b"], True),
         (({"type": "file", "data": b""},), True),
         ([{"type": "input_text", "text": "a"}, {"type": "input_image"}, {"type": "input_file"}], True),
-        ([], True),
+        ([], False),
         ([{"type": "thought"}], False),
         ([{"type": ["text"]}], False),
         ([1], False),

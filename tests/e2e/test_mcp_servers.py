@@ -12,13 +12,11 @@ import httpx
 import pytest
 from mcp import Client
 
-from bench.environments import ROOT
 from tests.e2e.conftest import Serve
+from tests.e2e.real_servers import INSTALLED, is_installed
 from tests.kit.servers import PATIENCE, Server
 from tests.upstream.entries import describe_kit, write_servers
 
-WANTED = Path(__file__).parent / "mcp_servers"
-INSTALLED = ROOT / ".venv-clients/mcp-servers"
 MODULES = INSTALLED / "node_modules/@modelcontextprotocol"
 
 SEEN = '''
@@ -35,16 +33,14 @@ async def seen(context: ToolContext) -> str:
 @pytest.fixture(scope="module")
 def served(start_server: Serve, tmp_path_factory: pytest.TempPathFactory) -> Server:
     """A server that offers the tools of three others."""
-    wanted = (WANTED / "package.json").read_text() + (WANTED / "requirements.txt").read_text()
-    installed = INSTALLED / "installed"
-    if not installed.is_file() or installed.read_text() != wanted:
+    if not is_installed():
         pytest.skip("the servers are not installed: with npm, scripts/install-mcp-servers gets them")
     folder = tmp_path_factory.mktemp("files")
     (folder / "note.txt").write_text("a note")
     servers = write_servers(
         everything={"command": "node", "args": [str(MODULES / "server-everything/dist/index.js")]},
         files={"command": "node", "args": [str(MODULES / "server-filesystem/dist/index.js"), str(folder)]},
-        time={"command": str(INSTALLED / "python/bin/mcp-server-time"), "args": ["--local-timezone", "UTC"]},
+        time={"command": str(INSTALLED / "mcp-2/bin/mcp-server-time"), "args": ["--local-timezone", "UTC"]},
     )
     server = start_server(SIDECALL_MCP_SERVERS=servers, NOTES=str(folder))
     wait_until(lambda: set(read_states(server).values()) == {"connected"})

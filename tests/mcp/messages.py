@@ -9,13 +9,20 @@ BEFORE = "2025-11-25"
 PREFIX = "io.modelcontextprotocol/"
 # What every modern request says of its client.
 META: dict[str, Any] = {f"{PREFIX}protocolVersion": MODERN, f"{PREFIX}clientCapabilities": {}}
+# What a program asks for with a call that wants to know all of its answer.
+TOLD = {"sidecall/call": True, "sidecall/artifact": True}
 CAN_ASK = {f"{PREFIX}clientCapabilities": {"elicitation": {}}}
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 
 def write(method: str, meta: dict[str, Any] | None = None, **params: Any) -> dict[str, Any]:
     """Write a modern request."""
-    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": {**META, **(meta or {})}}}
+    meta = {**META, **_ask_for(method), **(meta or {})}
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
+
+
+def _ask_for(method: str) -> dict[str, Any]:
+    return TOLD if method == "tools/call" else {}
 
 
 def head(message: dict[str, Any]) -> dict[str, str]:
@@ -36,7 +43,8 @@ async def ask(
 
 async def ask_as_before(client: httpx.AsyncClient, method: str, **params: Any) -> httpx.Response:
     """Send a request of the revision before."""
-    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    meta = {**_ask_for(method), **params.pop("_meta", {})}
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, **({"_meta": meta} if meta else {})}}
     return await client.post("/mcp", json=message, headers={"MCP-Protocol-Version": BEFORE})
 
 

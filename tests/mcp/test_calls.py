@@ -135,7 +135,9 @@ async def test_a_tool_that_breaks_its_promise_says_so(make_client: MakeClient) -
     result = await call(make_client, "lie")
 
     assert result["isError"]
-    assert result["content"][-1]["text"] == "Error: lie returned something else than its output schema says."
+    assert result["content"][-1]["text"] == (
+        'Error: lie returned something else than its output schema says: "many" is not of type "integer".'
+    )
 
 
 @pytest.mark.parametrize(
@@ -278,3 +280,23 @@ async def test_an_unknown_resource_is_refused(make_client: MakeClient, uri: Any)
     if isinstance(uri, str):
         modern = await ask(client, "resources/read", uri=uri)
         assert (modern.json()["error"]["code"], modern.json()["error"]["data"]) == (-32602, {"uri": uri})
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept"),
+    [
+        ({"sidecall/call": False, "sidecall/artifact": False}, set()),
+        ({"sidecall/call": 1, "sidecall/artifact": "yes"}, set()),
+        ({"sidecall/call": False, "sidecall/artifact": True}, {"sidecall/artifact"}),
+        ({"sidecall/call": True, "sidecall/artifact": False}, {"sidecall/call"}),
+    ],
+)
+async def test_a_result_says_beside_itself_only_what_the_call_asks_for(
+    make_client: MakeClient, asked: dict[str, Any], kept: set[str]
+) -> None:
+    """Many clients show the model all of it."""
+    result = await call(make_client, "draw", meta=asked)
+    failed = await call(make_client, "fail", meta=asked)
+
+    assert set(result["_meta"]) == {"io.modelcontextprotocol/serverInfo", *kept}
+    assert set(failed["_meta"]) == {"io.modelcontextprotocol/serverInfo", *kept} - {"sidecall/artifact"}

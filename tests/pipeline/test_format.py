@@ -171,7 +171,9 @@ async def test_there_are_no_notes_where_there_is_nothing_to_note() -> None:
         ([{"type": "text", "text": "\ud800"}], [{"type": "text", "text": "?"}]),
         ([{"type": "input_image", "image_url": "https://e.org/a.png"}],) * 2,
         ({"type": "text", "text": "alone"}, '{"type": "text", "text": "alone"}'),
-        ([], []),
+        ([], "[]"),
+        ((), "[]"),
+        (iter(()), "[]"),
     ],
 )
 async def test_content_blocks_stay_blocks(value: Any, expected: Any) -> None:

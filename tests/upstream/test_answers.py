@@ -20,7 +20,7 @@ def write_origin(uri: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("blocks", "content"),
     [
-        ([], ""),
+        ([], []),
         ([TEXT], "a"),
         ([TEXT, TEXT], [TEXT, TEXT]),
         (
@@ -60,7 +60,8 @@ def test_blocks_become_content(blocks: list[Any], content: Any) -> None:
     ("answer", "content", "artifact"),
     [
         (RemoteAnswer([TEXT], has_value=True, value={"n": 1}), "a", {"structured_content": {"n": 1}}),
-        (RemoteAnswer([], has_value=True, value={"n": 1}), {"n": 1}, {"structured_content": {"n": 1}}),
+        (RemoteAnswer([], has_value=True, value={"n": 1}), '{"n": 1}', {"structured_content": {"n": 1}}),
+        (RemoteAnswer([TEXT], artifact={"kept": 1}, has_value=True, value={"n": 1}), "a", {"kept": 1}),
         (
             RemoteAnswer([LINK]),
             [{"type": "text", "text": "[resource c: file:///c]", "extras": {"mcp": LINK}}],
@@ -76,7 +77,7 @@ def test_values_and_links_are_for_the_program(answer: RemoteAnswer, content: Any
 
 @pytest.mark.parametrize(
     ("blocks", "text"),
-    [([TEXT, TEXT], "a\na"), ([], "Error: the call failed, and its server does not say why.")],
+    [([TEXT], "a"), ([], "Error: the call failed, and its server does not say why.")],
 )
 def test_an_error_is_the_models(blocks: list[Any], text: str) -> None:
     """In the server's words."""
@@ -84,3 +85,11 @@ def test_an_error_is_the_models(blocks: list[Any], text: str) -> None:
         read_remote_answer(RemoteAnswer(blocks, is_error=True))
 
     assert failed.value.message == text
+
+
+def test_an_error_with_more_than_words_is_a_message() -> None:
+    """Which has its blocks, and its value for the program."""
+    failed, artifact = read_remote_answer(RemoteAnswer([TEXT, TEXT], is_error=True, has_value=True, value={"n": 1}))
+
+    assert (failed.status, failed.content) == ("error", [TEXT, TEXT])
+    assert artifact == failed.artifact == {"structured_content": {"n": 1}}

@@ -76,7 +76,7 @@ class FunctionTool(StructuredTool):
             if not self.strict:
                 raise
             return self.model_copy(update={"strict": None}).compiled
-        return replace(made, reads_dicts=True, unmet=self._unmet)
+        return replace(made, reads_dicts=True, results=None, unmet=self._unmet)
 
     @property
     def params_json_schema(self) -> Schema:

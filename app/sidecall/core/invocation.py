@@ -42,6 +42,7 @@ class CallRequest:
     `id` is the invocation's; `is_counted` says that its quota was asked before, `is_remembered` that others keep it.
     The result counts under `holder` until the sender releases it, or while it is made; `pinned` are allowed hashes.
     By `known_as` a call that has waited is known again, in place of its id, where its sender gives it none.
+    `wants_value` says that somebody may read the result as a value.
     """
 
     call: ToolCall
@@ -66,6 +67,12 @@ class CallRequest:
     is_remembered: bool = False
     known_as: str | None = None
     begins: Callable[[], None] | None = None
+    wants_value: bool = field(default=False, compare=False)
+
+
+def wants_value(request: CallRequest) -> bool:
+    """Return whether somebody may read the result of a call as a value, now or once its answer is asked for again."""
+    return request.wants_value or request.is_remembered
 
 
 # To be called when what runs on of a call has ended.

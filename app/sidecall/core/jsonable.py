@@ -34,13 +34,22 @@ def to_text(value: Any, lose: Lose = lose_silently) -> str:
     """
     if type(value) is int and abs(value) <= _PLAIN:
         return str(value)
+    return to_text_and_value(value, lose)[0]
+
+
+def to_text_and_value(value: Any, lose: Lose = lose_silently) -> tuple[str, Any]:
+    """Write a value as JSON text, and return beside it what the text says: the value itself if JSON has it.
+
+    Raises:
+        ValueError: JSON cannot say it.
+    """
     try:
-        text = _encode(value)
+        return replace_surrogates(_encode(value)), value
     except BaseException:  # JSON does not know it, or its own code crashed.
         plain = to_plain(value, lose)
         # A date, a UUID or a path is a text; quotes around it would only be in the way.
         text = plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
-    return replace_surrogates(text)
+    return replace_surrogates(text), plain
 
 
 def to_plain(value: Any, lose: Lose = lose_silently) -> Any:

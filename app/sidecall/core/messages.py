@@ -30,8 +30,8 @@ class ObjectList(list[Any]):
 
 
 def are_blocks(value: Any) -> bool:
-    """Return whether a value is a list of texts and blocks, which answers pass on as it is."""
-    if not isinstance(value, (list, tuple)) or type(value) is ObjectList:
+    """Return whether a value is a list of texts and blocks, which answers pass on as it is; an empty one is none."""
+    if not isinstance(value, (list, tuple)) or not value or type(value) is ObjectList:
         return False
     return all(_is_block(item) for item in value)
 
@@ -70,6 +70,8 @@ class ToolMessage(BaseModel, defer_build=True):
     """
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+    # Has no place in what is sent, and takes no time where it is not set; `core/results/values.py` reads and sets it.
+    __slots__ = ("_value",)
 
     content: Content = Field(description="What the model reads.")
     artifact: Any = Field(default=None, description="What the program keeps; never sent to the model.")

@@ -130,6 +130,7 @@ class CallRecord(BaseModel, defer_build=True):
             id=self.id,
             is_counted=True,
             known_as=self.known_as,
+            wants_value=True,  # By whichever door the stored answer is asked for.
         )
 
     @field_serializer("caller")

@@ -22,10 +22,6 @@ NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 Schema = dict[str, Any]
 # Deeper than what comes from outside may be.
 DEEPEST = 1_000
-# Where the artifact of a tool that keeps one has the value that its content says.
-STRUCTURE = "structured_content"
-
-
 # What the parameters of a tool that are filled so need a sandbox for.
 _SANDBOX_USES: Mapping[Callable[[Supply], Any] | None, SandboxUse] = {find_commands: "commands", find_python: "python"}
 # How parameters are filled that may have something of the caller's state.
@@ -73,6 +69,33 @@ class ArgsSchema(Protocol):
         """
 
 
+class ResultSchema(Protocol):
+    """What the results of one tool look like where programs read them as values."""
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of an object."""
+
+    @property
+    def scalars(self) -> frozenset[type]:
+        """The types of values that fit whatever they are."""
+
+    def wrap(self, value: Any) -> Any:
+        """Return a value as it is sent, within an object where it is none."""
+
+    def settle(self, name: str, value: Any, lost: Sequence[str] = ()) -> Any:
+        """Return a tool's result, or what it becomes where pydantic can make something of it that fits.
+
+        Args:
+            name: The tool's name, for the error.
+            value: The result as JSON has it.
+            lost: What is said of numbers that JSON does not have, also for the error.
+
+        Raises:
+            ToolOutputError: It does not fit.
+        """
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledTool:
     """A tool made ready to run; immutable, shared by all calls.
@@ -82,7 +105,8 @@ class CompiledTool:
     `reads_dicts` says that a dict which it returns may stand for an image, a file or a text, and a list of texts not.
     `preview` says what a call would do. `mirrored` are the headers of MCP that repeat an argument, with its path.
     `is_own` says that it is the server's: no toolset leaves it out.
-    `keeps_structure` says that its artifacts have the value of a result under `STRUCTURE`.
+    `results` is None where nothing is said of them beside their text. `says_values` says that its contents have the
+    values of another server, which are passed on as they are.
     """
 
     name: str
@@ -105,7 +129,8 @@ class CompiledTool:
     preview: Hook | None = None
     mirrored: Mapping[bytes, tuple[str, ...]] = field(default_factory=dict)
     is_own: bool = False
-    keeps_structure: bool = False
+    results: ResultSchema | None = None
+    says_values: bool = False
 
     @property
     def sandbox_use(self) -> SandboxUse | None:

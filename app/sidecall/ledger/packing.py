@@ -9,6 +9,7 @@ from pydantic_core import to_json
 from sidecall.core.approval import ApprovalRecord, ApprovalState
 from sidecall.core.decisions.listed import ListedApproval, ListedCall
 from sidecall.core.messages import ToolMessage
+from sidecall.core.results.values import find_stored_value, keep_value, write_stored
 from sidecall.dataclasses import dataclass
 
 # Arguments and answers up to this length are shown in lists.
@@ -39,7 +40,7 @@ class PackedApproval:
             shown=_write(parts, approval.tool_call.args),
             asked=_write(parts, record.asked.args),
             sent=None if call is None else _write(parts, call.tool_call.args),
-            message=None if approval.message is None else approval.message.model_dump_json().encode(),
+            message=None if approval.message is None else write_stored(approval.message),
         )
 
     @cached_property
@@ -116,4 +117,7 @@ def _join(parts: dict[str, Any]) -> ApprovalRecord:
     rest["asked"]["args"] = parts["asked"]
     if "sent" in parts:
         rest["call"]["tool_call"]["args"] = parts["sent"]
-    return ApprovalRecord.model_validate(rest)
+    record = ApprovalRecord.model_validate(rest)
+    if record.approval.message is not None:
+        keep_value(record.approval.message, find_stored_value(parts["message"]))
+    return record

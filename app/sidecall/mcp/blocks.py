@@ -9,7 +9,7 @@ from urllib.parse import quote
 from sidecall.core.messages import ContentBlock, ToolMessage
 from sidecall.core.results.blocks import Media, Part, read_block
 from sidecall.core.results.notes import find_note
-from sidecall.core.results.origin import find_origin
+from sidecall.core.results.origin import find_beside, find_origin
 from sidecall.mcp.resources import make_uri
 
 # Names of what came within an answer, which cannot be read again.
@@ -27,7 +27,7 @@ def write_blocks(message: ToolMessage) -> list[McpBlock]:
     blocks = (
         [_write_text(content)]
         if isinstance(content, str)
-        else [_write_origin(block) or _write_part(read_block(block)) for block in content]
+        else [_write_origin(block) or {**_write_part(read_block(block)), **find_beside(block)} for block in content]
     )
     told = message.response_metadata
     note = find_note(message)

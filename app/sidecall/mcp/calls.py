@@ -1,6 +1,5 @@
 """Run a tool, and write its answer as MCP's result."""
 
-import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,28 +9,24 @@ from uuid_utils import uuid4
 from sidecall.core.approval import ApprovalRequired
 from sidecall.core.context import HeaderMap
 from sidecall.core.decisions.questions import asks_inside
-from sidecall.core.errors import UnknownContent
 from sidecall.core.invocation import CallRequest
 from sidecall.core.json_text import read_object
 from sidecall.core.jsonable import is_bulky
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.mistakes.misplaced import find_misplaced
+from sidecall.core.results.values import ABSENT, find_value, say_not_kept
 from sidecall.core.run.workspaces import require_conversation
-from sidecall.core.tool import STRUCTURE, CompiledTool
+from sidecall.core.tool import CompiledTool
 from sidecall.mcp.blocks import write_blocks
 from sidecall.mcp.consent import make_call_id, resume
 from sidecall.mcp.exchange import Exchange
 from sidecall.mcp.mirrored import compare_mirrored
 from sidecall.mcp.parts import McpParts
 from sidecall.mcp.questions import answer_waiting
-from sidecall.mcp.results import META
+from sidecall.mcp.results import write_meta
 from sidecall.mcp.wire import INVALID_PARAMS, RpcError, RpcMessage
 from sidecall.pipeline.approve import is_asked_about, takes_user_tokens, wants_approval
-from sidecall.pipeline.budget import find_whole
 from sidecall.pipeline.visible import is_visible
-from sidecall.schema.forms.structured import Misfit, Structure
-
-logger = logging.getLogger("sidecall")
 
 # What the program sends beside a call, as it does over REST; a model does not write `_meta`.
 _STATE = "sidecall/state"
@@ -61,7 +56,7 @@ async def call_tool(parts: McpParts, message: RpcMessage, exchange: Exchange) ->
     finally:
         if parts.results.shares:
             parts.results.release(exchange.holder)
-    return await _write(parts, answer, exchange)
+    return await _write(parts, answer, message.meta)
 
 
 def _make_request(parts: McpParts, message: RpcMessage, exchange: Exchange) -> CallRequest:
@@ -88,6 +83,7 @@ def _make_request(parts: McpParts, message: RpcMessage, exchange: Exchange) -> C
         holder=exchange.holder,
         pinned=[meta[_HASH]] if isinstance(meta.get(_HASH), str) else None,
         known_as=known_as,
+        wants_value=True,
     )
 
 
@@ -134,44 +130,28 @@ def _comes_again(tool: CompiledTool, message: RpcMessage, exchange: Exchange) ->
     return asks and not exchange.can_ask(message)
 
 
-async def _write(parts: McpParts, message: ToolMessage, exchange: Exchange) -> bytes:
+async def _write(parts: McpParts, message: ToolMessage, asked: Mapping[str, Any]) -> bytes:
     told = message.response_metadata
     if message.status == "error" and told.get("error", {}).get("kind") == "unknown_tool":
         raise RpcError(INVALID_PARAMS, str(message.content), {"nearest": told["error"]["nearest"]})
-    meta: dict[str, Any] = {**META, "sidecall/call": {"id": message.id, **told}}
-    if message.artifact is not None:
-        meta["sidecall/artifact"] = message.artifact
     result: dict[str, Any] = {
         "content": write_blocks(message),
         "isError": message.status == "error",
         "resultType": "complete",
-        "_meta": meta,
+        "_meta": write_meta(asked, {"id": message.id, **told}, message.artifact),
     }
-    if message.status == "success":
-        await _add_structure(parts, message, exchange, result)
+    _add_value(parts, message, result)
     if is_bulky(message):
         return await parts.results.write(result)
     return to_json(result)
 
 
-async def _add_structure(parts: McpParts, message: ToolMessage, exchange: Exchange, result: dict[str, Any]) -> None:
-    """Add the value that the text says, where the tool promises one; without it the result would be none."""
-    tool = parts.registry.get(message.name or "")
-    structure = None if tool is None else parts.structures.of(tool)
-    if structure is None:
-        return
-    if tool is not None and tool.keeps_structure:
-        result["structuredContent"] = structure.wrap((message.artifact or {}).get(STRUCTURE))
-        return
-    try:
-        result["structuredContent"] = structure.read(await find_whole(parts.contents, message, exchange.caller))
-    except (Misfit, UnknownContent) as error:
+def _add_value(parts: McpParts, message: ToolMessage, result: dict[str, Any]) -> None:
+    """Add the value that the text says; where a tool promises one, its result would be none without it."""
+    tool, value = parts.registry.get(message.name or ""), find_value(message)
+    results = None if tool is None else tool.results
+    if value is not ABSENT:
+        result["structuredContent"] = value if results is None else results.wrap(value)
+    elif tool is not None and results is not None and message.status == "success" and not tool.says_values:
         result["isError"] = True
-        result["content"] = [*result["content"], {"type": "text", "text": _explain(message, structure, error)}]
-
-
-def _explain(message: ToolMessage, structure: Structure, error: Exception) -> str:
-    if isinstance(error, UnknownContent):
-        return f"Error: the answer of {message.name} is too large to be kept whole."
-    logger.warning("%s returned what its return annotation does not describe: %s", message.name, structure.schema)
-    return f"Error: {message.name} returned something else than its output schema says."
+        result["content"] += [{"type": "text", "text": f"Error: {say_not_kept(tool.name)}"}]

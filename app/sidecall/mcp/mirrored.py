@@ -7,7 +7,6 @@ from typing import Any
 from sidecall.core.tool import CompiledTool, Schema
 from sidecall.mcp.revisions import decode_header
 from sidecall.mcp.wire import HEADER_MISMATCH, RpcError
-from sidecall.schema.forms.mirrored import choose_listed
 
 _WHOLE = re.compile(r"(-?[0-9]{1,400})(?:\.0+)?")
 
@@ -18,7 +17,7 @@ def compare_mirrored(tool: CompiledTool, args: Any, headers: Mapping[bytes, byte
     Raises:
         RpcError: One does not; somebody on the way may have gone by it.
     """
-    schema = choose_listed(tool.args_schema)
+    schema = tool.args_schema.flat
     for header, path in tool.mirrored.items():
         value, sent = _find(args, path, schema), headers.get(header)
         if value is None and sent is None:

@@ -19,7 +19,6 @@ from sidecall.mcp.listing import ToolPages
 from sidecall.mcp.sessions import Sessions
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.registry import Registry
-from sidecall.schema.forms.structures import Structures
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,6 @@ class McpParts:
     jobs: Jobs | None = None
     lifecycle: Lifecycle = field(default_factory=Lifecycle)
     backlog: Backlog = field(default_factory=Backlog)
-    structures: Structures = field(default_factory=Structures)
     auditor: Auditor | None = None
     sessions: Sessions | None = None
 

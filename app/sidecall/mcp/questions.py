@@ -7,7 +7,7 @@ from sidecall.core.approval import Approval, ApprovalRecord
 from sidecall.core.tool import CompiledTool
 from sidecall.mcp.exchange import Exchange
 from sidecall.mcp.parts import McpParts
-from sidecall.mcp.results import META
+from sidecall.mcp.results import META, write_meta
 from sidecall.mcp.wire import RpcMessage
 
 _PRIMITIVES = frozenset(("string", "integer", "number", "boolean"))
@@ -42,7 +42,7 @@ async def answer_waiting(
                 "_meta": META,
             }
     told = {"kind": "approval_required", "approval_id": approval.id}
-    meta = {**META, "sidecall/call": {"error": told}}
+    meta = write_meta(message.meta, {"error": told})
     text = {"type": "text", "text": _explain(approval, exchange.url)}
     return {"content": [text], "isError": True, "resultType": "complete", "_meta": meta}
 

@@ -20,6 +20,7 @@ from sidecall.core.messages import ToolCall
 from sidecall.core.native.items import CHECKS, DECISION, wants_acknowledgement
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.record import CallRecord
+from sidecall.core.results.values import copy_message
 from sidecall.core.tool import CompiledTool
 from sidecall.later import Later
 from sidecall.pipeline.hooks import HookFailed, call_hook, patience
@@ -103,7 +104,7 @@ def repeat_answer(invocation: Invocation) -> None:
         approval = invocation.error.approval
         decided = describe_decision(approval)
         invocation.request.decided = None if decided is None else replace(decided, approval_id=approval.id)
-        invocation.message = invocation.error.answer.model_copy()
+        invocation.message = copy_message(invocation.error.answer)
 
 
 class Rules:

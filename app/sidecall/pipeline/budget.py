@@ -6,15 +6,14 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from sidecall.core.contents import Contents
 from sidecall.core.context import Caller
-from sidecall.core.errors import UnknownContent
 from sidecall.core.invocation import Invocation
 from sidecall.core.jsonable import is_bulky, too_large
 from sidecall.core.messages import Content, ContentBlock, ToolMessage
 from sidecall.core.native.items import bound_outputs
 from sidecall.core.options import IN_PROCESSES
 from sidecall.core.results.room import SMALL, ResultRoom, Share, estimate_size
+from sidecall.core.results.values import ABSENT, find_value, keep_value
 
 # Keeps a caller's body, a text or JSON, and returns where it can be read; None when it cannot be kept.
 Keep = Callable[[str | bytes, Caller], Awaitable[str | None]]
@@ -61,9 +60,10 @@ class Budget:
             share.grow_to(size)
         artifact = await self._measure(invocation, message.artifact)
         whole = message.content if isinstance(message.content, str) else await self._write(message.content)
-        if _size(whole) > most:
+        size = _size(whole)
+        if size > most:
             await self._cut(invocation, message, whole, most)
-        if share is not None and (together := self._find_excess(share, artifact + min(_size(whole), most))):
+        if share is not None and (together := self._find_excess(share, artifact + self._count(message, size, most))):
             if invocation.error is None:
                 what = "a result with which its batch has answers"
                 raise too_large(invocation.tool.name, what, *together)
@@ -78,6 +78,15 @@ class Budget:
         if size > self._results.most:
             raise too_large(invocation.tool.name, "an artifact", size, self._results.most)
         return size
+
+    def _count(self, message: ToolMessage, size: int, most: int) -> int:
+        """Count the bytes of a content of which so many are left, and of its value, which is kept as it was."""
+        if size <= most or find_value(message) is ABSENT:
+            return min(size, most)
+        if self._results is not None and size > self._results.most:
+            keep_value(message, ABSENT)
+            return most
+        return size + most
 
     def _find_excess(self, share: Share, size: int) -> tuple[int, int] | None:
         """Return the bytes of all answers of a batch and their bound, where this one makes them too many."""
@@ -100,21 +109,6 @@ class Budget:
         if error is not None:  # Which says the same once more.
             is_text = isinstance(message.content, str)
             error["message"] = message.content if is_text else _cut_text(error["message"], most, where)
-
-
-async def find_whole(contents: Contents, message: ToolMessage, caller: Caller) -> Content:
-    """Return a content as it was before it was cut for a model.
-
-    Raises:
-        UnknownContent: It could not be kept, or is not any more.
-    """
-    told = message.response_metadata
-    if not told.get("truncated"):
-        return message.content
-    if told["artifact_url"] is None:
-        raise UnknownContent
-    kept = await contents.get(told["artifact_url"].rpartition("/")[2], caller)
-    return kept.body.decode()
 
 
 def _estimate(message: ToolMessage) -> int:

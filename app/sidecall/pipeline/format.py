@@ -8,7 +8,7 @@ from typing import Any
 
 from sidecall.core.command import CommandParts, MessageParts, is_command, is_message, is_series, read_series
 from sidecall.core.errors import RequestError, ToolException, ToolExecutionError, ToolFailure
-from sidecall.core.invocation import Invocation, find_usage, new_invocation_id
+from sidecall.core.invocation import Invocation, find_usage, new_invocation_id, wants_value
 from sidecall.core.jsonable import (
     Lose,
     is_bulky,
@@ -17,12 +17,15 @@ from sidecall.core.jsonable import (
     replace_surrogates,
     to_plain,
     to_text,
+    to_text_and_value,
 )
 from sidecall.core.messages import Content, ToolCall, ToolMessage, are_blocks, write_text_message
 from sidecall.core.native.items import settle_item
 from sidecall.core.options import IN_PROCESSES
+from sidecall.core.results.blocks import read_block
 from sidecall.core.results.notes import IGNORED
 from sidecall.core.results.unsayable import no_json_form
+from sidecall.core.results.values import ABSENT, JsonText, ValuedBlocks, ValuedText, keep_value
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.guard import guard_text
 from sidecall.pipeline.handle import ask_handler, has_words
@@ -54,7 +57,10 @@ def format_output(invocation: Invocation) -> Awaitable[None] | None:
         if not text.isascii():
             text = replace_surrogates(text)
         metadata = _make_metadata(invocation)
-        invocation.message = write_text_message(text, invocation.request.call.id, tool.name, invocation.id, metadata)
+        message = write_text_message(text, invocation.request.call.id, tool.name, invocation.id, metadata)
+        if tool.results is not None:
+            keep_value(message, text if type(output) is str else output)
+        invocation.message = message
         return None
     if invocation.tool.executor in IN_PROCESSES and is_bulky(invocation.output):
         # Of plain values, which can be written anywhere, so that others need not wait for it.
@@ -84,10 +90,24 @@ def _format_any(invocation: Invocation, name: str) -> None:
         told = _describe_commands(name, read, lost) if read.update or any(map(is_command, outputs)) else {}
         content, artifact, fields = _take_over(name, read.answer, artifact)
     part = None if invocation.tool.options.response_format == "content" else "content"
-    fields["content"] = _make_content(name, content, lost.of("content"), part)
+    fields["content"], value = _say(name, content, lost.of("content"), part)
     fields["artifact"] = None if artifact is None else _make_jsonable(name, artifact, lost.of("artifact"), "artifact")
     invocation.notes = lost.notes
     invocation.message = make_message(invocation, told, fields)
+    keep_value(invocation.message, _choose_value(invocation, content, value))
+
+
+def _choose_value(invocation: Invocation, content: Any, value: Any) -> Any:
+    """Choose what is kept as the value of a result: what it says itself, or else what it is."""
+    kind = type(content)
+    if kind is ValuedText or kind is ValuedBlocks:
+        return content.value
+    if invocation.tool.results is None or invocation.tool.says_values:
+        return ABSENT
+    if kind is JsonText:
+        is_read = wants_value(invocation.request) or invocation.tool.options.cache is not None
+        return content.value if is_read else ABSENT
+    return value
 
 
 def format_failure(invocation: Invocation) -> Awaitable[None] | None:
@@ -222,16 +242,21 @@ def make_message(invocation: Invocation, told: dict[str, Any], fields: dict[str,
     metadata = _make_metadata(invocation)
     metadata.update(told)
     if fields.get("status") == "error":  # As a message of the tool's own says, or one of LangChain's.
-        content = fields["content"]
-        metadata["error"] = _describe_failure(
-            ToolException(), content if isinstance(content, str) else to_text(content)
-        )
+        metadata["error"] = _describe_failure(ToolException(), _word(fields["content"]))
     fields["tool_call_id"] = invocation.call.id
     fields["name"] = invocation.tool.name
     fields["id"] = invocation.id
     fields["response_metadata"] = metadata
     message: ToolMessage = _make(fields)
     return message
+
+
+def _word(content: Content) -> str:
+    """Put a content in words: its texts where it has some, and no image, or else all of it as JSON."""
+    if isinstance(content, str):
+        return content
+    texts = [part for part in map(read_block, content) if isinstance(part, str)]
+    return "\n".join(texts) if texts else to_text(content)
 
 
 def _make_metadata(invocation: Invocation) -> dict[str, Any]:
@@ -265,15 +290,23 @@ def _make_empty_metadata() -> dict[str, Any]:
     return {"duration_ms": 0.0, "return_direct": False, "ignored_args": [], "repaired": []}
 
 
-def _make_content(name: str, value: Any, lose: Lose = lose_silently, part: str | None = None) -> Content:
-    """Follow LangChain: text and lists of known blocks as they are, all else as JSON text, but never as a repr."""
+def _make_content(name: str, value: Any) -> Content:
+    return _say(name, value)[0]
+
+
+def _say(name: str, value: Any, lose: Lose = lose_silently, part: str | None = None) -> tuple[Content, Any]:
+    """Follow LangChain: text and lists of known blocks as they are, all else as JSON text, but never as a repr.
+
+    Beside the content stands the value that it says.
+    """
     if isinstance(value, str):
-        return replace_surrogates(str.__str__(value))
+        text = replace_surrogates(str.__str__(value))
+        return text, text
     if are_blocks(value):
         blocks: list[Any] = _make_jsonable(name, list(value), lose, part)
-        return blocks
+        return blocks, blocks
     try:
-        return to_text(value, lose)
+        return to_text_and_value(value, lose)
     except ValueError as error:
         raise no_json_form(name, value, part) from error
 

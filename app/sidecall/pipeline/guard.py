@@ -12,6 +12,7 @@ from sidecall.core.guardrails import (
 )
 from sidecall.core.invocation import Invocation
 from sidecall.core.jsonable import to_plain
+from sidecall.core.results.values import JsonText
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.hooks import PATIENCE, HookFailed, call_hook, patience
 from sidecall.pipeline.inject import inject
@@ -75,7 +76,9 @@ async def guard_text(invocation: Invocation, failure: ToolFailure, content: Any)
 
 async def _judge_output(invocation: Invocation, output: Any) -> Any:
     for guardrail in invocation.tool.options.tool_output_guardrails:
-        judged = ToolOutputGuardrailData(context=invocation.tool_context, args=invocation.visible_values, output=output)
+        # What stands for a text is shown as one.
+        shown = str(output) if isinstance(output, JsonText) else output
+        judged = ToolOutputGuardrailData(context=invocation.tool_context, args=invocation.visible_values, output=shown)
         verdict = await _ask(invocation, guardrail, judged, _UNCHECKED_OUTPUT)
         output = verdict.value if verdict.verdict == "replace" else output
     return output

@@ -23,6 +23,7 @@ from sidecall.pipeline.execution.execute import Execute
 from sidecall.pipeline.format import format_failure, format_output, tell_ignored, tells_ignored
 from sidecall.pipeline.guard import guard_input, guard_output, has_input_guardrails, has_output_guardrails
 from sidecall.pipeline.handle import contain, has_way_through, let_through, log_failure
+from sidecall.pipeline.hold_result import hold_result, promises_value
 from sidecall.pipeline.inject import has_injections, inject
 from sidecall.pipeline.secrecy.hide import hide_in_answer, hide_in_events, takes_secrets
 from sidecall.pipeline.secrecy.look_up import look_up_secrets, takes_own_secrets
@@ -72,6 +73,7 @@ def default_stages(
         Stage(list_files, takes_workspace),
         Stage(tell_of_workspace, takes_workspace),
         Stage(hide_in_answer, takes_secrets),
+        Stage(hold_result, promises_value),
         Stage(tell_ignored, tells_ignored),
         Stage(tell_deprecated, is_deprecated),
         *keep_to_budget,

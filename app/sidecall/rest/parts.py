@@ -39,7 +39,6 @@ from sidecall.rest.deadline import DeadlineDep
 from sidecall.rest.excerpts import Excerpts
 from sidecall.rest.listing import Listings
 from sidecall.rest.status.operation import Operation
-from sidecall.schema.forms.structures import Structures
 from sidecall.telemetry.metrics import Metrics
 from sidecall.workspace.places import Workspaces
 
@@ -75,7 +74,6 @@ class Parts:
     history: "_history.History | NoHistory" = field(default_factory=NoHistory)
     secrets: SecretKeeper = field(default_factory=_keep_none)
     results: ResultRoom = field(default_factory=lambda: ResultRoom(16 * 1024 * 1024))
-    structures: Structures = field(default_factory=Structures)
     documents: OpenAPIDocuments = field(default_factory=OpenAPIDocuments)
     vector_stores: "_stores.VectorStores | None" = None
     workspaces: Workspaces = field(default_factory=lambda: Workspaces(Path(".sidecall/workspaces")))

@@ -21,6 +21,7 @@ from sidecall.schema.authored.names import advise_on_name
 from sidecall.schema.docstring_lines import join_sentences
 from sidecall.schema.docstrings import parse_docstring
 from sidecall.schema.forms.mirrored import find_mirrored
+from sidecall.schema.forms.structured import make_results
 from sidecall.schema.infer import infer_args_schema
 from sidecall.schema.injections import plan_injections
 from sidecall.schema.models import adapt_annotations, open_model
@@ -97,7 +98,7 @@ def compile_tool(
         function=function,
         is_async=is_async,
         args_schema=schema,
-        output_schema=_make_output_schema(signature.returns, options),
+        **_describe_results(signature.returns, options),
         injections=injections,
         hidden_names=frozenset(injection.parameter for injection in injections) | schema.reserved,
         parameters=signature.parameters,
@@ -185,11 +186,22 @@ def _list_accepted(parameters: tuple[Parameter, ...], injected: frozenset[str]) 
     return frozenset(parameter.name for parameter in parameters) - injected
 
 
-def _make_output_schema(returns: Any, options: ToolOptions) -> Schema | None:
+def _describe_results(returns: Any, options: ToolOptions) -> dict[str, Any]:
+    of_content = _find_returns(returns, options)
+    schema = _make_output_schema(of_content)
+    return {"output_schema": schema, "results": make_results(schema, of_content)}
+
+
+def _find_returns(returns: Any, options: ToolOptions) -> Any:
+    """Return the annotation of the content alone."""
+    if options.response_format != "content_and_artifact":
+        return returns
+    parts = typing.get_args(returns)
+    return parts[0] if typing.get_origin(returns) is tuple and len(parts) == 2 else EMPTY
+
+
+def _make_output_schema(returns: Any) -> Schema | None:
     """Render the schema of the result, None where the annotation says nothing that JSON Schema can."""
-    if options.response_format == "content_and_artifact":
-        parts = typing.get_args(returns)
-        returns = parts[0] if typing.get_origin(returns) is tuple and len(parts) == 2 else EMPTY
     if returns is EMPTY or returns is Any or is_command_type(returns) or is_native_type(returns):
         return None
     try:

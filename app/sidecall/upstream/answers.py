@@ -5,36 +5,53 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from sidecall.core.errors import ToolException
-from sidecall.core.messages import ContentBlock
+from sidecall.core.jsonable import to_text
+from sidecall.core.messages import ContentBlock, ToolMessage
 from sidecall.core.results.origin import name_origin
-from sidecall.core.tool import STRUCTURE
+from sidecall.core.results.values import ValuedBlocks, ValuedText
 from sidecall.upstream.link import RemoteAnswer
 
-# What the program gets of links: the model reads their names and addresses.
+# What the program gets: of links the model reads the names and addresses, of values the text.
+_VALUE = "structured_content"
 _LINKS = "resource_links"
 
 Wire = Mapping[str, Any]
 
 
-def read_remote_answer(answer: RemoteAnswer) -> tuple[Any, dict[str, Any] | None]:
-    """Return the content and the artifact of an answer.
+def read_remote_answer(answer: RemoteAnswer) -> tuple[Any, Any]:
+    """Return the content and the artifact of an answer; where the call has failed with more than words, a message.
 
     Raises:
-        ToolException: The call has failed; the model reads the server's words.
+        ToolException: It has failed; the model reads the server's words.
     """
     blocks = [_write_block(block) for block in answer.blocks]
-    if answer.is_error:
-        raise ToolException(_join_texts(blocks) or "Error: the call failed, and its server does not say why.")
-    artifact: dict[str, Any] = {STRUCTURE: answer.value} if answer.has_value else {}
-    links = [dict(block) for block in answer.blocks if block.get("type") == "resource_link"]
-    if links:
-        artifact[_LINKS] = links
-    content: Any = blocks
+    content, artifact = _make_content(blocks, answer), _make_artifact(answer)
+    if not answer.is_error:
+        return content, artifact
+    if artifact is None and (not blocks or isinstance(content, str)):
+        raise ToolException(content or "Error: the call failed, and its server does not say why.")
+    # Not validated, which would make a plain list of the blocks and lose the value.
+    failed = ToolMessage.model_construct(content=content, tool_call_id="", status="error", artifact=artifact)
+    return failed, artifact
+
+
+def _make_content(blocks: list[ContentBlock], answer: RemoteAnswer) -> Any:
+    """Make what the model reads, with the value that programs get in its place."""
     if not blocks and answer.has_value:
-        content = answer.value
-    elif len(blocks) < 2 and all(block.keys() == {"type", "text"} for block in blocks):
-        content = _join_texts(blocks)
-    return content, artifact or None
+        return ValuedText(to_text(answer.value), answer.value)
+    if len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
+        text = _join_texts(blocks)
+        return ValuedText(text, answer.value) if answer.has_value else text
+    return ValuedBlocks(blocks, answer.value) if answer.has_value else blocks
+
+
+def _make_artifact(answer: RemoteAnswer) -> Any:
+    """Make what is for the program: the artifact of another Sidecall as it is, of other servers values and links."""
+    if answer.artifact is not None:
+        return answer.artifact
+    links = [dict(block) for block in answer.blocks if block.get("type") == "resource_link"]
+    artifact: dict[str, Any] = {_VALUE: answer.value} if answer.has_value else {}
+    return {**artifact, _LINKS: links} if links else artifact or None
 
 
 def _join_texts(blocks: Iterable[ContentBlock]) -> str:
@@ -44,13 +61,13 @@ def _join_texts(blocks: Iterable[ContentBlock]) -> str:
 def _write_block(block: Wire) -> ContentBlock:
     kind = block.get("type")
     if kind == "text":
-        return _write_text(block["text"])
+        return {**_write_text(block["text"]), **_name_beside(block, "text")}
     if kind in ("image", "audio"):
-        return _write_media(block["mimeType"], block["data"])
+        return {**_write_media(block["mimeType"], block["data"]), **_name_beside(block, "data", "mimeType")}
     if kind == "resource_link":
         return {**_write_text(_describe_link(block)), **name_origin(block)}
     if kind == "resource":
-        return _write_resource(block["resource"])
+        return _write_resource(block)
     return _write_text(f"[a block of the type {kind}]")
 
 
@@ -70,10 +87,17 @@ def _describe_link(link: Wire) -> str:
     return f"[resource {link.get('title') or link.get('name')}: {link.get('uri')}]{' ' if said else ''}{said}"
 
 
-def _write_resource(resource: Wire) -> ContentBlock:
-    # What it holds stands in the block itself.
+def _name_beside(block: Wire, *written: str) -> dict[str, Any]:
+    """Keep what a block has beside its content, such as annotations; most have nothing."""
+    beside = {key: value for key, value in block.items() if key not in written}
+    return name_origin(beside) if len(beside) > 1 else {}
+
+
+def _write_resource(block: Wire) -> ContentBlock:
+    # What it holds stands in the content block itself.
+    resource: Wire = block["resource"]
     named = {key: value for key, value in resource.items() if key not in ("text", "blob")}
-    origin = name_origin({"type": "resource", "resource": named})
+    origin = name_origin({**block, "resource": named})
     if "text" in resource:
         return {**_write_text(resource["text"]), **origin}
     name = urlsplit(str(resource.get("uri", ""))).path.rpartition("/")[2]

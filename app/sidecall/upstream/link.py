@@ -30,12 +30,16 @@ class LinkBounds:
 
 @dataclass(frozen=True, slots=True)
 class RemoteAnswer:
-    """What a server answers: MCP's blocks of content, and the value that they say, if it gives one."""
+    """What a server answers: MCP's blocks of content, the value that they say, if it gives one, and the artifact.
+
+    Only another Sidecall has an artifact.
+    """
 
     blocks: Sequence[Mapping[str, Any]]
     is_error: bool = False
     has_value: bool = False
     value: Any = None
+    artifact: Any = None
 
 
 @dataclass(slots=True)

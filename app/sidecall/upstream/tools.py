@@ -16,7 +16,7 @@ from sidecall.core.tool import CompiledTool
 from sidecall.schema.authored.faults import locate_fault
 from sidecall.schema.compile import DescriptionTexts, compile_tool
 from sidecall.schema.forms.mirrored import drop_headers
-from sidecall.schema.forms.structured import make_structure
+from sidecall.schema.forms.structured import Structure
 from sidecall.schema.normal.documents import SchemaUnfit
 from sidecall.schema.normal.normalize import normalize_schema
 from sidecall.schema.references import inline_references
@@ -70,7 +70,9 @@ def make_remote_tool(
         raise SchemaInferenceError(f"{source}: tool {listed.name!r}: its schema is none: {error}") from error
     # What is unknown goes to the server, which may drop it without a word.
     accepts: Any = made.args_schema
-    return _add_structure(replace(made, source=source, args_schema=replace(accepts, guards=1)), listed)
+    return _add_structure(
+        replace(made, source=source, says_values=True, args_schema=replace(accepts, guards=1)), listed
+    )
 
 
 def _choose_options(server: str, entry: UpstreamEntry, listed: ListedTool) -> ToolOptions:
@@ -89,14 +91,14 @@ def _add_structure(tool: CompiledTool, listed: ListedTool) -> CompiledTool:
     if listed.output_schema is None:
         return tool
     try:
-        schema = inline_references(strip_titles(normalize_schema(listed.output_schema)))
-        described = replace(tool, output_schema=schema, keeps_structure=True)
-        make_structure(described)
+        shown = inline_references(strip_titles(normalize_schema(listed.output_schema)))
+        results = Structure(shown)
+        results.compile()
     except Exception as error:  # A schema that is none says nothing; the text is there all the same.
         said = "%s: tool %r is offered without its outputSchema: %s"
         logger.warning(said, tool.source, listed.name, locate_fault(error))
         return tool
-    return described
+    return replace(tool, output_schema=shown, results=results)
 
 
 def _make_function(entry: UpstreamEntry, name: str, call: CallRemote) -> Callable[..., Any]:

@@ -154,7 +154,7 @@ async def test_a_call_without_arguments_needs_no_body(make_client: MakeClient, h
         ("find", ["Ghent"], 422, "not-a-tool-call", "The body holds the arguments of the tool, as a JSON object"),
         ("fail", {}, 400, "tool-error", "no luck"),
         ("crash", {}, 500, "execution-error", "Error: crash failed unexpectedly"),
-        ("lie", {}, 500, "output-error", "lie returned something else than its output schema says."),
+        ("lie", {}, 500, "output-error", "Error: lie returned something else than its output schema says: "),
         ("hang", {}, 504, "timeout", "Error: hang timed out after 0.01 seconds."),
     ],
 )

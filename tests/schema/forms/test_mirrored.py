@@ -64,6 +64,7 @@ def test_headers_are_found_and_only_clients_of_mcp_hear_of_them() -> None:
     nested["properties"]["in"]["properties"]["b"]["x-mcp-header"] = "Deep"
 
     assert compiled.mirrored == {b"mcp-param-region": ("region",), b"mcp-param-s": ("shard",)}
+    assert tool(in_a_model).compiled.mirrored == {b"mcp-param-region": ("place", "region")}
     assert tool("deep", args_schema=nested)(lambda **_given: "").compiled.mirrored == {b"mcp-param-deep": ("in", "b")}
     for strict in (False, True):
         said = {form: str(render_definitions([compiled], form, strict=strict)) for form in FORMATS}
@@ -77,7 +78,6 @@ def test_headers_are_found_and_only_clients_of_mcp_hear_of_them() -> None:
         (may_be_none, "`region`: has an x-mcp-header, but is no text, whole number or switch, or may also be None."),
         (is_a_number, "`region`: has an x-mcp-header, but is no text"),
         (in_a_list, "an x-mcp-header stands where clients refuse it"),
-        (in_a_model, "an x-mcp-header stands where clients refuse it"),
         (no_name, "`region`: its x-mcp-header is no name of a header."),
         (no_text, "`region`: its x-mcp-header is no name of a header."),
         (twice, "two parameters have the x-mcp-header 'region'."),

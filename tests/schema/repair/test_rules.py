@@ -232,6 +232,9 @@ async def refuse(schema: dict[str, Any], args: dict[str, Any]) -> ToolMessage:
 ELSEWHERE = {
     ("dependentSchemas false", "joined"): 'p.a: the key has to be a string, not "a"',
     ("not anything", "in a list"): "p: Input should be an array, at most 0 items",
+    ("not anything", "under a key"): "p.k: Input should be left out, since nothing may be sent here",
+    ("not anything", "by a reference"): "p: Input should be left out, since nothing may be sent here",
+    ("not anything", "joined"): "p: Input should be left out, since nothing may be sent here",
 }
 
 

@@ -31,7 +31,7 @@ class AgentsTool(ForeignTool):
     @cached_property
     def compiled(self) -> CompiledTool:
         """The tool made ready to run."""
-        return replace(super().compiled, reads_dicts=True, unmet=self._unmet)
+        return replace(super().compiled, reads_dicts=True, results=None, unmet=self._unmet)
 
 
 def adopt_function_tool(it: Any, name: str | None, options: Mapping[str, Any]) -> StructuredTool:

@@ -3,11 +3,11 @@
 import base64
 import binascii
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Any, Literal
 
 from sidecall.authoring.openapi.definitions import Definitions, Unusable
-from sidecall.authoring.openapi.styles import Place, write_compact, write_scalar
+from sidecall.authoring.openapi.encodings import BYTES, Encoding, Member
+from sidecall.authoring.openapi.styles import write_compact, write_scalar
 from sidecall.core.errors import ToolException
 from sidecall.core.tool import Schema
 from sidecall.dataclasses import dataclass
@@ -24,17 +24,13 @@ _FILE = (
 
 @dataclass(frozen=True, slots=True)
 class BodyPlan:
-    """How the arguments become a body: those of `members`, or the one that is the whole of it.
-
-    `files` are the members that hold bytes.
-    """
+    """How the arguments become a body: those of `members`, or the one that is the whole of it."""
 
     kind: BodyKind
     media_type: str
     is_required: bool
     whole: str | None = None
-    members: Sequence[Place] = ()
-    files: frozenset[str] = field(default_factory=frozenset)
+    members: Sequence[Member] = ()
 
     async def write(self, args: Mapping[str, Any], read: ReadContent) -> dict[str, Any]:
         """Return what a client of HTTPX takes for the body; nothing where there is none to be sent.
@@ -44,15 +40,15 @@ class BodyPlan:
         """
         if self.whole is not None:
             return await self._write_whole(args[self.whole], read) if self.whole in args else {}
-        given = [(place, args[place.argument]) for place in self.members if place.argument in args]
+        given = [(it, args[it.place.argument]) for it in self.members if it.place.argument in args]
         if not given and not self.is_required:
             return {}
         if self.kind == "parts":
-            return {"files": [part for place, value in given for part in await self._write_parts(place, value, read)]}
+            return {"files": [part for it, value in given for part in await _write_parts(it, value, read)]}
         if self.kind == "form":
-            text = "&".join(pair for place, value in given for pair in place.write_query(value))
+            text = "&".join(pair for it, value in given for pair in it.place.write_query(value))
             return self._send(text.encode())
-        return self._send(write_compact({place.name: value for place, value in given}).encode())
+        return self._send(write_compact({it.place.name: value for it, value in given}).encode())
 
     async def _write_whole(self, value: Any, read: ReadContent) -> dict[str, Any]:
         if self.kind == "bytes":
@@ -62,13 +58,15 @@ class BodyPlan:
     def _send(self, content: bytes) -> dict[str, Any]:
         return {"content": content, "headers": {"Content-Type": self.media_type}}
 
-    async def _write_parts(self, place: Place, value: Any, read: ReadContent) -> list[tuple[str, Any]]:
-        if place.name in self.files:
-            each = value if isinstance(value, list) else [value]
-            return [(place.name, (place.name, *await _read_file(item, read))) for item in each]
-        if isinstance(value, Mapping):
-            return [(place.name, (None, write_compact(value), "application/json"))]
-        return [(place.name, (None, write_scalar(item))) for item in (value if isinstance(value, list) else [value])]
+
+async def _write_parts(member: Member, value: Any, read: ReadContent) -> list[tuple[str, Any]]:
+    if not member.is_file:
+        return list(member.list_parts(value))
+    name, parts = member.place.name, []
+    for item in value if isinstance(value, list) else [value]:
+        body, media_type = await _read_file(item, read)
+        parts.append((name, (name, body, member.encoding.choose_type(media_type), member.encoding.headers)))
+    return parts
 
 
 async def _read_file(value: Any, read: ReadContent) -> tuple[bytes, str]:
@@ -80,10 +78,10 @@ async def _read_file(value: Any, read: ReadContent) -> tuple[bytes, str]:
     if text.startswith("data:"):
         head, _, data = text.removeprefix("data:").partition(",")
         try:
-            return base64.b64decode(data, validate=True), head.partition(";")[0] or "application/octet-stream"
+            return base64.b64decode(data, validate=True), head.partition(";")[0] or BYTES
         except (binascii.Error, ValueError):
             raise ToolException("That is no `data:` URL in base64. Write data:image/png;base64,… .") from None
-    return text.encode(), "application/octet-stream"
+    return text.encode(), BYTES
 
 
 def choose_media_type(content: Mapping[str, Any]) -> tuple[str, BodyKind]:
@@ -155,14 +153,17 @@ def _join_members(parts: list[Any], definitions: Definitions) -> tuple[dict[str,
     return (properties, list(dict.fromkeys(name for name in required if name in properties))) if properties else None
 
 
-def is_file(schema: Any, definitions: Definitions) -> bool:
+def is_file(schema: Any, encoding: Encoding, definitions: Definitions) -> bool:
     """Return whether a member of a form holds the bytes of a file, or of several."""
     node = definitions.resolve(schema)
     if not isinstance(node, dict):
         return False
     if node.get("type") == "array":
-        return is_file(node.get("items"), definitions)
-    return node.get("format") == "binary" or ("contentMediaType" in node and node.get("contentEncoding") is None)
+        return is_file(node.get("items"), encoding, definitions)
+    is_text = node.get("contentEncoding") is not None
+    if encoding.is_of_bytes and not is_text and node.get("type", "string") == "string":
+        return True
+    return node.get("format") == "binary" or ("contentMediaType" in node and not is_text)
 
 
 def describe_file(schema: Schema) -> Schema:

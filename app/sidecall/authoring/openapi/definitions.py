@@ -42,6 +42,11 @@ class Definitions:
         # What is known of all that was defined, for the schemas that refer to it.
         self.targets = Targets({"$defs": self._defined})
 
+    @property
+    def is_old(self) -> bool:
+        """Whether they are of a document of OpenAPI 3.0."""
+        return self._is_old
+
     def resolve(self, node: Any) -> Any:
         """Follow references to where something stands; what is no reference is itself.
 

@@ -8,6 +8,7 @@ from typing import Any
 from sidecall.authoring.openapi.bodies import BodyPlan, choose_media_type, describe_file, find_members, is_file
 from sidecall.authoring.openapi.credentials import CredentialPlace
 from sidecall.authoring.openapi.definitions import Definitions, Unusable
+from sidecall.authoring.openapi.encodings import Member, read_encoding
 from sidecall.authoring.openapi.operations import ApiOperation
 from sidecall.authoring.openapi.styles import Place
 from sidecall.core.tool import Schema
@@ -138,23 +139,22 @@ def _plan_members(
     sheet: ArgumentSheet, members: tuple[dict[str, Any], list[str]], plan: BodyPlan, encoding: Mapping[str, Any]
 ) -> BodyPlan:
     properties, required = members
-    places, files = [], set()
+    written = []
     for name, inner in properties.items():
         if _is_read_only(inner, sheet.definitions) or is_nothing(inner):
             continue
+        said = read_encoding(encoding.get(name), sheet.definitions, in_parts=plan.kind == "parts")
         wanted = plan.is_required and name in required
-        if plan.kind == "parts" and is_file(inner, sheet.definitions):
-            files.add(name)
+        holds_file = plan.kind == "parts" and is_file(inner, said, sheet.definitions)
+        if holds_file:
             node = sheet.definitions.resolve(inner)
             argument = sheet.put(name, "body", describe_file(node), None, required=wanted)
         else:
             argument = sheet.add(name, "body", inner, None, required=wanted)
-        said = encoding.get(name) or {}
-        style, explode = said.get("style"), said.get("explode")
-        is_json = plan.kind == "form" and style is None and _is_object(inner, sheet.definitions)
-        explodes = explode if isinstance(explode, bool) else style in (None, "form", "deepObject")
-        places.append(Place(argument, name, "body", style or "form", explodes, is_json=is_json))
-    return BodyPlan(plan.kind, plan.media_type, plan.is_required, members=places, files=frozenset(files))
+        is_json = not said.is_styled and (said.is_json or _is_object(inner, sheet.definitions))
+        place = Place(argument, name, "body", said.style, said.explodes, said.allows_reserved, is_json)
+        written.append(Member(place, said, holds_file))
+    return BodyPlan(plan.kind, plan.media_type, plan.is_required, members=written)
 
 
 def _is_read_only(schema: Any, definitions: Definitions) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from pydantic_core import to_json
 
@@ -48,7 +48,7 @@ class Place:
         if self.is_json or not isinstance(value, list | Mapping):
             yield f"{name}={quote(write_compact(value) if self.is_json else write_scalar(value), safe=safe)}"
         elif self.style == "deepObject":
-            yield from _write_deep(name, value, safe)
+            yield from (f"{_quote(inner)}={quote(text, safe=safe)}" for inner, text in _list_deep(self.name, value))
         elif not self.explode or (self.style in _DELIMITERS and not isinstance(value, Mapping)):
             between = _DELIMITERS.get(self.style, ",")
             yield f"{name}={between.join(quote(text, safe=safe) for text in _list_flat(value))}"
@@ -56,6 +56,19 @@ class Place:
             yield from (f"{_quote(key)}={quote(write_scalar(it), safe=safe)}" for key, it in value.items())
         else:
             yield from (f"{name}={quote(write_scalar(item), safe=safe)}" for item in value)
+
+    def list_parts(self, value: Any) -> Iterator[tuple[str, str]]:
+        """Yield the names and texts that say a value among the parts of a form, where nothing is percent-encoded."""
+        if not isinstance(value, list | Mapping):
+            yield self.name, write_scalar(value)
+        elif self.style == "deepObject":
+            yield from _list_deep(self.name, value)
+        elif not self.explode or (self.style in _DELIMITERS and not isinstance(value, Mapping)):
+            yield self.name, unquote(_DELIMITERS.get(self.style, ",")).join(_list_flat(value))
+        elif isinstance(value, Mapping):
+            yield from ((str(key), write_scalar(it)) for key, it in value.items())
+        else:
+            yield from ((self.name, write_scalar(item)) for item in value)
 
     def write_header(self, value: Any) -> str:
         """Write a value as the text of a header."""
@@ -93,12 +106,13 @@ def _list_flat(value: Any) -> list[str]:
     return [write_scalar(item) for item in value]
 
 
-def _write_deep(name: str, value: Any, safe: str) -> Iterator[str]:
+def _list_deep(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Yield the names and texts of what is in a value, at every depth."""
     if isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _write_deep(f"{name}{_quote(f'[{key}]')}", item, safe)
+            yield from _list_deep(f"{name}[{key}]", item)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _write_deep(f"{name}{_quote(f'[{index}]')}", item, safe)
+            yield from _list_deep(f"{name}[{index}]", item)
     else:
-        yield f"{name}={quote(write_scalar(value), safe=safe)}"
+        yield name, write_scalar(value)

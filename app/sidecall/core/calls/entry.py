@@ -11,6 +11,7 @@ from sidecall.core.calls.decision import CallDecision
 from sidecall.core.calls.keys import CallKey
 from sidecall.core.messages import ToolMessage, make_unchecked
 from sidecall.core.record import CallRecord
+from sidecall.core.results.values import ABSENT, find_value, write_stored
 from sidecall.dataclasses import dataclass
 
 CallStatus = Literal[
@@ -137,6 +138,10 @@ class CallEnd:
             # As pydantic's own method does, with less around it.
             self.text = self.message.__pydantic_serializer__.to_json(self.message)
         return self.text
+
+    def store(self) -> bytes:
+        """Return its answer as JSON, as it is stored."""
+        return self.write() if find_value(self.message) is ABSENT else write_stored(self.message)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 from sidecall.core.messages import ToolMessage
 
-IGNORED, WORKSPACE = "ignored_note", "workspace_note"
+IGNORED, WORKSPACE, RESULT = "ignored_note", "workspace_note", "result_note"
 
 
 def find_note(message: ToolMessage) -> str | None:
-    """Return the lines about dropped arguments, and a workspace that is full or gone; None where there are none."""
-    notes = [note for name in (IGNORED, WORKSPACE) if (note := message.response_metadata.get(name)) is not None]
+    """Return the lines about dropped arguments, a workspace and the result itself; None where there are none."""
+    notes = [note for name in (IGNORED, WORKSPACE, RESULT) if (note := message.response_metadata.get(name)) is not None]
     return "\n".join(notes) or None

@@ -8,6 +8,8 @@ from sidecall.core.messages import ContentBlock
 # Where LangChain's blocks keep what they have no word for.
 _EXTRAS = "extras"
 _ORIGIN = "mcp"
+# What any block of MCP may have.
+_BESIDE = ("annotations", "_meta")
 
 
 def name_origin(block: Mapping[str, Any]) -> dict[str, Any]:
@@ -17,10 +19,21 @@ def name_origin(block: Mapping[str, Any]) -> dict[str, Any]:
 
 def find_origin(block: str | ContentBlock) -> dict[str, Any] | None:
     """Return the link or the embedded resource that a content block was made of; None where it was none."""
-    extras = block.get(_EXTRAS) if isinstance(block, dict) else None
-    origin = extras.get(_ORIGIN) if isinstance(extras, dict) else None
-    if not isinstance(origin, dict):
+    origin = _find(block)
+    if origin is None:
         return None
     said = origin if origin.get("type") == "resource_link" else origin.get("resource")
     is_whole = isinstance(said, dict) and isinstance(said.get("uri"), str)
     return origin if is_whole and (said is not origin or isinstance(origin.get("name"), str)) else None
+
+
+def find_beside(block: str | ContentBlock) -> dict[str, Any]:
+    """Return what stood beside the content of the block that a content block was made of: annotations, and `_meta`."""
+    origin = _find(block) or {}
+    return {key: origin[key] for key in _BESIDE if isinstance(origin.get(key), dict)}
+
+
+def _find(block: str | ContentBlock) -> dict[str, Any] | None:
+    extras = block.get(_EXTRAS) if isinstance(block, dict) else None
+    origin = extras.get(_ORIGIN) if isinstance(extras, dict) else None
+    return origin if isinstance(origin, dict) else None

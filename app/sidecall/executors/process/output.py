@@ -5,6 +5,7 @@ There is one shape, a dict of plain values:
     kind        value, message, command or series
     content     what the model is to read; as the only long text it crosses as it is
     objects     present where `content` is a list that must not be taken for a list of blocks
+    json        present where `content` is the JSON text of a value
     artifact    of a tool that returns content and artifact
     message     of a message or command: its artifact, status and additional_kwargs
     update      of a command: what is left of it beside the message; goto, graph and resume too
@@ -34,6 +35,7 @@ from sidecall.core.command import (
 from sidecall.core.jsonable import to_plain, to_text, too_large
 from sidecall.core.messages import ObjectList, ToolMessage, are_blocks
 from sidecall.core.results.unsayable import no_json_form
+from sidecall.core.results.values import JsonText
 from sidecall.core.tool import CompiledTool
 
 # Of these JSON knows all, but not each int: Python writes none that is very long.
@@ -115,10 +117,13 @@ class _Writer:
         most = self._bounds.most if is_list else self._bounds.text_from
         if type(plain) is not str and most is not None and size > most:
             lost: list[float] = []
-            text = to_text(plain, lambda number, _: lost.append(number))
+            results = None if self._tool.says_values else self._tool.results
+            # Here, since nobody in the server builds it again to look.
+            settled = plain if results is None else results.settle(self._tool.name, plain)
+            text = to_text(settled, lambda number, _: lost.append(number))
             # The server says of each number that was lost where that was, as long as it may look.
             if not lost or size > (self._bounds.most or most):
-                return {"content": text}
+                return {"content": text, "json": True}
         if plain is not content and not is_list and are_blocks(plain):
             return {"content": plain, "objects": True}
         return {"content": plain}
@@ -186,7 +191,7 @@ def read_output(tool: CompiledTool, written: Mapping[str, Any], call_id: str) ->
     if written["kind"] == "series":
         content: Any = [_read_part(part) for part in written["outputs"]]
         return (content, written["artifact"]) if tool.options.response_format == "content_and_artifact" else content
-    content = ObjectList(written["content"]) if "objects" in written else written["content"]
+    content = _read_content(written)
     if written["kind"] == "command":
         message = {"tool_call_id": call_id, "content": content, **written["message"]}
         others = written["update"].get("messages", [])
@@ -197,6 +202,11 @@ def read_output(tool: CompiledTool, written: Mapping[str, Any], call_id: str) ->
         # Not checked, since a message of another library may hold what ours does not.
         content = ToolMessage.model_construct(tool_call_id=call_id, content=content, **written["message"])
     return (content, written["artifact"]) if tool.options.response_format == "content_and_artifact" else content
+
+
+def _read_content(written: Mapping[str, Any]) -> Any:
+    content = written["content"]
+    return JsonText(content) if "json" in written else ObjectList(content) if "objects" in written else content
 
 
 def _read_part(part: Mapping[str, Any]) -> Any:

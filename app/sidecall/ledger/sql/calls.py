@@ -14,8 +14,8 @@ from sidecall.core.calls.errors import KeyReused, UnknownCall
 from sidecall.core.calls.keys import CallKey
 from sidecall.core.calls.places import EndedCalls
 from sidecall.core.json_text import quote_text
-from sidecall.core.messages import ToolMessage
 from sidecall.core.record import CallRecord
+from sidecall.core.results.values import read_stored
 from sidecall.ledger.sql.database import Database, Row
 from sidecall.ledger.sql.kept_calls import CallBounds, KeptCalls
 from sidecall.ledger.sql.listing import read_page
@@ -70,7 +70,7 @@ class SqlCalls:
         Raises:
             StoreUnavailable: It was not remembered.
         """
-        record, message, now, key = call.to_json(), end.write().decode(), self._clock(), acceptance.key
+        record, message, now, key = call.to_json(), end.store().decode(), self._clock(), acceptance.key
         whose, created = _name_call(call)
         free_at = self._kept.keep_until(now, was_held=False)
         known: Row = (None, None, None, free_at)
@@ -161,7 +161,7 @@ class SqlCalls:
 
         None where another was heard.
         """
-        text, now, is_held = end.write(), self._clock(), attempt is None
+        text, now, is_held = end.store(), self._clock(), attempt is None
         said = None if end.decision is None else end.decision.write()
         message, size = text.decode(), len(text) + _measure(said or "")
         told = (end.status, end.kind, message, now, size, self._kept.keep_until(now, was_held=is_held))
@@ -222,7 +222,7 @@ def to_entry(row: Row) -> CallEntry:
         ended_at=ended_at,
         duration_ms=None if started_at is None or ended_at is None else measure_ms(started_at, ended_at),
         replay_of=replay_of,
-        message=None if message is None else ToolMessage.model_validate(json.loads(message)),
+        message=None if message is None else read_stored(json.loads(message)),
         **shown,
     )
 

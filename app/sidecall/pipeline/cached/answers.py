@@ -11,6 +11,7 @@ from pydantic_core import from_json, to_json
 from sidecall.core.invocation import Invocation
 from sidecall.core.jsonable import is_bulky
 from sidecall.core.messages import ToolMessage
+from sidecall.core.results.values import ABSENT, find_value, keep_value
 from sidecall.core.tool import CompiledTool
 from sidecall.dataclasses import dataclass
 from sidecall.pipeline.format import make_message
@@ -42,7 +43,9 @@ class KeptAnswer:
     @classmethod
     async def of(cls, message: ToolMessage, notes: Sequence[str], attempts: int) -> "KeptAnswer":
         """Write down what a message says."""
+        value = find_value(message)
         said = [message.content, message.artifact, message.additional_kwargs, message.status, notes]
+        said += [] if value is ABSENT else [value]
         body = await asyncio.to_thread(to_json, said) if is_bulky(said) else to_json(said)
         return cls(body, time.monotonic(), message.status == "success", attempts)
 
@@ -50,10 +53,11 @@ class KeptAnswer:
         """Answer a call with it, under the call's own ids; `told` goes into the metadata."""
         body = self.body
         said = await asyncio.to_thread(from_json, body) if len(body) > _LARGE else from_json(body)
-        content, artifact, additional, status, notes = said
+        content, artifact, additional, status, notes, *value = said
         invocation.notes = notes
         fields = {"content": content, "artifact": artifact, "additional_kwargs": additional, "status": status}
         invocation.message = make_message(invocation, told, fields)
+        keep_value(invocation.message, value[0] if value else ABSENT)
 
 
 class KeptAnswers:

@@ -7,6 +7,8 @@ from typing import Any
 from sidecall.core.context import EventListener
 from sidecall.core.errors import RequestError
 from sidecall.core.invocation import Invocation
+from sidecall.core.jsonable import to_plain
+from sidecall.core.results.values import ABSENT, find_value, keep_value
 from sidecall.core.secrecy.mask import SecretMask
 from sidecall.core.tool import CompiledTool
 
@@ -32,6 +34,9 @@ def hide_in_answer(invocation: Invocation) -> None:
     if mask is None:
         return
     if message is not None:
+        value = find_value(message)
+        if value is not ABSENT:
+            keep_value(message, mask.hide(to_plain(value)))
         message.content = mask.hide(message.content)
         message.artifact = mask.hide(message.artifact)
         message.additional_kwargs = mask.hide(message.additional_kwargs)

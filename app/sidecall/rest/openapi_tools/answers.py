@@ -8,25 +8,24 @@ from pydantic_core import to_json
 
 from sidecall.core.approval import ApprovalRequired
 from sidecall.core.contents import JSON
-from sidecall.core.errors import RequestError, UnknownContent
+from sidecall.core.errors import RequestError
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.core.mistakes.error_kind import ErrorKind
 from sidecall.core.results.blocks import holds_media
+from sidecall.core.results.values import ABSENT, find_value, say_not_kept
 from sidecall.core.tool import CompiledTool
 from sidecall.http.cache import cache_headers
 from sidecall.http.preferences import PLAIN, Preferences
 from sidecall.http.problems import problem
 from sidecall.http.quota import quota_headers
 from sidecall.http.reply import Reply
-from sidecall.pipeline.budget import find_whole
 from sidecall.pipeline.visible import is_visible
 from sidecall.rest.answers import content_url, write_json
 from sidecall.rest.document.sample import make_arguments
 from sidecall.rest.parts import Parts
 from sidecall.rest.remembered import accept_call, is_remembered, write_entry
 from sidecall.rest.writing import write_openai
-from sidecall.schema.forms.structured import Misfit
 
 # What each kind of failure is for a program that knows HTTP alone, in the words of its problem.
 _PROBLEMS: Mapping[ErrorKind, tuple[int, str]] = {
@@ -94,15 +93,9 @@ def _quota_headers(parts: Parts, request: CallRequest) -> dict[str, str]:
 async def _write(
     parts: Parts, http: Request, tool: CompiledTool, message: ToolMessage, request: CallRequest, headers: dict[str, str]
 ) -> Response:
-    try:
-        value = await _read_result(parts, tool, message, request)
-    except (Misfit, UnknownContent) as error:
-        text = (
-            f"The answer of {tool.name} is too large to be kept whole."
-            if isinstance(error, UnknownContent)
-            else f"{tool.name} returned something else than its output schema says."
-        )
-        return _make_problem(http, "output_error", text, {}, headers)
+    value = await _read_result(parts, tool, message, request)
+    if value is ABSENT:
+        return _make_problem(http, "output_error", f"Error: {say_not_kept(tool.name)}", {}, headers)
     links = await _list_links(parts, message, request)
     told = message.response_metadata
     headers = headers | (cache_headers(told["cache"]) if "cache" in told else {})
@@ -111,10 +104,13 @@ async def _write(
 
 
 async def _read_result(parts: Parts, tool: CompiledTool, message: ToolMessage, request: CallRequest) -> Any:
-    """Return the value that a tool's return annotation describes, whole; of others the text that models read."""
-    structure = parts.structures.of(tool)
-    if structure is not None:
-        return structure.read_bare(await find_whole(parts.contents, message, request.caller))
+    """Return the value that a tool's return annotation describes, whole; of others the text that models read.
+
+    ABSENT where the value is not there any more.
+    """
+    value = find_value(message)
+    if tool.results is not None and (value is not ABSENT or not tool.says_values):
+        return value
     if tool.output_schema == _NULL and message.content == "null":
         return None
     return await _say(parts, message, request)

@@ -181,6 +181,7 @@ async def call_operation(
         deadline=about.deadline,
         holder=about.presence,
         pinned=about.pinned,
+        wants_value=True,
     )
     return await about.while_present(answer_operation(parts, request, call, preferences))
 

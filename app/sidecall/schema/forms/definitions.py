@@ -11,11 +11,9 @@ from sidecall.core.decisions.questions import asks_inside
 from sidecall.core.tool import CompiledTool, Schema
 from sidecall.schema.forms.anthropic import to_anthropic
 from sidecall.schema.forms.gemini import to_gemini
-from sidecall.schema.forms.mirrored import choose_listed
 from sidecall.schema.forms.one_object import describe_root, has_choice, join_root
 from sidecall.schema.forms.strict import to_strict
 from sidecall.schema.forms.strict_choice import WITH_CHOICES, choose_flat, choose_strict
-from sidecall.schema.forms.structured import describe_results
 
 DefinitionFormat = Literal["openai", "openai-responses", "anthropic", "gemini", "mcp", "json_schema"]
 FORMATS: tuple[DefinitionFormat, ...] = get_args(DefinitionFormat)
@@ -146,12 +144,11 @@ def _render_anthropic(tool: CompiledTool, parameters: Schema, strict: bool) -> d
 
 
 def _render_mcp(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
-    # As it was written, with `$defs`, which all clients understand; but for a schema that is a reference itself.
     # Its strict form lets arguments be null, which none may be that a header repeats.
-    schema = parameters if strict and not tool.mirrored else choose_listed(tool.args_schema)
+    schema = parameters if strict and not tool.mirrored else tool.args_schema.flat
     definition: dict[str, Any] = {"name": tool.name, "description": _describe(tool), "inputSchema": schema}
-    if (results := describe_results(tool)) is not None:
-        definition["outputSchema"] = results
+    if tool.results is not None:
+        definition["outputSchema"] = tool.results.schema
     hints = tool.options.annotations.mcp
     if hints:
         definition["annotations"] = hints

@@ -14,19 +14,13 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _TYPES = ("string", "integer", "boolean")
 
 
-def choose_listed(schema: ArgsSchema) -> Schema:
-    """Choose what clients of MCP are shown: the schema with `$defs`, unless it is a reference itself."""
-    whole = schema.json_schema
-    return whole if whole.get("type") == "object" else schema.flat
-
-
 def find_mirrored(where: str, schema: ArgsSchema) -> Mapping[bytes, tuple[str, ...]]:
     """Find the headers, in small letters, and the path of the argument that each repeats.
 
     Raises:
         SchemaInferenceError: Clients would refuse the tool for one of them.
     """
-    listed = choose_listed(schema)
+    listed = schema.flat
     said = sum(_KEYWORD in node for _, node in walk(listed))
     if not said:
         return {}
@@ -39,8 +33,8 @@ def find_mirrored(where: str, schema: ArgsSchema) -> Mapping[bytes, tuple[str, .
         found[header] = path
     if len(found) < said:
         raise SchemaInferenceError(
-            f"{where}: an {_KEYWORD} stands where clients refuse it: within a list, a choice of types, or a model. "
-            "Give it to a parameter of the tool itself."
+            f"{where}: an {_KEYWORD} stands where clients refuse it: within a list, a choice of types, or a model that "
+            "refers to itself. Give it to a parameter of the tool itself."
         )
     return found
 

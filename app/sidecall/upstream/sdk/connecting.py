@@ -23,6 +23,9 @@ from sidecall.upstream.sdk.wardens import Warden
 from sidecall.version import __version__
 
 _CLIENT = mcp_types.Implementation(name="sidecall", version=__version__)
+# What another Sidecall is asked for beside its results; other servers do not know it.
+_ARTIFACT = "sidecall/artifact"
+_ASKED: Any = {_ARTIFACT: True}
 # Seconds for reaching a server; how long it may take to answer is the matter of a call's deadline.
 _REACH = 30.0
 # Pages of a list, of which a server could make more without end.
@@ -87,12 +90,22 @@ class SdkLink:
         mode = self.revision if is_modern else "legacy"
         transport = _open_http(self._entry, self._bounds, headers)
         async with Client(transport, cache=None, client_info=_CLIENT, mode=mode, prior_discover=known) as client:
+            _take_any_result(client)
             yield client
+
+
+def _take_any_result(client: Any) -> None:
+    """Let a client return results that are not what their tool promises: it would lose what came, and the tool ran."""
+
+    async def take(_name: str, _result: Any) -> None:
+        return None
+
+    client.session.validate_tool_result = take
 
 
 async def _call(client: Any, name: str, args: Mapping[str, Any], report: Report) -> RemoteAnswer:
     try:
-        result = await client.call_tool(name, dict(args), progress_callback=report)
+        result = await client.call_tool(name, dict(args), progress_callback=report, meta=_ASKED)
     except MCPError as error:
         if error.code == mcp_types.CONNECTION_CLOSED:
             raise LinkLost("The connection was closed.") from error
@@ -106,6 +119,7 @@ async def _call(client: Any, name: str, args: Mapping[str, Any], report: Report)
         is_error=bool(result.is_error),
         has_value=result.structured_content is not None,
         value=result.structured_content,
+        artifact=(result.meta or {}).get(_ARTIFACT),
     )
 
 
@@ -146,6 +160,7 @@ async def open_link(
         client = await stack.enter_async_context(
             Client(transport, cache=None, client_info=_CLIENT, message_handler=hear)
         )
+        _take_any_result(client)
         listening = asyncio.create_task(_listen(client, news))
         try:
             yield SdkLink(entry, bounds, client)

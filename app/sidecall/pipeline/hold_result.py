@@ -1,0 +1,69 @@
+"""Compare what a tool returned with the schema that it promises, so that each way in has the same outcome."""
+
+import asyncio
+from collections.abc import Awaitable
+
+from sidecall.core.errors import ToolOutputError
+from sidecall.core.invocation import Invocation, wants_value
+from sidecall.core.jsonable import is_bulky, to_plain, to_text
+from sidecall.core.messages import ToolMessage, are_blocks
+from sidecall.core.options import IN_PROCESSES
+from sidecall.core.results.notes import RESULT
+from sidecall.core.results.values import ABSENT, find_value, keep_value
+from sidecall.core.tool import CompiledTool, ResultSchema
+
+
+def promises_value(tool: CompiledTool) -> bool:
+    """Return whether a tool, or the server that it is of, says of its results what values they are."""
+    return tool.results is not None
+
+
+def hold_result(invocation: Invocation) -> Awaitable[None] | None:
+    """Keep the value of a result with its message where somebody may read it, and look whether it fits.
+
+    Raises:
+        ToolOutputError: It is not what the tool promises, also from `await`, which is for what is large.
+    """
+    message, results = invocation.message, invocation.tool.results
+    if message is None or results is None or message.status == "error":
+        return None
+    if invocation.tool.says_values:
+        _tell_misfit(invocation.tool.name, message, results)
+        return None
+    value = find_value(message)
+    if value is ABSENT or type(value) in results.scalars:
+        return None
+    if invocation.tool.executor in IN_PROCESSES and is_bulky(value):
+        return asyncio.to_thread(_hold, invocation, message, results)
+    _hold(invocation, message, results)
+    return None
+
+
+def _hold(invocation: Invocation, message: ToolMessage, results: ResultSchema) -> None:
+    value = find_value(message)
+    is_read = wants_value(invocation.request)
+    if is_read:
+        value = to_plain(value)  # A copy, since the tool may go on changing its own.
+    settled = results.settle(invocation.tool.name, value, invocation.notes)
+    if settled is not value:
+        _put(invocation, message, settled)
+    keep_value(message, settled if is_read else ABSENT)
+
+
+def _put(invocation: Invocation, message: ToolMessage, value: object) -> None:
+    """Put a value that fits in the place of the result."""
+    message.content = list(value) if isinstance(value, list) and are_blocks(value) else to_text(value)
+    paired = invocation.tool.options.response_format == "content_and_artifact"
+    invocation.output = (value, invocation.output[1]) if paired else value
+
+
+def _tell_misfit(name: str, message: ToolMessage, results: ResultSchema) -> None:
+    """Note that a result is not what another server promises; what came is passed on, since the tool has run."""
+    value = find_value(message)
+    if value is ABSENT:
+        message.response_metadata[RESULT] = f"{name} promises structured content, and its server sent none."
+        return
+    try:
+        results.settle(name, value)
+    except ToolOutputError as error:
+        message.response_metadata[RESULT] = str(error).removeprefix("Error: ")
