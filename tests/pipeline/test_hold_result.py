@@ -3,14 +3,18 @@
 import datetime
 import math
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import httpx
 import pytest
 from pydantic import BaseModel
 
-from sidecall import Cache, Secret, ToolMessage, tool
+from sidecall import Cache, Registry, Secret, ToolMessage, tool
 from sidecall.core.guardrails import ToolGuardrailFunctionOutput, tool_output_guardrail
+from sidecall.main import create_app
+from sidecall.settings import Settings
 from tests.kit.clients import MakeClient
 from tests.mcp.messages import ask
 
@@ -266,3 +270,44 @@ async def test_a_result_of_the_programs_own_kind_is_held_in_process() -> None:
     assert await make(bool, 1).ainvoke({}) is True
     with pytest.raises(Exception, match="returned something else than its output schema says"):
         await make(int, "many").ainvoke({})
+
+
+@asynccontextmanager
+async def serve(made: Any, folder: Path) -> AsyncIterator[httpx.AsyncClient]:
+    """Serve a tool, with what was remembered before in this folder."""
+    app = create_app(Settings(store=f"sqlite:///{folder / 'ledger.db'}"), Registry([made]))
+    transport = httpx.ASGITransport(app=app)
+    async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url="http://x") as client:
+        yield client
+
+
+@pytest.mark.parametrize(("returns", "value"), [(str | None, "null"), (str | int, "12"), (list[str | None], ["null"])])
+async def test_the_next_server_gives_the_stored_value(tmp_path: Path, returns: Any, value: Any) -> None:
+    """Also of a call that nobody has waited for; and whoever looks at the call is shown its message alone."""
+    given = make(returns, value)
+    async with serve(given, tmp_path) as client:
+        headers = {"Idempotency-Key": "k", "Prefer": "respond-async"}
+        accepted = await client.post("/tools/give/call", headers=headers)
+        ended = (await client.get(accepted.headers["Location"], headers={"Prefer": "wait=30"})).json()
+
+    async with serve(given, tmp_path) as client:
+        again = await client.post("/tools/give/call", headers={"Idempotency-Key": "k"})
+        shown = (await client.get(accepted.headers["Location"])).json()
+
+    assert (again.json(), again.headers["Idempotency-Replayed"]) == (value, "true")
+    assert ended["message"] == shown["message"]
+    assert "value" not in shown["message"]
+
+
+async def test_the_next_server_gives_the_value_of_an_approved_call(tmp_path: Path) -> None:
+    """Which its store of approvals has."""
+    given, meta = make(str | int, "12", requires_approval=True), {"sidecall/tool_call_id": "c1"}
+    async with serve(given, tmp_path) as client:
+        waits = (await ask(client, "tools/call", meta, name="give", arguments={})).json()["result"]
+        found = waits["_meta"]["sidecall/call"]["error"]["approval_id"]
+        await client.post(f"/approvals/{found}", json={"decision": "approve"})
+
+    async with serve(given, tmp_path) as client:
+        done = (await ask(client, "tools/call", meta, name="give", arguments={})).json()["result"]
+
+    assert (done["structuredContent"], done["content"]) == ({"result": "12"}, [{"type": "text", "text": "12"}])

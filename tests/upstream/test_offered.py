@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import json
 import os
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -291,3 +292,30 @@ async def connect_with(make_client: MakeClient, entry: dict[str, Any], settings:
     client = await make_client(own, mcp_servers=write_servers(kit=entry), **settings)
     await wait_for_tool(client, "kit__add")
     return client
+
+
+async def test_another_sidecall_passes_its_artifact(make_client: MakeClient, tmp_path: Path) -> None:
+    """As it is, with the value of the result beside it."""
+    (tmp_path / "inner.py").write_text(_INNER)
+    entry = {"command": sys.executable, "args": ["-m", "sidecall", "mcp", "--tools", str(tmp_path / "inner.py")]}
+    client = await make_client(own, mcp_servers=write_servers(inner=entry))
+    await wait_for_tool(client, "inner__search")
+
+    message = await call(client, "inner__search")
+    sent = write("tools/call", {"sidecall/artifact": True}, name="inner__search", arguments={})
+    result = (await client.post("/mcp", json=sent, headers=head(sent))).json()["result"]
+
+    assert (message["content"], message["artifact"]) == ("null", {"found": [1, 2]})
+    assert result["_meta"]["sidecall/artifact"] == {"found": [1, 2]}
+    assert result["structuredContent"] == {"result": "null"}
+
+
+_INNER = '''
+from sidecall import tool
+
+
+@tool(response_format="content_and_artifact")
+def search() -> tuple[str | None, dict[str, list[int]]]:
+    """Search."""
+    return "null", {"found": [1, 2]}
+'''
