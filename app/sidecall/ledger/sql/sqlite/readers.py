@@ -30,12 +30,12 @@ class _Reading:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
-        self._is_given_up = False
+        self.is_given_up = False
 
     def give_up(self) -> None:
         """End the statement, so that its thread and its connection are free again."""
         with self._lock:
-            self._is_given_up = True
+            self.is_given_up = True
             if self._connection is not None:
                 self._connection.interrupt()
 
@@ -47,7 +47,7 @@ class _Reading:
             sqlite3.OperationalError: Nobody waits for it.
         """
         with self._lock:
-            if self._is_given_up:
+            if self.is_given_up:
                 raise sqlite3.OperationalError("interrupted")
             self._connection = connection
         try:
@@ -96,6 +96,8 @@ class Readers:
             try:
                 return self._read_now(statement, values, source, reading)
             except sqlite3.Error as error:
+                if reading.is_given_up:
+                    return []  # Nobody hears of it.
                 if not is_unsettled(error) or time.monotonic() > until:
                     raise
             time.sleep(_MOMENT)
