@@ -11,6 +11,7 @@ from sidecall.core.mistakes.field_errors import MOST_FIELDS, FieldError
 from sidecall.core.tool import Schema
 from sidecall.dataclasses import dataclass
 from sidecall.schema.normal.dialects import list_forbidden
+from sidecall.schema.paths import drop_member
 from sidecall.schema.references import ANNOTATIONS
 from sidecall.schema.repair.entries import Path, make_misfit, make_missing, make_unknown
 from sidecall.schema.repair.mend import Reading
@@ -84,7 +85,8 @@ class SchemaJudge:
     def list_sites(self, reading: Reading, data: Mapping[str, Any]) -> list[Site]:
         """List the places of wrong values."""
         if reading.sites is None:
-            reading.sites = [self._locate(error, data) for error in reading.faults if error.kind.name not in _OF_NAMES]
+            sites = [self._locate(error, data) for error in reading.faults if error.kind.name not in _OF_NAMES]
+            reading.sites = [*sites, *(null for site in sites for null in self._find_nulls(site))]
         return list(reading.sites)
 
     def list_extras(self, reading: Reading, data: Mapping[str, Any]) -> list[Path]:
@@ -104,6 +106,21 @@ class SchemaJudge:
             node = find_inner(node, step, self.root)
             value = value[step]
         return Site(error.kind.name, path, node, value)
+
+    def _find_nulls(self, site: Site) -> list[Site]:
+        """List the nulls in the value of a union that its likely member refuses, and does not require to be there."""
+        if site.kind not in _OF_UNIONS or not _holds_null(site.value):
+            return []
+        value, start = site.value, len(site.path)
+        entries = Misfits(self.root).find(value, site.node, site.path)
+        paths = [
+            path for path in (tuple(it["loc"]) for it in entries) if len(path) > start and _is_null(value, path[start:])
+        ]
+        for path in paths:
+            value = drop_member(value, path[start:])
+        left = Misfits(self.root).find(value, site.node, site.path)
+        wanted = {tuple(it["loc"]) for it in left if it["type"] == "missing"}
+        return [Site("type", path, None, None) for path in paths if path not in wanted]
 
     def _list_errors(self, validator: Any, given: Any) -> list[Any]:
         try:
@@ -132,6 +149,21 @@ class SchemaJudge:
             return [make_unknown((*site.path, name), names) for name in error.kind.unexpected]
         found = Misfits(self.root).find(site.value, site.node, site.path) if error.kind.name in _OF_UNIONS else []
         return found or [make_misfit(site.path, error.kind.name, site.node or {}, self.root, site.value)]
+
+
+def _holds_null(value: Any) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(it is None or _holds_null(it) for it in inner)
+
+
+def _is_null(value: Any, path: Path) -> bool:
+    for step in path:
+        if not (isinstance(value, dict) and step in value) and not (
+            isinstance(value, list) and step in range(len(value))
+        ):
+            return False
+        value = value[step]
+    return value is None
 
 
 def _read(errors: list[Any], data: Any) -> Reading:
