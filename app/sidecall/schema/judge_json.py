@@ -158,11 +158,10 @@ def _holds_null(value: Any) -> bool:
 
 def _is_null(value: Any, path: Path) -> bool:
     for step in path:
-        if not (isinstance(value, dict) and step in value) and not (
-            isinstance(value, list) and step in range(len(value))
-        ):
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):  # What is missing there.
             return False
-        value = value[step]
     return value is None
 
 
