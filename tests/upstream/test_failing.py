@@ -153,3 +153,13 @@ async def test_why_a_server_has_ended_under_a_call_is_said(
 
     await wait_for_status(client, connects=2)
     assert "are not offered: It was ended by SIGKILL: out of luck" in caplog.text
+
+
+async def test_a_server_has_ended_where_what_it_has_started_holds_its_output(make_client: MakeClient) -> None:
+    """Which says nothing until the time is up."""
+    entry = {"command": "sh", "args": ["-c", "sleep 60 & echo why >&2; exit 3"]}
+    client = await make_client(mcp_servers=write_servers(kit=entry), mcp_connect_timeout=0.5)
+
+    status = await wait_for_status(client, state="down")
+
+    assert status["trouble"] == "It has ended with exit code 3: why"

@@ -52,11 +52,17 @@ async def open_pipes(
 
     reading_on = asyncio.create_task(_read(server, process.stdout, heard, find_end, tell_gone))
     work = [reading_on, asyncio.create_task(_write(process, said, reading_on)), logging_errors]
+
+    async def close() -> None:
+        if process.returncode is not None and not reading_on.done():  # What it has started may hold its output open.
+            tell_gone(await find_end())
+        await _close(process, work, warden)
+
     try:
         yield reading, writing
     finally:
         # In a task of its own, which goes on where this one is cancelled.
-        await asyncio.shield(asyncio.create_task(_close(process, work, warden)))
+        await asyncio.shield(asyncio.create_task(close()))
         for stream in (heard, reading, writing, said):
             stream.close()
 

@@ -73,9 +73,10 @@ async def end_process(process: asyncio.subprocess.Process) -> None:
 
 async def describe_end(process: asyncio.subprocess.Process) -> str:
     """Describe how a server has ended that has closed its output."""
-    if not await _wait_for_end(process, _FAREWELL):
+    await _wait_for_end(process, _FAREWELL)
+    code = process.returncode
+    if code is None:
         return "It has closed its output"
-    code = process.returncode or 0
     if code >= 0:
         return f"It has ended with exit code {code}"
     try:
