@@ -90,6 +90,17 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         {"a": [{"b": {"c": None}}, "x"]},
         {"a": [{"b": {}}, "x"]},
     ),
+    (
+        describe(a={"anyOf": [describe(b=NUMBER, c=TEXT), describe(d=TEXT)]}),
+        {"a": {"b": 1, "c": None}},
+        {"a": {"b": 1}},
+    ),
+    # Of free keys nothing is known.
+    (
+        describe(a={"anyOf": [describe(b=NUMBER), {"type": "object", "additionalProperties": True}]}),
+        {"a": {"k": None}},
+        {"a": {"k": None}},
+    ),
 ]
 
 

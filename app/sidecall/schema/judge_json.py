@@ -11,7 +11,7 @@ from sidecall.core.mistakes.field_errors import MOST_FIELDS, FieldError
 from sidecall.core.tool import Schema
 from sidecall.dataclasses import dataclass
 from sidecall.schema.normal.dialects import list_forbidden
-from sidecall.schema.paths import drop_member
+from sidecall.schema.paths import drop_member, is_free
 from sidecall.schema.references import ANNOTATIONS
 from sidecall.schema.repair.entries import Path, make_misfit, make_missing, make_unknown
 from sidecall.schema.repair.mend import Reading
@@ -77,7 +77,7 @@ class SchemaJudge:
         strays = find_strays(data, self.root)
         known = _read(self._list_errors(self.validator, data), data)
         if not strays:
-            return known
+            return self._leave_nulls_out(errors, data) or known
         known.fits = False
         known.strays = strays
         return known
@@ -107,6 +107,14 @@ class SchemaJudge:
             value = value[step]
         return Site(error.kind.name, path, node, value)
 
+    def _leave_nulls_out(self, errors: list[Any], data: Mapping[str, Any]) -> Reading | None:
+        """Leave out nulls that fit a union only since some other member takes any names; None if there are none."""
+        nulls = [null.path for error in errors for null in self._find_nulls(self._locate(error, data))]
+        values: Any = data
+        for path in nulls:
+            values = drop_member(values, path)
+        return Reading(values, fits=True) if nulls and self.closed.is_valid(values) else None
+
     def _find_nulls(self, site: Site) -> list[Site]:
         """List the nulls in the value of a union that its likely member refuses, and does not require to be there."""
         if site.kind not in _OF_UNIONS or not _holds_null(site.value):
@@ -120,7 +128,7 @@ class SchemaJudge:
             value = drop_member(value, path[start:])
         left = Misfits(self.root).find(value, site.node, site.path)
         wanted = {tuple(it["loc"]) for it in left if it["type"] == "missing"}
-        return [Site("type", path, None, None) for path in paths if path not in wanted]
+        return [Site("type", path, None, None) for path in paths if path not in wanted and not is_free(self.root, path)]
 
     def _list_errors(self, validator: Any, given: Any) -> list[Any]:
         try:
