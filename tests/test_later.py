@@ -101,7 +101,7 @@ def test_a_plain_server_loads_nothing_that_its_first_call_does_not_need(tmp_path
         call = {"name": "loaded", "args": {}, "id": "call_1", "type": "tool_call"}
         answer = httpx.post(f"{url}/tool_calls", json=call, timeout=PATIENCE, trust_env=False)
 
-        assert answer.json()["content"] == []
+        assert answer.json()["content"] == "[]"
     finally:
         end(process)
         assert process.stderr is not None

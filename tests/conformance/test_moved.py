@@ -208,7 +208,8 @@ async def ask_original(tool: Any, args: Any) -> Any:
         [first], command = first["messages"], answer[1]
         return first.status, first.content, as_json(first.artifact), (as_json(command.update), None, None)
     if isinstance(first, LangChainMessage):
-        return first.status, first.content, as_json(first.artifact), None
+        content = first.content or "[]" if isinstance(first.content, list) else first.content  # One of our deviations.
+        return first.status, content, as_json(first.artifact), None
     update = dict(first.update)
     messages = list(update.pop("messages", []))
     [said] = [it for it in messages if isinstance(it, LangChainMessage)] or [None]

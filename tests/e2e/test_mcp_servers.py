@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from mcp import Client
 from tests.e2e.conftest import Serve
 from tests.e2e.real_servers import INSTALLED, is_installed
 from tests.kit.servers import PATIENCE, Server
+from tests.kit.sources import ROOT
 from tests.upstream.entries import describe_kit, write_servers
 
 MODULES = INSTALLED / "node_modules/@modelcontextprotocol"
@@ -118,6 +120,22 @@ def test_a_server_that_is_killed_comes_back(served: Server) -> None:
     wait_until(lambda: read_states(served)["time"] == "connected")
 
     assert call(served, "time__get_current_time", timezone="UTC")["status"] == "success"
+
+
+def test_a_server_that_ends_at_a_new_message_is_served(start_server: Serve) -> None:
+    """In the way of earlier revisions; whenever it counts as connected, its tools are there."""
+    program = str(ROOT / "tests/upstream/failing.py")
+    entry = {"command": sys.executable, "args": [program, "earlier"]}
+    server = start_server(SIDECALL_MCP_SERVERS=write_servers(kit=entry))
+    wait_until(lambda: read_states(server)["kit"] == "connected")
+    listed = httpx.get(f"{server.url}/tools?tag=mcp:kit", trust_env=False).json()
+
+    lost = call(server, "kit__tool_7")
+    wait_until(lambda: read_states(server)["kit"] == "connected" and call(server, "kit__tool_1")["status"] == "success")
+
+    assert len(listed) == 188
+    assert lost["response_metadata"]["error"]["retryable"] is True
+    assert "It was ended by SIGKILL: out of luck" in server.log
 
 
 @pytest.fixture

@@ -6,7 +6,9 @@ from typing import Any
 
 import httpx
 
-from sidecall.upstream.sdk.processes import log_errors
+from sidecall.upstream.entries import UpstreamEntry
+from sidecall.upstream.sdk.stderr import ErrorOutput
+from sidecall.upstream.words import EntryWords
 from tests.kit.clients import MakeClient
 from tests.limits.by_request import Provoke, call, post, say
 from tests.limits.offered import echo
@@ -61,7 +63,7 @@ async def _lines(_: MakeClient) -> str:
     logger.addHandler(heard)
     logger.setLevel(logging.INFO)
     try:
-        await log_errors("kit", stream)
+        await ErrorOutput("kit", EntryWords(UpstreamEntry(command="kit"))).log(stream)
     finally:
         logger.removeHandler(heard)
         logger.setLevel(level)

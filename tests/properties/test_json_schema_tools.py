@@ -35,6 +35,8 @@ def _filled(value: Any, sent: Any) -> bool:
         return isinstance(value, dict) and all(key in value and _filled(value[key], sent[key]) for key in sent)
     if isinstance(sent, list):
         return isinstance(value, list) and len(value) == len(sent) and all(map(_filled, value, sent))
+    if isinstance(sent, float) and sent.is_integer() and type(value) is int:
+        return value == sent  # 3.0 is 3 where an integer is wanted.
     return type(value) is type(sent) and bool(value == sent)
 
 

@@ -16,6 +16,10 @@ class LinkLost(Exception):
     """The server is out of reach."""
 
 
+class ServerAbsent(LinkLost):
+    """There is nothing to speak to: no program, or nothing at the address."""
+
+
 class CallRefused(Exception):
     """The server does not answer this call with a result; the text is its own."""
 

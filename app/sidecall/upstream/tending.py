@@ -11,9 +11,10 @@ from typing import Any
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import ToolException
 from sidecall.upstream.entries import UpstreamEntry
-from sidecall.upstream.link import CallRefused, LinkLost, LinkNews, RemoteAnswer, UpstreamLink
+from sidecall.upstream.link import CallRefused, LinkLost, LinkNews, RemoteAnswer, ServerAbsent, UpstreamLink
 from sidecall.upstream.listed import ListedTool
 from sidecall.upstream.state import UpstreamState
+from sidecall.upstream.words import EntryWords
 
 logger = logging.getLogger("sidecall")
 
@@ -25,14 +26,15 @@ _LONGEST_PAUSE = 60.0
 # Seconds after which a connection counts as one that holds.
 _STEADY = 60.0
 
-# Opens a connection, whose news are told.
-OpenLink = Callable[[LinkNews], AbstractAsyncContextManager[UpstreamLink]]
+# Opens a connection, whose news are told; if asked so, in the way of the revisions before 2026-07-28 alone.
+OpenLink = Callable[[LinkNews, bool], AbstractAsyncContextManager[UpstreamLink]]
 
 
 class UpstreamServer:
     """One MCP server: whether it is there, what it lists, and how it is called.
 
-    `listed` is what it listed last; while it is down none of that is offered.
+    `listed` is what it listed last; while it is out of reach none of that is offered. It counts as connected when its
+    tools are offered.
     """
 
     def __init__(
@@ -55,26 +57,43 @@ class UpstreamServer:
         self._open_link = open_link
         self._on_change = on_change
         self._timeout = connect_timeout
+        self._words = EntryWords(entry)
+        self._ways = _Ways()
         self._link: UpstreamLink | None = None
         self._news = LinkNews()
         self._ended = asyncio.Event()
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether a connection stands, and what it lists is to be offered."""
+        return self._link is not None
 
     async def run(self) -> None:
         """Connect, again and again, until `end` is called."""
         pause = _FIRST_PAUSE
         while not self._ended.is_set():
             self._news = LinkNews()
-            begun = time.monotonic()
+            begun, connects = time.monotonic(), self.connects
             try:
                 await self._stay_connected()
             except Exception as error:  # Groups of errors too, of which the official client makes many.
-                self._go_down(_word(error))
+                trouble = self._words.clean(self._news.gone or _word(error))
+                if connects == self.connects and self._ways.note_failure(error):
+                    logger.info("MCP server %s is asked in the way of earlier revisions: %s", self.name, trouble)
+                    continue
+                self._go_down(trouble)
             if time.monotonic() - begun > _STEADY:
                 pause = _FIRST_PAUSE
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause * random.uniform(0.75, 1.25)):  # noqa: S311  it is no secret
                     await self._ended.wait()
             pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def confirm(self, listed: tuple[ListedTool, ...]) -> None:
+        """Count as connected, since what it lists is offered; if that is still what it lists."""
+        if self._link is not None and self.listed is listed and self.state != "connected":
+            self._set_state("connected", None)
+            logger.info("MCP server %s is connected, tools: %d", self.name, len(listed))
 
     def end(self) -> None:
         """Have it end in good order."""
@@ -118,17 +137,21 @@ class UpstreamServer:
     async def _stay_connected(self) -> None:
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(self._timeout):
-                link = await stack.enter_async_context(self._open_link(self._news))
+                link = await stack.enter_async_context(self._open_link(self._news, self._ways.is_legacy))
                 listed = await link.list_tools()
+            self._ways.note_success()
             self._link, self.revision = link, link.revision
             self.connects += 1
-            self._set_state("connected", None)
             self._take(listed, is_new=True)
             try:
                 await self._follow(link)
+            except Exception as error:
+                self._news.tell_gone(_word(error))
             finally:
                 self._link = None
-        self._go_down(self._news.gone or "It has ended.")
+                # Before the connection is closed, which takes a while.
+                self._go_down(self._words.clean(self._news.gone or "It is not asked any more."))
+                self._on_change(self)
 
     async def _follow(self, link: UpstreamLink) -> None:
         """List the tools again when they have changed, and now and then where no connection stands."""
@@ -152,8 +175,6 @@ class UpstreamServer:
 
     def _take(self, listed: list[ListedTool], *, is_new: bool) -> None:
         wanted = tuple(tool for tool in listed if self.entry.offers(tool.name))
-        if is_new:
-            logger.info("MCP server %s is connected, tools: %d", self.name, len(wanted))
         if is_new or wanted != self.listed:
             self.listed = wanted
             self._on_change(self)
@@ -171,6 +192,42 @@ class UpstreamServer:
         if state != self.state:
             self.since = time.time()
         self.state, self.trouble = state, trouble
+
+
+class _Ways:
+    """In which way a server is asked: in that of the newest revision, or of those before it alone.
+
+    Some servers end at a first message that they do not know, or fail oddly. Then the other way is tried, at once until
+    one has worked; later each time in the way that failed least recently.
+    """
+
+    def __init__(self) -> None:
+        self.is_legacy = False
+        self._has_hurried = False
+        self._was_slow = False
+
+    def note_success(self) -> None:
+        """Keep to the way in which it has just answered."""
+        self._has_hurried, self._was_slow = True, False
+
+    def note_failure(self, error: BaseException) -> bool:
+        """Choose how to ask next, and return whether to do so at once."""
+        if _has(error, ServerAbsent):
+            return False
+        # Who is slow once may just be starting for the first time.
+        is_slow, was_slow = _has(error, TimeoutError), self._was_slow
+        self._was_slow = is_slow and not was_slow
+        if self._was_slow:
+            return False
+        self.is_legacy = not self.is_legacy
+        is_first, self._has_hurried = not self._has_hurried, True
+        return is_first and not is_slow
+
+
+def _has(error: BaseException, kind: type[Exception]) -> bool:
+    return isinstance(error, kind) or (
+        isinstance(error, BaseExceptionGroup) and any(_has(inner, kind) for inner in error.exceptions)
+    )
 
 
 def _word(error: BaseException) -> str:

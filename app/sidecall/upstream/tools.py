@@ -14,6 +14,7 @@ from sidecall.core.options import ToolOptions
 from sidecall.core.parameter import Parameter
 from sidecall.core.tool import CompiledTool
 from sidecall.schema.authored.faults import locate_fault
+from sidecall.schema.by_json_schema import JsonArgsSchema
 from sidecall.schema.compile import DescriptionTexts, compile_tool
 from sidecall.schema.forms.mirrored import drop_headers
 from sidecall.schema.forms.structured import Structure
@@ -68,11 +69,10 @@ def make_remote_tool(
         raise SchemaInferenceError(f"{source}: tool {listed.name!r}: its inputSchema: {error}") from error
     except Exception as error:  # Of a schema that is one in no way that could be foreseen.
         raise SchemaInferenceError(f"{source}: tool {listed.name!r}: its schema is none: {error}") from error
-    # What is unknown goes to the server, which may drop it without a word.
-    accepts: Any = made.args_schema
-    return _add_structure(
-        replace(made, source=source, says_values=True, args_schema=replace(accepts, guards=1)), listed
-    )
+    assert isinstance(made.args_schema, JsonArgsSchema)
+    # What is unknown goes to the server, which may drop it without a word. Its defaults are its own business.
+    accepted = replace(made.args_schema, guards=1, fills=False)
+    return _add_structure(replace(made, source=source, says_values=True, args_schema=accepted), listed)
 
 
 def _choose_options(server: str, entry: UpstreamEntry, listed: ListedTool) -> ToolOptions:

@@ -124,7 +124,7 @@ class Upstream:
         if not work:
             return
         for server, task in zip(self.servers, self._tending, strict=False):
-            if server.state != "connected":
+            if not server.is_reached:
                 task.cancel()
         if self._tending:
             await asyncio.wait(self._tending, timeout=_PATIENCE)
@@ -143,8 +143,9 @@ class Upstream:
             return
         self._tending = [asyncio.create_task(server.run()) for server in self.servers]
 
-    def _open_link(self, name: str, entry: "_entries.UpstreamEntry", news: "_link.LinkNews") -> Any:
-        return self._sdk.open_link(name, entry, self._settings.bounds or _link.LinkBounds(), news, self._warden)
+    def _open_link(self, name: str, entry: "_entries.UpstreamEntry", news: "_link.LinkNews", is_legacy: bool) -> Any:
+        bounds = self._settings.bounds or _link.LinkBounds()
+        return self._sdk.open_link(name, entry, bounds, news, self._warden, is_legacy=is_legacy)
 
     async def _join_again_and_again(self) -> None:
         while True:
@@ -171,15 +172,16 @@ class Upstream:
         )
         joined: list[CompiledTool] = []
         for server, tools in listed:
-            is_there = server.state == "connected"
-            if is_there:
+            if server.is_reached:
                 await self._compare(server, tools)
-            offered = await self._make(server, tools, names) if is_there else []
+            offered = await self._make(server, tools, names) if server.is_reached else []
             self.offered[server.name] = len(offered)
             joined.extend(offered)
         if [id(tool) for tool in joined] != [id(tool) for tool in self._registry.list_source(_SOURCE)]:
             self._registry.put_source(_SOURCE, joined, gives_way=True)
             self._on_tools()
+        for server, tools in listed:
+            server.confirm(tools)
 
     async def _compare(self, server: "_tending.UpstreamServer", tools: "tuple[_listed.ListedTool, ...]") -> None:
         """Find out which tools have to wait for an operator."""

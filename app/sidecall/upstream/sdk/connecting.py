@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from sidecall.core.options import ToolAnnotations
 from sidecall.upstream.entries import UpstreamEntry
-from sidecall.upstream.link import CallRefused, LinkBounds, LinkLost, LinkNews, RemoteAnswer, Report
+from sidecall.upstream.link import CallRefused, LinkBounds, LinkLost, LinkNews, RemoteAnswer, Report, ServerAbsent
 from sidecall.upstream.listed import ListedTool
 from sidecall.upstream.sdk.pipes import open_pipes
 from sidecall.upstream.sdk.wardens import Warden
@@ -140,12 +140,14 @@ def _read_tool(tool: Any) -> ListedTool:
 
 @asynccontextmanager
 async def open_link(
-    server: str, entry: UpstreamEntry, bounds: LinkBounds, news: LinkNews, warden: Warden
+    server: str, entry: UpstreamEntry, bounds: LinkBounds, news: LinkNews, warden: Warden, *, is_legacy: bool
 ) -> AsyncIterator[SdkLink]:
     """Connect to a server until the body ends; `news` hears of changes, and of the server's end.
 
+    One that `is_legacy` is asked in the way of the revisions before 2026-07-28 alone.
+
     Raises:
-        LinkLost: It cannot be reached.
+        ServerAbsent: There is nothing to speak to.
     """
 
     async def hear(message: Any) -> None:
@@ -157,9 +159,14 @@ async def open_link(
             transport: Any = open_pipes(server, entry, bounds.message_bytes, warden, news.tell_gone)
         else:
             transport = _open_http(entry, bounds, {})
-        client = await stack.enter_async_context(
-            Client(transport, cache=None, client_info=_CLIENT, message_handler=hear)
-        )
+        mode = "legacy" if is_legacy else "auto"
+        opened = Client(transport, cache=None, client_info=_CLIENT, message_handler=hear, mode=mode)
+        try:
+            client = await stack.enter_async_context(opened)
+        except Exception as error:
+            if isinstance(_find_first(error), (ServerAbsent, httpx2.ConnectError, httpx2.ConnectTimeout)):
+                raise ServerAbsent(word_failure(error)) from error
+            raise
         _take_any_result(client)
         listening = asyncio.create_task(_listen(client, news))
         try:
@@ -220,8 +227,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
 def word_failure(error: BaseException) -> str:
     """Word why a server is not reached, without its address, which may hold a secret."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
+    error = _find_first(error)
     if isinstance(error, LinkLost):
         return str(error)
     if isinstance(error, TimeoutError):
@@ -230,3 +236,9 @@ def word_failure(error: BaseException) -> str:
         return str(error.error.message)
     text = str(error).partition("\n")[0]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _find_first(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -12,10 +12,17 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 
 from sidecall.upstream.entries import UpstreamEntry
-from sidecall.upstream.sdk.processes import end_process, log_errors, start_process
+from sidecall.upstream.sdk.processes import describe_end, end_process, start_process
+from sidecall.upstream.sdk.stderr import ErrorOutput
 from sidecall.upstream.sdk.wardens import Warden
+from sidecall.upstream.words import EntryWords
 
 logger = logging.getLogger("sidecall.mcp_server")
+
+# Seconds in which the rest of stderr comes when stdout has ended; and in which a server that takes nothing more is seen
+# to have ended.
+_REST = 0.5
+_FAREWELL = 2.0
 
 Streams = tuple[MemoryObjectReceiveStream[Any], MemoryObjectSendStream[Any]]
 
@@ -27,7 +34,7 @@ async def open_pipes(
     """Start a server, give the streams of its messages, and end it with all that it has started.
 
     Raises:
-        LinkLost: It cannot be started.
+        ServerAbsent: It cannot be started.
     """
     process = await start_process(entry, limit)
     warden.add(process.pid)
@@ -35,16 +42,27 @@ async def open_pipes(
     writing, said = anyio.create_memory_object_stream[Any](0)
     assert process.stdout is not None
     assert process.stderr is not None
-    work = [
-        asyncio.create_task(_read(server, process.stdout, heard, tell_gone)),
-        asyncio.create_task(_write(process, said)),
-        asyncio.create_task(log_errors(server, process.stderr)),
-    ]
+    errors = ErrorOutput(server, EntryWords(entry))
+    logging_errors = asyncio.create_task(errors.log(process.stderr))
+
+    async def find_end() -> str:
+        end = await describe_end(process)
+        await asyncio.wait([logging_errors], timeout=_REST)
+        return f"{end}: {errors.last}" if errors.last else f"{end}."
+
+    reading_on = asyncio.create_task(_read(server, process.stdout, heard, find_end, tell_gone))
+    work = [reading_on, asyncio.create_task(_write(process, said, reading_on)), logging_errors]
+
+    async def close() -> None:
+        if process.returncode is not None and not reading_on.done():  # What it has started may hold its output open.
+            tell_gone(await find_end())
+        await _close(process, work, warden)
+
     try:
         yield reading, writing
     finally:
         # In a task of its own, which goes on where this one is cancelled.
-        await asyncio.shield(asyncio.create_task(_close(process, work, warden)))
+        await asyncio.shield(asyncio.create_task(close()))
         for stream in (heard, reading, writing, said):
             stream.close()
 
@@ -71,19 +89,23 @@ async def _drain(process: asyncio.subprocess.Process) -> None:
 
 
 async def _read(
-    server: str, stream: asyncio.StreamReader, heard: MemoryObjectSendStream[Any], tell_gone: Callable[[str], None]
+    server: str,
+    stream: asyncio.StreamReader,
+    heard: MemoryObjectSendStream[Any],
+    find_end: Callable[[], Awaitable[str]],
+    tell_gone: Callable[[str], None],
 ) -> None:
-    reason = "It has ended."
     async with heard:
         try:
             while line := await stream.readline():
                 if line.strip():
                     await heard.send(_parse(server, line))
         except ValueError:
-            reason = "It has sent a message that is larger than SIDECALL_MAX_RESULT_BYTES."
+            tell_gone("It has sent a message that is larger than SIDECALL_MAX_RESULT_BYTES.")
+            return
         except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
             pass
-    tell_gone(reason)
+        tell_gone(await find_end())  # Before the stream ends, by which the client sees that, too, but not why.
 
 
 def _parse(server: str, line: bytes) -> Any:
@@ -94,11 +116,15 @@ def _parse(server: str, line: bytes) -> Any:
         return error
 
 
-async def _write(process: asyncio.subprocess.Process, said: MemoryObjectReceiveStream[Any]) -> None:
+async def _write(
+    process: asyncio.subprocess.Process, said: MemoryObjectReceiveStream[Any], reading: asyncio.Task[None]
+) -> None:
     assert process.stdin is not None
-    with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-        async with said:
+    async with said:
+        with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
             async for sent in said:
                 text = sent.message.model_dump_json(by_alias=True, exclude_unset=True)
                 process.stdin.write(f"{text}\n".encode())
                 await process.stdin.drain()
+            return
+        await asyncio.wait([reading], timeout=_FAREWELL)  # Which finds out why.
