@@ -208,15 +208,19 @@ async def ask_original(tool: Any, args: Any) -> Any:
         [first], command = first["messages"], answer[1]
         return first.status, first.content, as_json(first.artifact), (as_json(command.update), None, None)
     if isinstance(first, LangChainMessage):
-        content = first.content or "[]" if isinstance(first.content, list) else first.content  # One of our deviations.
-        return first.status, content, as_json(first.artifact), None
+        return first.status, show_content(first), as_json(first.artifact), None
     update = dict(first.update)
     messages = list(update.pop("messages", []))
     [said] = [it for it in messages if isinstance(it, LangChainMessage)] or [None]
     others = [as_json(it) for it in messages if it is not said]
     update = {**update, **({"messages": others} if others else {})}
     asks = (as_json(update), as_json(first.goto) or None, first.graph)
-    return (said.status, said.content, None, asks) if said else ("success", "null", None, asks)
+    return (said.status, show_content(said), None, asks) if said else ("success", "null", None, asks)
+
+
+def show_content(message: LangChainMessage) -> Any:
+    """Return the content of a message; no content is the text of an empty list here, which is told as a difference."""
+    return "[]" if message.content == [] else message.content
 
 
 async def run_original(tool: Any, args: Any) -> Any:
