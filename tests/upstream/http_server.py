@@ -20,6 +20,9 @@ class _Handler(BaseHTTPRequestHandler):
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         method = message["method"]
         self.heard.append(method)
+        if self.way == "refuses":
+            self._write(503, "text/plain", "not yet")
+            return
         if method == "server/discover":
             self._take_badly()
         elif "id" in message:
@@ -69,12 +72,13 @@ def _answer(message: dict[str, Any]) -> dict[str, Any]:
 @contextmanager
 def run_server(way: str) -> Iterator[tuple[str, list[str]]]:
     """Run it, and give its address and the methods that it hears."""
-    handler = type("Handler", (_Handler,), {"way": way, "heard": []})
+    heard: list[str] = []
+    handler = type("Handler", (_Handler,), {"way": way, "heard": heard})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}/mcp", handler.heard
+        yield f"http://127.0.0.1:{server.server_port}/mcp", heard
     finally:
         server.shutdown()
         server.server_close()

@@ -64,6 +64,21 @@ async def test_a_server_at_a_url_that_takes_a_new_message_badly_is_asked_in_the_
         assert heard[:2] == ["server/discover", "initialize"]
 
 
+async def test_a_server_at_a_url_that_refuses_both_ways_is_asked_once(make_client: MakeClient) -> None:
+    """Since an answer shows that it knows no better; when it is ready, the newest way counts still."""
+    with run_server("refuses") as (url, heard):
+        client = await make_client(mcp_servers=write_servers(kit={"url": url}))
+        status = await wait_for_status(client, state="down")
+
+        async def is_tried_again() -> bool:
+            return len(heard) >= 6
+
+        await wait_until(is_tried_again)
+
+    assert heard[:6] == ["server/discover", "initialize"] * 3
+    assert status["trouble"] == "It refuses to be connected to: Server returned an error response"
+
+
 async def test_a_server_that_ends_always_is_asked_in_both_ways(make_client: MakeClient, tmp_path: Path) -> None:
     """Twice at once the first time alone, then in turn."""
     starts = tmp_path / "starts"

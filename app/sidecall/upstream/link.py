@@ -20,6 +20,10 @@ class ServerAbsent(LinkLost):
     """There is nothing to speak to: no program, or nothing at the address."""
 
 
+class LinkRefused(LinkLost):
+    """The server answers that it does not want to be spoken to."""
+
+
 class CallRefused(Exception):
     """The server does not answer this call with a result; the text is its own."""
 

@@ -11,7 +11,15 @@ from typing import Any
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import ToolException
 from sidecall.upstream.entries import UpstreamEntry
-from sidecall.upstream.link import CallRefused, LinkLost, LinkNews, RemoteAnswer, ServerAbsent, UpstreamLink
+from sidecall.upstream.link import (
+    CallRefused,
+    LinkLost,
+    LinkNews,
+    LinkRefused,
+    RemoteAnswer,
+    ServerAbsent,
+    UpstreamLink,
+)
 from sidecall.upstream.listed import ListedTool
 from sidecall.upstream.state import UpstreamState
 from sidecall.upstream.words import EntryWords
@@ -212,8 +220,8 @@ class _Ways:
 
     def note_failure(self, error: BaseException) -> bool:
         """Choose how to ask next, and return whether to do so at once."""
-        if _has(error, ServerAbsent):
-            return False
+        if _has(error, ServerAbsent) or (_has(error, LinkRefused) and not self.is_legacy):
+            return False  # The newest way falls back to the earlier one by itself where a server answers at all.
         # Who is slow once may just be starting for the first time.
         is_slow, was_slow = _has(error, TimeoutError), self._was_slow
         self._was_slow = is_slow and not was_slow

@@ -16,7 +16,16 @@ from pydantic import ValidationError
 
 from sidecall.core.options import ToolAnnotations
 from sidecall.upstream.entries import UpstreamEntry
-from sidecall.upstream.link import CallRefused, LinkBounds, LinkLost, LinkNews, RemoteAnswer, Report, ServerAbsent
+from sidecall.upstream.link import (
+    CallRefused,
+    LinkBounds,
+    LinkLost,
+    LinkNews,
+    LinkRefused,
+    RemoteAnswer,
+    Report,
+    ServerAbsent,
+)
 from sidecall.upstream.listed import ListedTool
 from sidecall.upstream.sdk.pipes import open_pipes
 from sidecall.upstream.sdk.wardens import Warden
@@ -148,6 +157,7 @@ async def open_link(
 
     Raises:
         ServerAbsent: There is nothing to speak to.
+        LinkRefused: It answers with an error, in whichever way it is asked.
     """
 
     async def hear(message: Any) -> None:
@@ -164,9 +174,10 @@ async def open_link(
         try:
             client = await stack.enter_async_context(opened)
         except Exception as error:
-            if isinstance(_find_first(error), (ServerAbsent, httpx2.ConnectError, httpx2.ConnectTimeout)):
-                raise ServerAbsent(word_failure(error)) from error
-            raise
+            known = _read_failure(error)
+            if known is None:
+                raise
+            raise known from error
         _take_any_result(client)
         listening = asyncio.create_task(_listen(client, news))
         try:
@@ -236,6 +247,16 @@ def word_failure(error: BaseException) -> str:
         return str(error.error.message)
     text = str(error).partition("\n")[0]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _read_failure(error: Exception) -> LinkLost | None:
+    """Read why no connection came about, where that is known."""
+    first = _find_first(error)
+    if isinstance(first, (ServerAbsent, httpx2.ConnectError, httpx2.ConnectTimeout)):
+        return ServerAbsent(word_failure(error))
+    if isinstance(first, MCPError) and first.code != mcp_types.CONNECTION_CLOSED:
+        return LinkRefused(f"It refuses to be connected to: {word_failure(error)}")
+    return None
 
 
 def _find_first(error: BaseException) -> BaseException:
