@@ -10,6 +10,8 @@ from sidecall.core.options import ToolAnnotations
 from sidecall.core.tool import Schema
 from sidecall.dataclasses import dataclass
 
+_PINNED = frozenset(("readOnlyHint", "destructiveHint", "idempotentHint"))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedTool:
@@ -17,12 +19,15 @@ class ListedTool:
 
     name: str
     description: str = ""
+    title: str | None = None
     input_schema: Schema = field(default_factory=dict)
     output_schema: Schema | None = None
     annotations: ToolAnnotations = field(default_factory=ToolAnnotations)
 
     @property
     def fingerprint(self) -> str:
-        """A text that changes when anything that it says of itself does."""
-        said: list[Any] = [self.name, self.description, self.input_schema, self.output_schema, self.annotations.mcp]
+        """A text that changes when its name, description, schemas or what it says of its effects do."""
+        # The hints that were hashed from the first, so that what was pinned before is still the same.
+        hints = {name: value for name, value in self.annotations.mcp.items() if name in _PINNED}
+        said: list[Any] = [self.name, self.description, self.input_schema, self.output_schema, hints]
         return hashlib.sha256(to_json(said)).hexdigest()

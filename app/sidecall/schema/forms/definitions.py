@@ -153,6 +153,8 @@ def _render_mcp(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[st
     if (results := describe_results(tool)) is not None:
         definition["outputSchema"] = results
     hints = tool.options.annotations.mcp
+    if (title := tool.options.metadata.get("mcp_title", hints.get("title"))) is not None:
+        definition["title"] = title
     if hints:
         definition["annotations"] = hints
     if tool.options.requires_approval is not False or asks_inside(tool.function):
