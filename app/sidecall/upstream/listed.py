@@ -1,7 +1,7 @@
 """A tool as its MCP server lists it."""
 
 import hashlib
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 from pydantic_core import to_json
@@ -31,3 +31,8 @@ class ListedTool:
         hints = {name: value for name, value in self.annotations.mcp.items() if name in _PINNED}
         said: list[Any] = [self.name, self.description, self.input_schema, self.output_schema, hints]
         return hashlib.sha256(to_json(said)).hexdigest()
+
+    @property
+    def shape(self) -> str:
+        """A text that changes when its schemas or what it says of its effects do, and not with its description."""
+        return replace(self, description="").fingerprint
