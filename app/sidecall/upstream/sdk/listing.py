@@ -44,7 +44,7 @@ def read_tools(server: str, session: Any, items: list[Any]) -> list[ListedTool]:
     found = []
     for place, item in enumerate(items):
         tool = _read_fields(server, place, item)
-        if tool is not None and _tell_session(server, session, tool):
+        if tool is not None and _note_headers(server, session, tool):
             found.append(_make_listed(tool))
     return found
 
@@ -58,8 +58,8 @@ def keep_first(server: str, tools: list[ListedTool]) -> list[ListedTool]:
     return list(found.values())
 
 
-def _tell_session(server: str, session: Any, tool: mcp_types.Tool) -> bool:
-    """Tell the session which arguments go into headers; False where those are invalid."""
+def _note_headers(server: str, session: Any, tool: mcp_types.Tool) -> bool:
+    """Note for the session which arguments go into headers; False where those are invalid."""
     try:
         kept = session._absorb_tool_listing(mcp_types.ListToolsResult(tools=[tool]), complete=False).tools
     except Exception:  # Of a schema whose inner parts are of other types than the session takes them for.
