@@ -21,7 +21,7 @@ LISTED: list[dict[str, Any]] = json.loads(os.environ.get("LISTED", "[]"))
 
 _lock = threading.Lock()
 _cancelled: dict[Any, threading.Event] = {}
-_GIVEN = {it["name"] for it in LISTED}
+_GIVEN = {it["name"] for it in LISTED if isinstance(it.get("name"), str)}
 _present = {"more"} & MODES
 
 
@@ -129,7 +129,7 @@ TOOLS: dict[str, Any] = {
     "extra.tool": lambda *_: text("new"),
 }
 KNOWN = ("echo", "add", "extra.tool")
-TOOLS.update({it["name"]: lambda _, args: text(json.dumps(args)) for it in LISTED})
+TOOLS.update({name: lambda _, args: text(json.dumps(args)) for name in _GIVEN})
 
 
 def answer(message: Mapping[str, Any]) -> None:

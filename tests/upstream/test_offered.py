@@ -287,6 +287,23 @@ async def test_changed_tools_wait_where_they_are_pinned(make_client: MakeClient,
     await wait_for_tool(client, "kit__echo")
 
 
+async def test_models_read_the_accepted_words_where_the_schema_alone_is_pinned(
+    make_client: MakeClient, tmp_path: Path
+) -> None:
+    """The server's new ones do not wait, and reach nobody."""
+    pins = tmp_path / "pins.json"
+    settings: dict[str, Any] = {"mcp_pin": True, "mcp_pins_file": pins}
+    await connect_with(make_client, describe_kit(), settings)
+    kept = json.loads(pins.read_text())
+    kept["texts"]["kit"]["echo"]["schema_only"] = True
+    pins.write_text(json.dumps(kept))
+
+    client = await connect_with(make_client, describe_kit("reworded"), settings)
+    listed = (await client.get("/tools", params={"format": "mcp"})).json()
+
+    assert [it["description"] for it in listed if it["name"] == "kit__echo"] == ["Give the words back."]
+
+
 async def connect_with(make_client: MakeClient, entry: dict[str, Any], settings: dict[str, Any]) -> httpx.AsyncClient:
     """Offer the tools of a server with settings, and wait until most are there."""
     client = await make_client(own, mcp_servers=write_servers(kit=entry), **settings)

@@ -81,8 +81,8 @@ def list_mcp_servers(
     table = Table("server", "accepted", "waiting", "description", box=None, header_style="bold")
     for server in sorted(pins.accepted.keys() | pins.waiting.keys()):
         table.add_row(escape(server), str(len(pins.accepted.get(server, ()))))
-        for name, tool in pins.waiting.get(server, {}).items():
-            table.add_row("", "", f"[yellow]{escape(name)}[/]", escape(tool.description))
+        for name in pins.waiting.get(server, {}):
+            table.add_row("", "", f"[yellow]{escape(name)}[/]", escape(pins.describe_change(server, name)))
     console.print(table)
 
 
@@ -91,6 +91,9 @@ def accept(
     server: Annotated[str, typer.Argument(help="Its name in the mcp.json.")],
     tools: Annotated[list[str] | None, typer.Argument(help="Names of its tools. [default: all that wait]")] = None,
     file: _InFile = None,
+    schema_only: Annotated[
+        bool, typer.Option("--schema-only", help="Let descriptions change; models go on to read the accepted ones.")
+    ] = False,
 ) -> None:
     """Accept what tools of a server say now; a running server offers them within seconds."""
     taken: list[str] = []
@@ -101,7 +104,7 @@ def accept(
         if unknown or not waiting:
             raise NothingWaits(_word_absence(server, unknown))
         for tool in list(tools or waiting):
-            pins.accept(server, tool)
+            pins.accept(server, tool, schema_only)
             taken.append(tool)
 
     _open_pins(file).change(change)

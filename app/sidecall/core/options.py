@@ -32,22 +32,27 @@ class ToolAnnotations(BaseModel, defer_build=True):
     """What calling a tool does to the world; None means that nothing is known.
 
     `read_only` changes nothing, `destructive` may undo what is there, `idempotent` has no further effect when the same
-    call is made again. They are hints for the caller, shown by `GET /tools/{name}` and to MCP clients.
+    call is made again; `open_world` reaches things outside, such as the web. `title` is a name for people to read.
+    They are hints for the caller, shown by `GET /tools/{name}` and to MCP clients.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    title: str | None = None
     read_only: bool | None = None
     destructive: bool | None = None
     idempotent: bool | None = None
+    open_world: bool | None = None
 
     @property
-    def mcp(self) -> dict[str, bool]:
+    def mcp(self) -> dict[str, str | bool]:
         """The hints under MCP's names, those that are said."""
-        hints = {
+        hints: dict[str, str | bool | None] = {
+            "title": self.title,
             "readOnlyHint": self.read_only,
             "destructiveHint": self.destructive,
             "idempotentHint": self.idempotent,
+            "openWorldHint": self.open_world,
         }
         return {name: value for name, value in hints.items() if value is not None}
 

@@ -1,9 +1,12 @@
 """What an operator has accepted that tools of other servers say of themselves."""
 
 from collections.abc import Callable, Iterable
+from difflib import unified_diff
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import to_json
 
 from sidecall.core.errors import SidecallError
 from sidecall.replacing import hold_alone, replace_text
@@ -21,6 +24,19 @@ class WaitingTool(BaseModel, defer_build=True):
 
     hash: str
     description: str = ""
+    shape: str = ""
+    schemas: list[Any] = []
+
+
+class AcceptedTool(BaseModel, defer_build=True):
+    """What was accepted in words; with `schema_only` its description may change, and models read the one here."""
+
+    model_config = ConfigDict(frozen=True)
+
+    description: str
+    shape: str
+    schemas: list[Any] = []
+    schema_only: bool = False
 
 
 class Pins(BaseModel, defer_build=True):
@@ -28,6 +44,8 @@ class Pins(BaseModel, defer_build=True):
 
     accepted: dict[str, dict[str, str]] = {}
     waiting: dict[str, dict[str, WaitingTool]] = {}
+    # Not there for what was accepted by earlier versions, until it is seen again.
+    texts: dict[str, dict[str, AcceptedTool]] = {}
 
     def compare(self, server: str, listed: Iterable[ListedTool]) -> frozenset[str]:
         """Note what a server lists, and return which of its tools have to wait; none does the first time."""
@@ -35,25 +53,62 @@ class Pins(BaseModel, defer_build=True):
         if server not in self.accepted:
             self.accepted[server] = {name: tool.fingerprint for name, tool in tools.items()}
         known = self.accepted[server]
-        changed = {
-            name: WaitingTool(hash=tool.fingerprint, description=tool.description)
-            for name, tool in tools.items()
-            if known.get(name) != tool.fingerprint
-        }
+        texts = self.texts.setdefault(server, {})
+        changed = {}
+        for name, tool in tools.items():
+            schemas = [tool.input_schema, tool.output_schema]
+            text = texts.get(name)
+            if known.get(name) == tool.fingerprint:
+                texts[name] = AcceptedTool(
+                    description=tool.description,
+                    shape=tool.shape,
+                    schemas=schemas,
+                    schema_only=text is not None and text.schema_only,
+                )
+            elif text is None or not text.schema_only or text.shape != tool.shape:
+                changed[name] = WaitingTool(
+                    hash=tool.fingerprint, description=tool.description, shape=tool.shape, schemas=schemas
+                )
         self.waiting.pop(server, None)
         if changed:
             self.waiting[server] = changed
         return frozenset(changed)
 
-    def accept(self, server: str, tool: str) -> None:
-        """Accept what a tool says now.
+    def accept(self, server: str, tool: str, schema_only: bool = False) -> None:
+        """Accept what a tool says now; with `schema_only` its description may change later, and is not passed on then.
 
         Raises:
             KeyError: It does not wait.
         """
-        self.accepted.setdefault(server, {})[tool] = self.waiting[server].pop(tool).hash
+        taken = self.waiting[server].pop(tool)
+        texts = self.texts.setdefault(server, {})
+        self.accepted.setdefault(server, {})[tool] = taken.hash
+        texts.pop(tool, None)
+        if taken.shape:
+            texts[tool] = AcceptedTool(
+                description=taken.description, shape=taken.shape, schemas=taken.schemas, schema_only=schema_only
+            )
         if not self.waiting[server]:
             del self.waiting[server]
+
+    def list_kept_words(self, server: str) -> dict[str, str]:
+        """List the accepted descriptions that models read, whatever the server says now."""
+        return {name: text.description for name, text in self.texts.get(server, {}).items() if text.schema_only}
+
+    def describe_change(self, server: str, tool: str) -> str:
+        """Describe what a waiting tool says otherwise, in lines with `-` for accepted and `+` for waiting ones."""
+        new, old = self.waiting[server][tool], self.texts.get(server, {}).get(tool)
+        if old is None:
+            return new.description
+        return "\n".join(
+            line
+            for line in unified_diff(_list_lines(old), _list_lines(new), n=0, lineterm="")
+            if not line.startswith(("---", "+++", "@@"))
+        )
+
+
+def _list_lines(said: WaitingTool | AcceptedTool) -> list[str]:
+    return [*said.description.splitlines(), *to_json(said.schemas, indent=1).decode().splitlines()]
 
 
 class PinFile:

@@ -79,11 +79,15 @@ def _choose_options(server: str, entry: UpstreamEntry, listed: ListedTool) -> To
     return ToolOptions(
         response_format="content_and_artifact",
         tags=(f"mcp:{server}", *entry.tags),
-        metadata={"mcp_server": server, "mcp_tool": listed.name},
+        metadata={"mcp_server": server, "mcp_tool": listed.name} | _name_title(listed),
         timeout=entry.timeout,
         annotations=listed.annotations,
         requires_approval=entry.asks(listed.name),
     )
+
+
+def _name_title(listed: ListedTool) -> dict[str, Any]:
+    return {} if listed.title is None else {"mcp_title": listed.title}
 
 
 def _add_structure(tool: CompiledTool, listed: ListedTool) -> CompiledTool:

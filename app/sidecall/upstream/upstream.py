@@ -5,6 +5,7 @@ import logging
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -87,6 +88,8 @@ class Upstream:
         self._on_tools: Callable[[], object] = lambda: None
         # What waits for an operator, by server.
         self.waiting: dict[str, frozenset[str]] = {}
+        # Descriptions that were accepted in place of what the server says now, by server and tool.
+        self._words: dict[str, dict[str, str]] = {}
         # How many tools are offered, by server.
         self.offered: dict[str, int] = dict.fromkeys(entries, 0)
         timeout = self._settings.connect_timeout
@@ -189,8 +192,11 @@ class Upstream:
             return
         found: list[frozenset[str]] = []
         try:
-            await asyncio.to_thread(self._pins.change, lambda pins: found.append(pins.compare(server.name, tools)))
+            pins = await asyncio.to_thread(
+                self._pins.change, lambda pins: found.append(pins.compare(server.name, tools))
+            )
             waits = found[0]
+            self._words[server.name] = pins.list_kept_words(server.name)
         except _pins.PinsUnfit as error:
             logger.error("no tools of MCP server %s are offered: %s", server.name, error)
             waits = frozenset(tool.name for tool in tools)
@@ -214,7 +220,9 @@ class Upstream:
         """Make tools ready, those anew that have changed."""
         waits = self.waiting.get(server.name, frozenset())
         found: list[CompiledTool] = []
-        for number, listed in enumerate(tools):
+        words = self._words.get(server.name, {})
+        for number, said in enumerate(tools):
+            listed = replace(said, description=words[said.name]) if said.name in words else said
             if number % _AT_ONCE == _AT_ONCE - 1:
                 await asyncio.sleep(0)
             key = server.name, listed.name

@@ -150,6 +150,8 @@ def _render_mcp(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[st
     if tool.results is not None:
         definition["outputSchema"] = tool.results.schema
     hints = tool.options.annotations.mcp
+    if (title := tool.options.metadata.get("mcp_title", hints.get("title"))) is not None:
+        definition["title"] = title
     if hints:
         definition["annotations"] = hints
     if tool.options.requires_approval is not False or asks_inside(tool.function):

@@ -14,7 +14,6 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from sidecall.core.options import ToolAnnotations
 from sidecall.upstream.entries import UpstreamEntry
 from sidecall.upstream.link import (
     CallRefused,
@@ -27,6 +26,7 @@ from sidecall.upstream.link import (
     ServerAbsent,
 )
 from sidecall.upstream.listed import ListedTool
+from sidecall.upstream.sdk.listing import PageUnfit, fetch_page, keep_first, read_tools
 from sidecall.upstream.sdk.pipes import open_pipes
 from sidecall.upstream.sdk.wardens import Warden
 from sidecall.version import __version__
@@ -44,7 +44,8 @@ _MOST_PAGES = 100
 class SdkLink:
     """A connection that the official client has made."""
 
-    def __init__(self, entry: UpstreamEntry, bounds: LinkBounds, client: Any) -> None:
+    def __init__(self, server: str, entry: UpstreamEntry, bounds: LinkBounds, client: Any) -> None:
+        self._server = server
         self._entry = entry
         self._bounds = bounds
         self._client = client
@@ -58,18 +59,19 @@ class SdkLink:
         """
         found: list[ListedTool] = []
         cursor: str | None = None
+        count = 0
         try:
             for _ in range(_MOST_PAGES):
-                page = await self._client.list_tools(cursor=cursor)
-                found.extend(map(_read_tool, page.tools))
-                if len(found) > self._bounds.tools:
+                items, cursor = await fetch_page(self._client.session, cursor)
+                count += len(items)
+                if count > self._bounds.tools:
                     raise LinkLost(f"It has more than {self._bounds.tools} tools.")
-                cursor = page.next_cursor
+                found.extend(read_tools(self._server, self._client.session, items))
                 if not cursor:
                     break
-        except (MCPError, ValidationError, RuntimeError) as error:
+        except (MCPError, ValidationError, PageUnfit, RuntimeError) as error:
             raise LinkLost(f"It does not list its tools: {word_failure(error)}") from error
-        return list({tool.name: tool for tool in found}.values())
+        return keep_first(self._server, found)
 
     async def call(
         self, name: str, args: Mapping[str, Any], report: Report, headers: Mapping[str, str]
@@ -132,21 +134,6 @@ async def _call(client: Any, name: str, args: Mapping[str, Any], report: Report)
     )
 
 
-def _read_tool(tool: Any) -> ListedTool:
-    hints = tool.annotations
-    return ListedTool(
-        name=tool.name,
-        description=tool.description or tool.title or "",
-        input_schema=tool.input_schema,
-        output_schema=tool.output_schema,
-        annotations=ToolAnnotations()
-        if hints is None
-        else ToolAnnotations(
-            read_only=hints.read_only_hint, destructive=hints.destructive_hint, idempotent=hints.idempotent_hint
-        ),
-    )
-
-
 @asynccontextmanager
 async def open_link(
     server: str, entry: UpstreamEntry, bounds: LinkBounds, news: LinkNews, warden: Warden, *, is_legacy: bool
@@ -181,7 +168,7 @@ async def open_link(
         _take_any_result(client)
         listening = asyncio.create_task(_listen(client, news))
         try:
-            yield SdkLink(entry, bounds, client)
+            yield SdkLink(server, entry, bounds, client)
         finally:
             listening.cancel()
             with suppress(asyncio.CancelledError):
