@@ -1,7 +1,8 @@
 """A small MCP server for tests, started as a program and spoken to through its pipes; it needs nothing but Python.
 
 Its arguments say how it differs: `modern` speaks 2026-07-28, `more` lists one tool more, `reworded` describes one
-otherwise, `silent` never answers. LISTED in its environment lists more tools, which answer with their arguments.
+otherwise, `silent` never answers. LISTED in its environment lists more tools, which answer with their arguments, or
+with an error of the protocol whose code is the argument `refuse`.
 """
 
 import json
@@ -59,6 +60,9 @@ def answer_call(message: Mapping[str, Any]) -> None:
     """Run a tool in a thread of its own."""
     name, args = message["params"]["name"], message["params"].get("arguments") or {}
     tool = TOOLS.get(name)
+    if "refuse" in args:
+        say({"id": message["id"], "error": {"code": args["refuse"], "message": "boom"}})
+        return
     if tool is None:
         say({"id": message["id"], "error": {"code": -32602, "message": f"there is no tool {name}"}})
         return

@@ -98,6 +98,20 @@ async def test_tools_are_listed_and_called(make_client: MakeClient, modes: tuple
     assert (failed["status"], failed["content"]) == ("error", "the disk is full")
 
 
+@pytest.mark.parametrize("code", [-32000, -32001, -32602, -32603, 7])
+async def test_an_error_of_the_protocol_is_that_calls_alone(make_client: MakeClient, code: int) -> None:
+    """Also with the code that the client has for a connection that was closed."""
+    schema = {"type": "object", "properties": {"refuse": {"type": "integer"}}}
+    listed = json.dumps([{"name": "try", "inputSchema": schema}])
+    client = await connect(make_client, env={"LISTED": listed})
+
+    refused = await call(client, "kit__try", refuse=code)
+    good = await call(client, "kit__try")
+
+    assert (refused["status"], refused["content"]) == ("error", "Error: boom")
+    assert (good["status"], good["content"]) == ("success", "{}")
+
+
 async def test_blocks_of_every_kind_come_through(make_client: MakeClient) -> None:
     """And go out over MCP again as they came in."""
     client = await connect(make_client)

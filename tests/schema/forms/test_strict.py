@@ -295,3 +295,23 @@ async def test_null_for_a_required_parameter_is_refused(sent: dict[str, Any], ex
     message = await run(strict_tool, sent)
 
     assert message.content == expected
+
+
+@pytest.mark.parametrize(
+    ("rules", "obstacle"),
+    [
+        ({"required": ["a", "ghost"]}, "arguments: `ghost` is required, and is no property"),
+        ({"properties": {"a": {"type": "string", "enum": [1, 2]}}}, "a: no value of the enum has its type"),
+        ({"properties": {"a": {"type": "integer", "enum": ["1"]}}}, "a: no value of the enum has its type"),
+        ({"properties": {"a": {"type": "boolean", "const": "true"}}}, "a: no value of the enum has its type"),
+        (
+            {"properties": {"a": {"type": "object", "properties": {}, "required": ["b"]}}},
+            "a: `b` is required, and is no property",
+        ),
+    ],
+)
+def test_what_no_call_can_meet_is_not_strict(rules: dict[str, Any], obstacle: str) -> None:
+    """A closed object takes no other names, and a type no other values."""
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}, **rules}
+
+    assert find_strict_obstacles(schema) == [obstacle]

@@ -271,3 +271,13 @@ def test_any_schema_of_draft_7_means_the_same(definitions: dict[str, Any], root:
     assert [jsonschema_rs.Draft202012Validator(made).is_valid(it) for it in values] == [
         original.is_valid(it) for it in values
     ]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+@pytest.mark.parametrize("keyword", ["default", "const", "enum", "examples", "maximum"])
+def test_numbers_that_json_has_not_are_refused(keyword: str, value: float) -> None:
+    """They would make every list that holds them no JSON."""
+    held = [1, value] if keyword in ("enum", "examples") else value
+
+    with pytest.raises(SchemaUnfit, match="holds NaN or Infinity"):
+        normalize_schema({"type": "object", "properties": {"a": {"type": "number", keyword: held}}})

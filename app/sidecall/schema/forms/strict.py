@@ -7,6 +7,7 @@ from typing import Any
 from sidecall.core.pointer import follow
 from sidecall.core.tool import Schema
 from sidecall.schema.forms.arranged import arrange
+from sidecall.schema.forms.choices import name_type
 from sidecall.schema.forms.joined import list_values
 from sidecall.schema.forms.strict_size import find_excess
 from sidecall.schema.references import ANNOTATIONS
@@ -55,7 +56,20 @@ def _find_obstacles(node: Schema, root: Schema) -> Iterator[str]:
     if any(isinstance(value, (dict, list)) for value in list_values(node) or ()) or node.get("enum") == []:
         yield "strict mode takes texts, numbers, booleans and null as the values of an enum, at least one"
     yield from (f"strict mode has no {keyword}" for keyword in _UNSAYABLE if keyword in node)
+    yield from _find_unmet(node, whole)
     yield from _find_clashes(node, whole, root)
+
+
+def _find_unmet(node: Schema, whole: Schema) -> Iterator[str]:
+    """Find what no call in the strict form could meet."""
+    named = whole.get("properties", {})
+    if _is_object(whole) and "$ref" not in whole and isinstance(required := whole.get("required"), list):
+        yield from (f"`{name}` is required, and is no property" for name in required if name not in named)
+    values = list_values(node)
+    kinds = node.get("type", [])
+    kinds = {"number" if kind == "integer" else kind for kind in ([kinds] if isinstance(kinds, str) else kinds)}
+    if values and kinds and kinds.isdisjoint(map(name_type, values)):
+        yield "no value of the enum has its type"
 
 
 def _find_clashes(node: Schema, whole: Schema, root: Schema) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from sidecall.core.json_text import is_finite
 from sidecall.core.tool import Schema
 from sidecall.schema.normal.dialects import (
     NOTHING,
@@ -16,7 +17,15 @@ from sidecall.schema.normal.dialects import (
     modernize,
     read_draft,
 )
-from sidecall.schema.normal.documents import DEEPEST, MOST_SCHEMAS, REFERRING, Place, SchemaDocument, is_plain
+from sidecall.schema.normal.documents import (
+    DEEPEST,
+    MOST_SCHEMAS,
+    REFERRING,
+    Place,
+    SchemaDocument,
+    SchemaUnfit,
+    is_plain,
+)
 from sidecall.schema.walk import list_schemas
 
 # What says how references are found or which draft this is, once both are settled.
@@ -33,13 +42,22 @@ def normalize_schema(schema: Any) -> Schema:
     for the validator to tell of.
 
     Raises:
-        SchemaUnfit: It refers to what is not in it, or is too large or nested too deeply.
+        SchemaUnfit: It refers to what is not in it, is too large or nested too deeply, or holds what JSON has not.
     """
+    _refuse_infinite(schema)
     body = {key: it for key, it in schema.items() if key != "$schema"} if isinstance(schema, dict) else schema
     draft = read_draft(schema.get("$schema")) if isinstance(schema, dict) else None
     if (draft is None or draft > WITH_ID) and is_latest(body, DEEPEST, MOST_SCHEMAS):  # As most are.
         return schema if draft == _LATEST else body
     return _Writer(SchemaDocument(schema)).write()
+
+
+def _refuse_infinite(schema: Any) -> None:
+    try:
+        if not is_finite(schema):
+            raise SchemaUnfit("it holds NaN or Infinity, which JSON has not")
+    except RecursionError:
+        return  # How deep it may be is found out with what is inside it.
 
 
 class _Writer:

@@ -118,7 +118,7 @@ async def _call(client: Any, name: str, args: Mapping[str, Any], report: Report)
     try:
         result = await client.call_tool(name, dict(args), progress_callback=report, meta=_ASKED)
     except MCPError as error:
-        if error.code == mcp_types.CONNECTION_CLOSED:
+        if _is_closed(error):
             raise LinkLost("The connection was closed.") from error
         raise CallRefused(error.error.message) from error
     except (RuntimeError, ValidationError) as error:
@@ -241,9 +241,15 @@ def _read_failure(error: Exception) -> LinkLost | None:
     first = _find_first(error)
     if isinstance(first, (ServerAbsent, httpx2.ConnectError, httpx2.ConnectTimeout)):
         return ServerAbsent(word_failure(error))
-    if isinstance(first, MCPError) and first.code != mcp_types.CONNECTION_CLOSED:
+    if isinstance(first, MCPError) and not _is_closed(first):
         return LinkRefused(f"It refuses to be connected to: {word_failure(error)}")
     return None
+
+
+def _is_closed(error: MCPError) -> bool:
+    """Return whether the client says that the connection was closed; a server's own errors may have the same code."""
+    said = error.error
+    return said.code == mcp_types.CONNECTION_CLOSED and said.message == "Connection closed" and said.data is None
 
 
 def _find_first(error: BaseException) -> BaseException:
