@@ -106,9 +106,9 @@ async def test_the_value_is_the_one_that_was_returned(
     [
         (bool, 2, '2 is not of type "boolean"'),
         (int, "many", '"many" is not of type "integer"'),
-        (float, math.nan, "NaN as the content was sent as null"),
-        (float, math.inf, "Infinity as the content was sent as null"),
-        (list[float], [1.0, math.nan], "NaN at `[1]` was sent as null"),
+        (float, math.nan, "NaN as the content, which JSON has not"),
+        (float, math.inf, "Infinity as the content, which JSON has not"),
+        (list[float], [1.0, math.nan], "NaN at `[1]`, which JSON has not"),
         (dict[str, int], ["a"], '["a"] is not of type "object"'),
         (City, {"founded": None}, '"name" is a required property'),
         (int, ToolMessage(content="many"), '"many" is not of type "integer"'),

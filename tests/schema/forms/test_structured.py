@@ -94,12 +94,12 @@ def test_a_value_is_settled_as_it_is_or_as_pydantic_converts_it(returns: Any, va
         (bool, 2, '2 is not of type "boolean"'),
         (dict[str, int], {"a": "x"}, '"x" is not of type "integer"'),
         (Place, {}, '"city" is a required property'),
-        (float, None, "NaN as the content was sent as null"),
+        (float, None, "NaN as the content, which JSON has not"),
     ],
 )
 def test_what_does_not_fit_is_an_output_error(returns: Any, value: Any, reason: str) -> None:
     """That says what is wrong with it, and of a number that JSON does not have where it was."""
-    lost = [reason] if reason.startswith("NaN") else []
+    lost = ["NaN as the content was sent as null"] if reason.startswith("NaN") else []
 
     with pytest.raises(ToolOutputError) as raised:
         make(returns).results.settle("take", value, lost)

@@ -89,7 +89,7 @@ class Structure:
 
     def _explain(self, value: Any, lost: Sequence[str]) -> str:
         if lost:
-            return "; ".join(lost)
+            return "; ".join(f"{note.removesuffix(' was sent as null')}, which JSON has not" for note in lost)
         error = next(iter(self._validator.iter_errors(self.wrap(to_plain(value)))))
         said: str = error.message
         return said if len(said) <= _MOST_SAID else f"{said[:_MOST_SAID]}…"

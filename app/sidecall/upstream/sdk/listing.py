@@ -25,7 +25,8 @@ async def fetch_page(session: Any, cursor: str | None) -> tuple[list[Any], str |
     Raises:
         PageUnfit: It is none.
     """
-    # The session's own request holds the whole page to its types, and has no public way around that.
+    # The session's own request holds the whole page to its types, and has no public way around that: so the version of
+    # the package is capped.
     request = mcp_types.ListToolsRequest(params=mcp_types.PaginatedRequestParams(cursor=cursor))
     data = request.model_dump(by_alias=True, mode="json", exclude_none=True)
     options: dict[str, Any] = {}
