@@ -137,7 +137,7 @@ def _find_in_message(message: dict[str, Any]) -> SaidCalls | None:
 def _is_of_assistant(message: Mapping[str, Any]) -> bool:
     """Return whether a message says that a model has said it; pieces that follow the first may not say it again."""
     role = message.get("role")
-    is_piece = "content" in message and ("role" in message or "function_call" in message)
+    is_piece = "content" in message and "function_call" in message
     return role == "assistant" or (role is None and (is_piece or "tool_calls" in message))
 
 

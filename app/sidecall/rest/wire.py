@@ -107,6 +107,13 @@ class SaidCall(BaseModel, defer_build=True):
     function: OpenAIFunction
 
 
+def _tell_messages(schema: dict[str, Any]) -> None:
+    """Describe by which members a message is known for one."""
+    _hide_callback(schema)
+    by_role = {"properties": {"role": {"const": "assistant"}}, "required": ["role"]}
+    schema["anyOf"] = [by_role, {"required": ["tool_calls"]}]
+
+
 class SaidMessage(CallBody):
     """What a model has said, as Chat Completions or Anthropic answer with it: the calls in it are run.
 
@@ -114,9 +121,9 @@ class SaidMessage(CallBody):
     of the Responses API (`output`).
     """
 
-    model_config = ConfigDict(extra="allow", json_schema_extra=_hide_callback)
+    model_config = ConfigDict(extra="allow", json_schema_extra=_tell_messages)
 
-    role: Literal["assistant"]
+    role: Literal["assistant"] | None = Field(default=None, description="A message without it has `tool_calls`.")
     content: Any = Field(
         default=None, description="A text; Anthropic's blocks, of which those of `tool_use` are calls."
     )

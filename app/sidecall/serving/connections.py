@@ -42,7 +42,7 @@ _Sight = tuple[_Wanted, Any, int]
 
 
 # Connections that are refused at once and still taken from until their clients have the answer.
-_MOST_TURNED_AWAY = 256
+_MOST_TURNED_AWAY = 16
 
 
 class Connections(ServerState):
