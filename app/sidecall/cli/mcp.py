@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from sidecall.cli.call_rows import clean
 from sidecall.cli.options import Toolkits, Tools
 from sidecall.cli.printing.json_output import print_json
 from sidecall.cli.starting.given import load_registry, read_settings, write_count
@@ -82,7 +83,9 @@ def list_mcp_servers(
     for server in sorted(pins.accepted.keys() | pins.waiting.keys()):
         table.add_row(escape(server), str(len(pins.accepted.get(server, ()))))
         for name in pins.waiting.get(server, {}):
-            table.add_row("", "", f"[yellow]{escape(name)}[/]", escape(pins.describe_change(server, name)))
+            # What a server says must not move the cursor over what is looked at here.
+            shown = "\n".join(map(clean, pins.describe_change(server, name).split("\n")))
+            table.add_row("", "", f"[yellow]{escape(clean(name))}[/]", escape(shown))
     console.print(table)
 
 

@@ -26,6 +26,7 @@ class WaitingTool(BaseModel, defer_build=True):
     description: str = ""
     shape: str = ""
     schemas: list[Any] = []
+    titles: list[str | None] | None = None
 
 
 class AcceptedTool(BaseModel, defer_build=True):
@@ -36,6 +37,8 @@ class AcceptedTool(BaseModel, defer_build=True):
     description: str
     shape: str
     schemas: list[Any] = []
+    # None for what was accepted before they were kept.
+    titles: list[str | None] | None = None
     schema_only: bool = False
 
 
@@ -57,17 +60,23 @@ class Pins(BaseModel, defer_build=True):
         changed = {}
         for name, tool in tools.items():
             schemas = [tool.input_schema, tool.output_schema]
-            text = texts.get(name)
-            if known.get(name) == tool.fingerprint:
+            text, titles = texts.get(name), [tool.title, tool.annotations.title]
+            is_retitled = text is not None and text.titles not in (None, titles)
+            if known.get(name) == tool.fingerprint and not is_retitled:
                 texts[name] = AcceptedTool(
                     description=tool.description,
                     shape=tool.shape,
                     schemas=schemas,
+                    titles=titles,
                     schema_only=text is not None and text.schema_only,
                 )
-            elif text is None or not text.schema_only or text.shape != tool.shape:
+            elif text is None or not text.schema_only or text.shape != tool.shape or is_retitled:
                 changed[name] = WaitingTool(
-                    hash=tool.fingerprint, description=tool.description, shape=tool.shape, schemas=schemas
+                    hash=tool.fingerprint,
+                    description=tool.description,
+                    shape=tool.shape,
+                    schemas=schemas,
+                    titles=titles,
                 )
         self.waiting.pop(server, None)
         if changed:
@@ -86,7 +95,11 @@ class Pins(BaseModel, defer_build=True):
         texts.pop(tool, None)
         if taken.shape:
             texts[tool] = AcceptedTool(
-                description=taken.description, shape=taken.shape, schemas=taken.schemas, schema_only=schema_only
+                description=taken.description,
+                shape=taken.shape,
+                schemas=taken.schemas,
+                titles=taken.titles,
+                schema_only=schema_only,
             )
         if not self.waiting[server]:
             del self.waiting[server]
@@ -100,15 +113,15 @@ class Pins(BaseModel, defer_build=True):
         new, old = self.waiting[server][tool], self.texts.get(server, {}).get(tool)
         if old is None:
             return new.description
-        return "\n".join(
-            line
-            for line in unified_diff(_list_lines(old), _list_lines(new), n=0, lineterm="")
-            if not line.startswith(("---", "+++", "@@"))
-        )
+        # Two lines at the beginning name what is compared; each line of either side has a sign before it.
+        lines = list(unified_diff(_list_lines(old), _list_lines(new), n=0, lineterm=""))[2:]
+        changed = [line for line in lines if not line.startswith("@@")]
+        return "\n".join(changed) or "What it says of its effects has changed, and no word of these."
 
 
 def _list_lines(said: WaitingTool | AcceptedTool) -> list[str]:
-    return [*said.description.splitlines(), *to_json(said.schemas, indent=1).decode().splitlines()]
+    titles = [f"title: {title}" for title in said.titles or () if title is not None]
+    return [*titles, *said.description.splitlines(), *to_json(said.schemas, indent=1).decode().splitlines()]
 
 
 class PinFile:

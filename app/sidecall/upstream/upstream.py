@@ -61,7 +61,7 @@ class UpstreamSettings:
 @dataclass(frozen=True, slots=True)
 class _Made:
     name: str
-    fingerprint: str
+    listed: "_listed.ListedTool"
     tool: CompiledTool | None
 
 
@@ -227,7 +227,7 @@ class Upstream:
                 await asyncio.sleep(0)
             key = server.name, listed.name
             made = self._made.get(key)
-            if made is None or (made.name, made.fingerprint) != (names[key], listed.fingerprint):
+            if made is None or (made.name, made.listed) != (names[key], listed):
                 made = self._made[key] = _make(server, listed, names[key])
             if made.tool is not None and listed.name not in waits:
                 found.append(made.tool)
@@ -240,7 +240,7 @@ def _make(server: "_tending.UpstreamServer", listed: "_listed.ListedTool", name:
         tool = _tools.make_remote_tool(server.name, server.entry, listed, name, server.call)
     except DefinitionError as error:
         logger.warning("a tool of MCP server %s is not offered: %s", server.name, error.message)
-    return _Made(name, listed.fingerprint, tool)
+    return _Made(name, listed, tool)
 
 
 def open_upstream(setting: str | None, registry: Registry, settings: UpstreamSettings) -> Upstream:

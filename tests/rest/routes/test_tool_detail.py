@@ -35,7 +35,7 @@ async def test_one_tool_is_shown_whole(make_client: MakeClient) -> None:
         "tags": ["web", "slow"],
         "metadata": {"owner": "search"},
         "scopes": [],
-        "annotations": dict.fromkeys(("read_only", "destructive", "idempotent")),
+        "annotations": dict.fromkeys(("title", "read_only", "destructive", "idempotent", "open_world")),
         "extras": {},
         "return_direct": True,
         "response_format": "content",
