@@ -71,6 +71,7 @@ class GeminiFunctionCall(BaseModel, defer_build=True):
     id: SentId = Field(default=None, description="Echoed, where it is there.")
     will_continue: bool | None = Field(
         default=None,
+        strict=True,
         validation_alias=AliasChoices("willContinue", "will_continue"),
         description="Whether it is a piece of a call: nothing runs then, and the answer tells the model.",
     )

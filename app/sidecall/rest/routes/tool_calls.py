@@ -199,7 +199,7 @@ def _open_inner(body: Any) -> Any:
 
 def _read_beside(message: dict[str, Any]) -> Shared:
     try:
-        beside = CallBody.model_validate({key: message.get(key) for key in ("state", "context", "callback_url")})
+        beside = CallBody.model_validate({key: message.get(key) for key in ("state", "context", "hash", "callback_url")})
     except ValidationError as error:
         raise explain_unfit("an assistant message", error, [CALLS["openai"]["value"]]) from None
     return Shared(beside.state, beside.context or {}, beside.callback_url)
