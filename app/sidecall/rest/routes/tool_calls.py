@@ -199,7 +199,8 @@ def _open_inner(body: Any) -> Any:
 
 def _read_beside(message: dict[str, Any]) -> Shared:
     try:
-        beside = CallBody.model_validate({key: message.get(key) for key in ("state", "context", "hash", "callback_url")})
+        names = ("state", "context", "hash", "callback_url")
+        beside = CallBody.model_validate({name: message.get(name) for name in names})
     except ValidationError as error:
         raise explain_unfit("an assistant message", error, [CALLS["openai"]["value"]]) from None
     return Shared(beside.state, beside.context or {}, beside.callback_url)
