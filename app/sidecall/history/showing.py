@@ -86,6 +86,9 @@ class Showing:
 
     def show_error(self, error: Mapping[str, Any]) -> Any:
         """Copy what an answer says of a failure."""
+        text = write_shown(error)
+        if len(text) <= self.most and not self._redaction.finds_trace(text):
+            return read_shown(text)
         shown = self._redaction.redact(error)
         return (
             shown if len(write_shown(shown)) <= self.most else {name: shown.get(name) for name in ("kind", "message")}
