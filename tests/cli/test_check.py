@@ -66,7 +66,7 @@ pytestmark = pytest.mark.usefixtures("here")
             FREE,
             0,
             [
-                "warning free `options` is an object with free keys, which Gemini refuses; use a model",
+                "warning free `options` is an object with free keys, so models guess them; use a pydantic model",
                 "note    free cannot be strict: options: strict mode has no objects with free keys (dict, **kwargs)",
                 "tokens  free about 50",
                 "1 tool, 0 errors, 2 warnings and notes, about 50 tokens",

@@ -82,22 +82,22 @@ def test_a_parameter_without_description_is_a_warning() -> None:
         (
             dict[str, int],
             [
-                ("warning", "`x` is an object with free keys, which Gemini refuses; use a model"),
+                ("warning", "`x` is an object with free keys, so models guess them; use a pydantic model"),
                 ("note", "cannot be strict: x: strict mode has no objects with free keys (dict, **kwargs)"),
             ],
         ),
         (
             Any,
             [
-                ("warning", "`x` has no type, which Gemini refuses; annotate it"),
+                ("warning", "`x` has no type, so models guess it; annotate it"),
                 ("note", "cannot be strict: x: strict mode needs a type (Any or no annotation)"),
             ],
         ),
         (
             Node,
             [
-                ("warning", "`x` refers to itself, which Gemini refuses"),
-                ("warning", "`Node.children[]` refers to itself, which Gemini refuses"),
+                ("warning", "`x` refers to itself; Gemini is told its first level alone"),
+                ("warning", "`Node.children[]` refers to itself; Gemini is told its first level alone"),
                 ("note", "cannot be strict for Anthropic: x: refers to itself"),
                 ("note", "cannot be strict for Anthropic: Node.children[]: refers to itself"),
             ],

@@ -47,7 +47,7 @@ def lint_tool(tool: CompiledTool) -> list[Finding]:
             ("warning", text)
             for text in (
                 *_find_undescribed(schema),
-                *_find_refused_by_some(schema),
+                *_find_vague(schema),
                 *_find_misnamed(schema),
                 *tool.notes,
                 *_name_unmet(tool),
@@ -82,14 +82,15 @@ def _find_refused(schema: Schema) -> Iterator[str]:
             yield f"`{path}` is an array whose items have no one type; OpenAI and Gemini refuse it, use list[...]"
 
 
-def _find_refused_by_some(schema: Schema) -> Iterator[str]:
+def _find_vague(schema: Schema) -> Iterator[str]:
+    """Name what a model has to guess: Gemini's form says these in words, since it has no other way to say them."""
     for path, node in walk(schema):
         if "$ref" in node:
-            yield f"`{path}` refers to itself, which Gemini refuses"
+            yield f"`{path}` refers to itself; Gemini is told its first level alone"
         elif path and node.get("type") == "object" and not node.get("properties"):
-            yield f"`{path}` is an object with free keys, which Gemini refuses; use a model"
+            yield f"`{path}` is an object with free keys, so models guess them; use a pydantic model"
         elif path and not node.keys() & {"type", "anyOf", "oneOf", "enum", "const", "allOf"}:
-            yield f"`{path}` has no type, which Gemini refuses; annotate it"
+            yield f"`{path}` has no type, so models guess it; annotate it"
 
 
 def _find_misnamed(schema: Schema) -> Iterator[str]:

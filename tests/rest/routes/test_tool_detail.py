@@ -65,7 +65,7 @@ async def test_a_tool_shows_why_it_cannot_be_strict(make_client: MakeClient) -> 
     assert detail["strict"] is False
     assert detail["strict_obstacles"] == ["options: strict mode has no objects with free keys (dict, **kwargs)"]
     assert detail["notes"] == [
-        "warning: `options` is an object with free keys, which Gemini refuses; use a model",
+        "warning: `options` is an object with free keys, so models guess them; use a pydantic model",
         "note: cannot be strict: options: strict mode has no objects with free keys (dict, **kwargs)",
     ]
 
