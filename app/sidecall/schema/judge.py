@@ -13,6 +13,7 @@ from sidecall.schema.explain import list_details, word_errors
 from sidecall.schema.paths import OF_KEYS, reduce_to_data
 from sidecall.schema.repair.entries import Path
 from sidecall.schema.repair.mend import Reading
+from sidecall.schema.repair.nulls import find_nulls
 from sidecall.schema.repair.sites import Site, locate
 from sidecall.schema.repair.strays import Stray, find_strays
 
@@ -93,7 +94,8 @@ class ModelJudge:
         if reading.sites is None:
             reading.sites = [locate(it["loc"], it["type"], data, self.root) for it in reading.faults]
         # Each member of a union has its own complaint.
-        return list({site.path: site for site in reversed(reading.sites)}.values())[::-1]
+        sites = list({site.path: site for site in reversed(reading.sites)}.values())[::-1]
+        return [*sites, *(null for site in sites if site.in_union for null in find_nulls(site, self.root))]
 
     def list_extras(self, reading: Reading, data: Mapping[str, Any]) -> list[Path]:
         """List the paths that names without a place may have; the labels of unions in a location may be names, too."""

@@ -13,11 +13,11 @@ from sidecall.dataclasses import dataclass
 from sidecall.schema.describe import list_needed
 from sidecall.schema.joined import join_all
 from sidecall.schema.normal.dialects import list_forbidden
-from sidecall.schema.paths import drop_member, is_free
+from sidecall.schema.paths import drop_member
 from sidecall.schema.references import ANNOTATIONS
 from sidecall.schema.repair.entries import Path
 from sidecall.schema.repair.mend import Reading
-from sidecall.schema.repair.misfits import Misfits
+from sidecall.schema.repair.nulls import find_nulls
 from sidecall.schema.repair.rules import add_rule, find_rule, word_rule
 from sidecall.schema.repair.sites import Site, find_inner
 from sidecall.schema.repair.strays import find_strays
@@ -99,7 +99,8 @@ class SchemaJudge:
             reading.places = {id(error): self._locate(data, error) for error in wrong}
             # Each rule of a value that is broken has its own error.
             sites = list({site.path: site for site in reading.places.values()}.values())
-            reading.sites = [*sites, *(null for site in sites for null in self._find_nulls(site))]
+            nulls = [null for site in sites if site.kind in _OF_UNIONS for null in find_nulls(site, self.root)]
+            reading.sites = [*sites, *nulls]
         return list(reading.sites)
 
     def list_extras(self, reading: Reading, data: Mapping[str, Any]) -> list[Path]:
@@ -123,26 +124,12 @@ class SchemaJudge:
 
     def _leave_nulls_out(self, errors: list[Any], data: Mapping[str, Any]) -> Reading | None:
         """Leave out nulls that fit a union only since some other member takes any names; None if there are none."""
-        nulls = [null.path for error in errors for null in self._find_nulls(self._locate(data, error))]
+        sites = [self._locate(data, error) for error in errors]
+        nulls = [null.path for it in sites if it.kind in _OF_UNIONS for null in find_nulls(it, self.root)]
         values: Any = data
         for path in nulls:
             values = drop_member(values, path)
         return Reading(values, fits=True) if nulls and self.closed.is_valid(values) else None
-
-    def _find_nulls(self, site: Site) -> list[Site]:
-        """List the nulls in the value of a union that its likely member refuses, and does not require to be there."""
-        if site.kind not in _OF_UNIONS or not _holds_null(site.value):
-            return []
-        value, start = site.value, len(site.path)
-        entries = Misfits(self.root).find(value, site.node, site.path)
-        paths = [
-            path for path in (tuple(it["loc"]) for it in entries) if len(path) > start and _is_null(value, path[start:])
-        ]
-        for path in paths:
-            value = drop_member(value, path[start:])
-        left = Misfits(self.root).find(value, site.node, site.path)
-        wanted = {tuple(it["loc"]) for it in left if it["type"] == "missing"}
-        return [Site("type", path, None, None) for path in paths if path not in wanted and not is_free(self.root, path)]
 
     def _list_errors(self, validator: Any, given: Any) -> list[Any]:
         try:
@@ -165,20 +152,6 @@ class SchemaJudge:
             return self._locate(data, error) if known is None else known
 
         return [entry for error in reading.faults for entry in word_rule(error, locate, self.root)]
-
-
-def _holds_null(value: Any) -> bool:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return any(it is None or _holds_null(it) for it in inner)
-
-
-def _is_null(value: Any, path: Path) -> bool:
-    for step in path:
-        try:
-            value = value[step]
-        except (KeyError, IndexError, TypeError):  # What is missing there.
-            return False
-    return value is None
 
 
 def _read(errors: list[Any], data: Any) -> Reading:
