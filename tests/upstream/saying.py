@@ -54,12 +54,19 @@ RESULTS: dict[str, Wire] = {
     "annotated_failed": {"content": [text("a", annotations=SHOWN)], "isError": True},
 }
 
+# What is no result of the protocol, though its tool has run.
+UNREADABLE: dict[str, Any] = {
+    "of_no_kind": {"content": [text("fine"), {"type": "hologram", "data": "s3cret"}]},
+    "of_no_text": {"content": [{"type": "text", "text": 7}]},
+    "no_list": {"content": "fine"},
+}
+
 
 def list_tools() -> list[Wire]:
     """List a tool for each result."""
     return [
         {"name": name, "inputSchema": {"type": "object"}, **({"outputSchema": SUM} if "promised" in name else {})}
-        for name in RESULTS
+        for name in (*RESULTS, *UNREADABLE)
     ]
 
 
@@ -73,7 +80,7 @@ def answer(message: Wire) -> Wire | None:
     if method == "tools/list":
         return {"result": {"tools": list_tools()}}
     if method == "tools/call":
-        return {"result": RESULTS[message["params"]["name"]]}
+        return {"result": {**RESULTS, **UNREADABLE}[message["params"]["name"]]}
     return {"error": {"code": -32601, "message": "there is no such method"}} if "id" in message else None
 
 

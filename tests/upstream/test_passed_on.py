@@ -112,3 +112,22 @@ async def test_a_program_that_knows_http_alone_gets_values_and_texts(client: htt
         (200, {"sum": 3}),
         (200, f"three\n{NOTES['promised_only_text']}"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("of_no_kind", "content[1] is no content block"),
+        ("of_no_text", "content[0] is no content block"),
+        ("no_list", "content: Input should be a valid list"),
+    ],
+)
+async def test_a_result_that_cannot_be_read_says_that_the_tool_has_run(
+    client: httpx.AsyncClient, name: str, reason: str
+) -> None:
+    """With the place, and without what stands there; the next call is answered."""
+    message = await call(client, f"saying__{name}")
+
+    assert message["status"] == "error"
+    assert message["content"] == f"Error: The tool has run, but its answer cannot be read: {reason}."
+    assert (await call(client, "saying__free"))["content"] == "one"

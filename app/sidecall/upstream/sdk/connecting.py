@@ -121,8 +121,9 @@ async def _call(client: Any, name: str, args: Mapping[str, Any], report: Report)
         if _is_closed(error):
             raise LinkLost("The connection was closed.") from error
         raise CallRefused(error.error.message) from error
-    except (RuntimeError, ValidationError) as error:
-        # An answer that is none, or one that asks for something that is not passed on.
+    except ValidationError as error:
+        raise CallRefused(f"The tool has run, but its answer cannot be read: {_word_unfit(error)}.") from error
+    except RuntimeError as error:  # An answer that asks for something that is not passed on.
         raise CallRefused(word_failure(error)) from error
     said = result.model_dump(by_alias=True, mode="json", exclude_none=True)
     return RemoteAnswer(
@@ -234,6 +235,17 @@ def word_failure(error: BaseException) -> str:
         return str(error.error.message)
     text = str(error).partition("\n")[0]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _word_unfit(error: ValidationError) -> str:
+    """Word what is wrong with an answer by the first place that does not fit, without what stands there."""
+    fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    match fault["loc"]:
+        case ("content", int() as place, *_):  # Each kind of block has complaints of its own.
+            return f"content[{place}] is no content block"
+        case ():
+            return fault["msg"]
+    return f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
 
 
 def _read_failure(error: Exception) -> LinkLost | None:
