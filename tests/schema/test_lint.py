@@ -124,7 +124,7 @@ def test_names_that_models_mix_up_are_a_warning(first: str, second: str) -> None
 @pytest.mark.parametrize(
     ("properties", "places"),
     [
-        ({"$filter": {}, "größe": {}, "user name": {}, "": {}}, ["$filter", "größe", "user name", ""]),
+        ({"$filter": {}, "größe": {}, "user name": {}, "": {}}, ["größe", ""]),
         ({"x" * 65: {}}, ["x" * 65]),
         ({"x" * 64: {}, "a.b-C_3": {}}, []),
         (
@@ -137,7 +137,7 @@ def test_names_that_models_mix_up_are_a_warning(first: str, second: str) -> None
     ],
 )
 def test_names_of_properties_that_anthropic_refuses_are_warned_of(properties: Schema, places: list[str]) -> None:
-    """At every depth, once each; of nested ones it is not said anywhere."""
+    """At every depth, once each; of nested ones it is not said anywhere. Arguments listed otherwise are left out."""
 
     def take(**given: Any) -> None:
         """Take."""

@@ -1,7 +1,6 @@
 """Find what models and providers will stumble over."""
 
 import difflib
-import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Literal
@@ -10,6 +9,7 @@ from sidecall.core.tool import CompiledTool, Schema
 from sidecall.dataclasses import dataclass
 from sidecall.schema.authored.defaults import find_changing_defaults
 from sidecall.schema.forms.anthropic import find_own_obstacles
+from sidecall.schema.forms.keys import KEY, choose_keys
 from sidecall.schema.forms.one_object import join_root
 from sidecall.schema.forms.strict import find_strict_obstacles
 from sidecall.schema.walk import walk
@@ -19,8 +19,6 @@ Level = Literal["error", "warning", "note"]
 # OpenAI refuses longer ones with 400.
 _MAX_DESCRIPTION = 1024
 _NEAR = 0.88
-# Names of properties that Anthropic takes; others it refuses with 400, surely where they are arguments themselves.
-_KEY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +92,12 @@ def _find_vague(schema: Schema) -> Iterator[str]:
 
 
 def _find_misnamed(schema: Schema) -> Iterator[str]:
+    chosen = choose_keys(schema)
     named = ((path, name) for path, node in walk(schema) for name in node.get("properties", ()))
-    for path, name in dict.fromkeys(it for it in named if not _KEY.fullmatch(it[1])):
+    for path, name in dict.fromkeys(it for it in named if not KEY.fullmatch(it[1])):
         place, refuses = (f"{path}.{name}", "may refuse") if path else (name, "refuses")
-        yield f"`{place}` has a name that Anthropic {refuses}: it takes ^{_KEY.pattern}$; rename it"
+        if path or name not in chosen:
+            yield f"`{place}` has a name that Anthropic {refuses}: it takes ^{KEY.pattern}$; rename it"
 
 
 def _find_undescribed(schema: Schema) -> Iterator[str]:

@@ -11,6 +11,7 @@ from sidecall.core.decisions.questions import asks_inside
 from sidecall.core.tool import CompiledTool, Schema
 from sidecall.schema.forms.anthropic import to_anthropic
 from sidecall.schema.forms.gemini import to_gemini
+from sidecall.schema.forms.keys import rename_arguments
 from sidecall.schema.forms.one_object import describe_root, has_choice, join_root
 from sidecall.schema.forms.strict import to_strict
 from sidecall.schema.forms.strict_choice import WITH_CHOICES, choose_flat, choose_strict
@@ -139,7 +140,8 @@ def _render_function(tool: CompiledTool, parameters: Schema, strict: bool) -> di
 
 
 def _render_anthropic(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
-    definition = {"name": tool.name, "description": _describe_with_choice(tool), "input_schema": parameters}
+    schema = rename_arguments(parameters)
+    definition = {"name": tool.name, "description": _describe_with_choice(tool), "input_schema": schema}
     return {**definition, "strict": True} if strict else definition
 
 
