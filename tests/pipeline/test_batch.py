@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Coroutine
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import count, groupby, pairwise
 from math import inf
 from time import monotonic
 from typing import Annotated, Any
@@ -194,9 +194,14 @@ async def test_many_batches_let_a_single_call_go_between_and_callers_take_turns(
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("seconds", [0, 0.002, 0.02], ids=["fast", "slow", "slower"])
 @pytest.mark.parametrize("is_cancelled", [True, False], ids=["given up", "broken"])
-async def test_a_batch_that_ends_early_begins_no_more_calls(pipeline: Pipeline, is_cancelled: bool) -> None:
-    """And the next one does not wait for it."""
+async def test_a_batch_that_ends_early_begins_no_more_calls(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch, is_cancelled: bool, seconds: float
+) -> None:
+    """On a machine where each look at the clock takes so long, too; and the next one does not wait for it."""
+    ticks = count()
+    monkeypatch.setattr("sidecall.pipeline.batch.monotonic", lambda: next(ticks) * seconds)
     begun: list[str] = []
 
     async def run(request: CallRequest) -> ToolMessage:

@@ -69,7 +69,15 @@ class _Batch(Generic[T]):
         self._owner = asyncio.current_task()
         self._is_broken = False
         self._turn_ends = monotonic() + _TURN
-        self._is_waiting = False
+        self._is_waiting = self._has_begun = False
+
+    async def _wait_for_turn(self) -> None:
+        """Wait until there is time to begin a call; at least one begins in each turn, however slow the machine is."""
+        while self._has_begun and monotonic() > self._turn_ends:
+            await self._let_others()
+            if self._is_broken:  # It would run for nobody.
+                raise asyncio.CancelledError
+        self._has_begun = True
 
     async def _let_others(self) -> None:
         """Wait for the next round of the event loop, with all calls that have not begun; they keep their order."""
@@ -79,7 +87,7 @@ class _Batch(Generic[T]):
         await asyncio.sleep(0)
 
     def _begin_turn(self) -> None:
-        self._is_waiting = False
+        self._is_waiting = self._has_begun = False
         self._turn_ends = monotonic() + _TURN
 
     async def run_group(self, group: Sequence[CallRequest], first: int, portions: Portions) -> list[T]:
@@ -96,8 +104,7 @@ class _Batch(Generic[T]):
 
     async def _run_one(self, index: int, request: CallRequest) -> T:
         try:
-            while monotonic() > self._turn_ends:
-                await self._let_others()
+            await self._wait_for_turn()
             try:
                 message = await run_isolated(self._run, request)
             except asyncio.CancelledError:
