@@ -227,7 +227,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "Logs and traces",
         "What is written down: [metrics, log and traces](observability.md).",
-        ("log_level", "log_format", "log_calls", "log_args", "log_redact", "log_buffer_bytes", "otel"),
+        ("log_level", "log_format", "log_calls", "log_requests", "log_args", "log_redact", "log_buffer_bytes", "otel"),
     ),
 )
 _TYPES = {

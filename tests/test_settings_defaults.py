@@ -128,6 +128,7 @@ DEFAULTS = {
     "log_level": "info",
     "log_format": "auto",
     "log_calls": False,
+    "log_requests": False,
     "log_args": False,
     "log_redact": (),
     "log_buffer_bytes": 8388608,

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import Counter
 from typing import Any, Literal
 
 from sidecall.dataclasses import dataclass
@@ -21,6 +22,8 @@ class Lifecycle:
         # The requests that the server has begun and not answered yet.
         self.in_flight: set[asyncio.Task[Any]] = set()
         self.connections: set[Any] = set()
+        # What the server itself has refused, by status: what no application has seen.
+        self.refused: Counter[int] = Counter()
         # Set in the end, when no call runs any more for which no request waits.
         self.has_finished = False
 

@@ -35,7 +35,7 @@ def build_metrics(
     lifecycle: Lifecycle | None,
 ) -> Metrics:
     """Measure what a server's parts do, under their names for Prometheus."""
-    metrics = Metrics(lambda: registry.names)
+    metrics = Metrics(lambda: registry.names, {} if lifecycle is None else lifecycle.refused)
     metrics.add_executors(executors, admission.abandoned)
     metrics.add_gauge("sidecall_queue_length", "Calls that wait to be let in.", lambda: admission.waiting)
     metrics.add_gauge("sidecall_store_usable", "Whether the store can be used.", lambda: ledger.trouble is None)
@@ -94,6 +94,7 @@ def build_telemetry(
 ) -> CallTelemetry:
     """Report each call to metrics, logs, traces and the history, as the settings say."""
     metrics.add_counter("sidecall_history_calls_dropped", _DROPPED, lambda: history.dropped)
+    metrics.requests.logs = settings.log_requests
     lines = CallLines(wanted=settings.log_calls, with_content=settings.log_args, redaction=redaction)
     tracing = open_tracing(settings.otel, redaction)
     if tracing is not None and tracing.dropped is not None:

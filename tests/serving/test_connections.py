@@ -44,7 +44,7 @@ async def connection(wire: Wire) -> Connection:
 
 
 async def test_what_cannot_be_read_is_logged_once_in_ten_seconds(caplog: pytest.LogCaptureFixture) -> None:
-    """Else any client could fill the log."""
+    """Else any client could fill the log; each is counted by its status."""
     config = uvicorn.Config(answer, log_config=None)
     config.load()
     shared = Connections(Lifecycle(), Patience(), 100, 5, RequestRoom(1_000_000))
@@ -56,6 +56,7 @@ async def test_what_cannot_be_read_is_logged_once_in_ten_seconds(caplog: pytest.
         shared.sweep(now)
 
     assert caplog.messages == ["requests that could not be read or were too large were refused: 30"]
+    assert shared.lifecycle.refused == {400: 20, 431: 10}
 
 
 async def test_a_client_that_asks_the_same_again_and_again_is_not_idle(connection: Connection, wire: Wire) -> None:

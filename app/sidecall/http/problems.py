@@ -80,6 +80,8 @@ from sidecall.http.ranges import RangeUnsatisfiable
 
 logger = logging.getLogger("sidecall")
 
+# Where it stands in the scope what the `type` of an answer that is a problem ends with.
+PROBLEM = "sidecall.problem"
 MEDIA_TYPE = "application/problem+json"
 
 # An error that is not listed has the status of the nearest of its parents that is.
@@ -170,6 +172,7 @@ class Problem(BaseModel, defer_build=True):
 
 def problem(request: Request, status: int, slug: str, title: str, detail: str, **members: Any) -> Response:
     """Make an answer of problem+json."""
+    request.scope[PROBLEM] = slug
     body = {
         "type": f"urn:sidecall:problem:{slug}",
         "title": title,

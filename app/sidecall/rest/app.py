@@ -27,6 +27,7 @@ from sidecall.http.cors import share_with
 from sidecall.http.door import NO_WAYS, Door
 from sidecall.http.head import HeadAsGet
 from sidecall.http.request_id import RequestId, RequestIdHeader
+from sidecall.http.watch import RequestWatch
 from sidecall.later import Later
 from sidecall.registry import Registry
 from sidecall.rest import explorer
@@ -102,7 +103,7 @@ def build_api(
     is_proved = access is not None and access.is_proved
     is_open = partial(_is_open, with_metrics=not is_proved or pages.metrics == "open")
     app = Application(
-        wrappers=_wrappers(access, welcome or Welcome(OwnHosts("localhost")), is_open, parts.auditor),
+        wrappers=_wrappers(parts, access, welcome or Welcome(OwnHosts("localhost")), is_open),
         inner=[HeadAsGet, RequestIdHeader],
         door=partial(Door, shortcuts=make_shortcuts(parts), ways=ways),
         title="Sidecall",
@@ -168,18 +169,16 @@ def _add_routes(app: Application, pages: Pages, ways: Mapping[str, ASGIApp], *, 
         explorer.install(app)
 
 
-def _wrappers(
-    access: Access | None, welcome: Welcome, is_open: Callable[[str], bool], auditor: Auditor
-) -> list[Wrapper]:
+def _wrappers(parts: Parts, access: Access | None, welcome: Welcome, is_open: Callable[[str], bool]) -> list[Wrapper]:
     """List what every request passes through, from the outside in."""
     share, refuse = share_with(welcome.origins), problems.refuse
     rule = partial(PageRule, welcome=welcome, share=share, refuse=refuse, is_exempt=_PROBES.__contains__)
-    wrappers: list[Wrapper] = [RequestId, rule]
+    wrappers: list[Wrapper] = [RequestId, partial(RequestWatch, tally=parts.metrics.requests), rule]
     if access is not None:
         asked = partial(
             Authentication,
             access=access,
-            refuse=_note_refusals(refuse, auditor),
+            refuse=_note_refusals(refuse, parts.auditor),
             is_open=is_open,
             permit=permit if access.is_proved else permit_all,
         )

@@ -161,6 +161,7 @@ class Connection(RequestReader):
         running = self._running
         if running is None or running.response_complete or not running.response_started:
             self.transport.write(bytes_of(refusal, self._shared.default_headers))
+            self._lifecycle.refused[refusal.status] += 1
         if running is not None:
             disconnect(running)
         self._leave_room()

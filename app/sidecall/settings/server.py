@@ -232,6 +232,9 @@ class Settings(
     log_level: LogLevel = Field(default="info", description="Least severe log lines to write.")
     log_format: LogFormat = Field(default="auto", description="`json`, `text`, or `auto`: text on a terminal only.")
     log_calls: bool = Field(default=False, description="Whether each call is logged; at level debug it always is.")
+    log_requests: bool = Field(
+        default=False, description="Whether each request is logged, those that are refused before a call included."
+    )
     log_args: bool = Field(
         default=False, description="Whether those lines say arguments and results, with secrets taken out by name."
     )

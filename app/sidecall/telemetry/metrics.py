@@ -1,13 +1,15 @@
 """What is counted of calls, and what else there is to be read of a server."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from sidecall.core.occupancy import Occupancy
 from sidecall.core.options import ExecutorName
 from sidecall.later import Later
 from sidecall.telemetry.readings import HasOccupancy, Readings
+from sidecall.telemetry.requests import RequestTally
 from sidecall.telemetry.tally import Tally
 
 # Loaded with the first scrape, since what writes for Prometheus is large.
@@ -15,14 +17,20 @@ scraping = Later("sidecall.telemetry.scraping")
 
 # What calls of tools that do not exist are counted as; what a model calls them is not ours to bound.
 UNKNOWN = "unknown"
+_REQUESTS = "Requests that were answered, refused ones included."
 
 
 class Metrics:
     """Count the calls of one application, and read everything else when Prometheus asks."""
 
-    def __init__(self, tools: Callable[[], Iterable[str]] = tuple) -> None:
+    def __init__(
+        self, tools: Callable[[], Iterable[str]] = tuple, unread: Mapping[int, int] = MappingProxyType({})
+    ) -> None:
+        """Measure an application with these tools; `unread` are requests that no application has seen, by status."""
         self._readings = Readings(tools)
         self._tallies = self._readings.tallies
+        self.requests = RequestTally(unread)
+        self.add_counter_of("sidecall_requests", _REQUESTS, ("route", "status"), self.requests.read)
 
     def tally(self, tool: str) -> Tally:
         """Find where the calls of a tool are counted; `tool` is the name of a registered one, or `UNKNOWN`."""
@@ -42,6 +50,12 @@ class Metrics:
     def add_counter(self, name: str, documentation: str, read: Callable[[], float]) -> None:
         """Show a number that only rises, read at each scrape."""
         self._readings.counters[name] = (documentation, read)
+
+    def add_counter_of(
+        self, name: str, documentation: str, labels: Sequence[str], read: Callable[[], Mapping[tuple[str, ...], float]]
+    ) -> None:
+        """Show numbers that only rise, read at each scrape, by the values of their labels."""
+        self._readings.counters_of[name] = (documentation, labels, read)
 
     def add_executors(
         self, executors: Mapping[ExecutorName, HasOccupancy], abandoned: Mapping[ExecutorName, int]

@@ -1,6 +1,6 @@
 """What is read of a server when somebody asks for its numbers."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Protocol
 
@@ -22,7 +22,8 @@ class HasOccupancy(Protocol):
 class Readings:
     """The names of tools, what is counted of each, and what the other numbers are called, mean, and come from.
 
-    `abandoned` are the calls that run on although nobody waits for them, by executor; `families` have a label.
+    `abandoned` are the calls that run on although nobody waits for them, by executor; `families` have a label, and
+    `counters_of` have several.
     """
 
     tools: Callable[[], Iterable[str]]
@@ -32,3 +33,6 @@ class Readings:
     gauges: dict[str, tuple[str, Callable[[], float]]] = field(default_factory=dict)
     counters: dict[str, tuple[str, Callable[[], float]]] = field(default_factory=dict)
     families: dict[str, tuple[str, str, Callable[[], Mapping[str, float]]]] = field(default_factory=dict)
+    counters_of: dict[str, tuple[str, Sequence[str], Callable[[], Mapping[tuple[str, ...], float]]]] = field(
+        default_factory=dict
+    )

@@ -56,7 +56,11 @@ class Scrape(Collector):
             yield GaugeMetricFamily(name, documentation, read())
         for name, (documentation, read) in self._readings.counters.items():
             yield CounterMetricFamily(name, documentation, read())
-
+        for name, (documentation, labels, read_all) in self._readings.counters_of.items():
+            counter = CounterMetricFamily(name, documentation, labels=labels)
+            for values, number in read_all().items():
+                counter.add_metric(values, number)
+            yield counter
         for name, (documentation, label, family) in self._readings.families.items():
             gauge = GaugeMetricFamily(name, documentation, labels=[label])
             for value, number in family().items():
