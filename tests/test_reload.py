@@ -161,8 +161,11 @@ async def test_a_file_is_followed_through_good_and_bad(here: Path, lines: Lines)
         file.write_text("def x(:")
         assert "not reloaded" in await lines.next()
         assert registry.names == ["two"]
+        (why,) = registry.load_errors
+        assert why.startswith(f"{file}:1 cannot be loaded: SyntaxError: ")
         file.write_text(TOOL.format(name="three"))
         assert await lines.next() == "reloaded: three"
+        assert registry.load_errors == ()
 
     assert registry.names == ["three"]
 

@@ -209,6 +209,7 @@ def _make_operation(
         workers=settings.workers,
         upstream=build_upstream(settings, registry, metrics),
         count_spans_dropped=lambda: watch.spans_dropped,
+        list_load_errors=lambda: registry.load_errors,
     )
 
 

@@ -24,6 +24,7 @@ else:
     _link = Later("sidecall.upstream.link")
 
 _LOST = "Spans that their collector has not taken."
+_WAITING = "Calls that wait for a person, of all tenants and servers of the store."
 _DROPPED = "Calls that are not in the history, since there was no room for them."
 
 
@@ -39,6 +40,7 @@ def build_metrics(
     metrics.add_executors(executors, admission.abandoned)
     metrics.add_gauge("sidecall_queue_length", "Calls that wait to be let in.", lambda: admission.waiting)
     metrics.add_gauge("sidecall_store_usable", "Whether the store can be used.", lambda: ledger.trouble is None)
+    metrics.add_gauge("sidecall_approvals_waiting", _WAITING, lambda: metrics.waiting_approvals)
     if lifecycle is not None:  # Under another server nobody counts them.
         connections, requests = lifecycle.connections, lifecycle.in_flight
         metrics.add_gauge("sidecall_connections", "Connections that are open.", lambda: len(connections))

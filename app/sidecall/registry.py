@@ -79,6 +79,8 @@ class Registry:
             DefinitionError: A tool cannot be offered, or a handler or guardrail is none.
         """
         self.version = 0
+        # Why the files of tools could not be loaded when they were last changed; empty where they could.
+        self.load_errors: tuple[str, ...] = ()
         self.is_conditional = False
         self.scopes: frozenset[str] = frozenset()
         self._hooks = SharedHooks(

@@ -123,25 +123,26 @@ def reload_tools(registry: Registry, places: Sequence[str], folders: list[Path],
     return offer(registry, load_generation(places, folders, use_entry_points))
 
 
-def load_generation(places: Sequence[str], folders: list[Path], use_entry_points: bool) -> list[CompiledTool] | None:
-    """Discover the tools afresh, in any thread; None where they cannot be offered, after the log has said why."""
+def load_generation(places: Sequence[str], folders: list[Path], use_entry_points: bool) -> list[CompiledTool] | str:
+    """Discover the tools afresh, in any thread; or return why they cannot be offered."""
     try:
         with load_afresh(folders):
             found = discover(places, use_entry_points=use_entry_points)
             Registry(found)  # It refuses what cannot be offered together, while the old modules can still come back.
     except DefinitionError as error:
-        logger.error("the tools were not reloaded, the last good ones still serve: %s", error)
-        return None
+        return str(error)
     except BaseException as error:  # From code of the tools' authors, which may raise all that there is.
-        logger.error("the tools were not reloaded, the last good ones still serve: %s: %s", type(error).__name__, error)
-        return None
+        return f"{type(error).__name__}: {error}"
     return found
 
 
-def offer(registry: Registry, found: list[CompiledTool] | None) -> bool:
-    """Offer tools in one step, if any were found; True when they are new."""
-    if found is None:
+def offer(registry: Registry, found: list[CompiledTool] | str) -> bool:
+    """Offer tools in one step, or log why there are none and change nothing; True when they are new."""
+    if isinstance(found, str):
+        registry.load_errors = (found,)
+        logger.error("the tools were not reloaded, the last good ones still serve: %s", found)
         return False
     registry.replace(found)
+    registry.load_errors = ()
     logger.info("reloaded: %s", ", ".join(registry.names) or "no tools")
     return True

@@ -39,11 +39,13 @@ WELL: dict[str, Any] = {
     },
     "calls": _QUEUE,
     "jobs": {**_QUEUE, "most_running": None},
+    "approvals": {"waiting": 0, "next_expires_at": None},
     "store": _STORE,
     "history": {**_STORE, "mode": "full", "dropped": 0},
     "workspaces": _WORKSPACES,
     "executors": {"inline": {**_POOL, "size": None}, "thread": _POOL, "process": _POOL},
     "mcp_servers": [],
+    "load_errors": [],
     "tools": [],
     "this_minute": {**_MINUTE, "calls": 0, "outcomes": {}, "p50_ms": None, "p95_ms": None, "p99_ms": None},
     "minutes": [_MINUTE] * 100,
@@ -120,6 +122,14 @@ def test_a_server_that_is_well(capsys: pytest.CaptureFixture[str]) -> None:
             "MCP files DOWN since 2020-01-01 00:00: no\N{REPLACEMENT CHARACTER}[2J",
         ),
         ({"jobs": {**_QUEUE, "waiting": 21}}, "jobs 0 of 10 running, 21 of 20 waiting: FULL"),
+        (
+            {"approvals": {"waiting": 3, "next_expires_at": "2020-01-01T00:00:00Z"}},
+            "approvals 3 wait for a person, the first until 2020-01-01 00:00",
+        ),
+        (
+            {"load_errors": ["mine.py:1 cannot be loaded:\x1b[2J"]},
+            "tools not loaded again: mine.py:1 cannot be loaded:\N{REPLACEMENT CHARACTER}[2J",
+        ),
         ({"calls": {**_QUEUE, "most_waiting": 0}}, "calls 0 of 10 running, 0 of 0 waiting"),
         (
             {"executors": {"thread": {**_POOL, "busy": 8, "waiting": 2, "abandoned": 1}, "process": _POOL}},

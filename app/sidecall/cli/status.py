@@ -57,6 +57,9 @@ def _write_rows(found: dict[str, Any]) -> Iterator[_Row]:
         yield f"MCP {clean(server['name'])}", _write_mcp_server(server)
     yield "calls", _write_queue(found["calls"])
     yield "jobs", _write_queue(found["jobs"])
+    if found["approvals"] is not None and found["approvals"]["waiting"]:
+        yield "approvals", _write_approvals(found["approvals"])
+    yield from (("tools", Text(f"not loaded again: {clean(why)}", _BAD)) for why in found["load_errors"])
     yield from ((pool, _write_executor(found["executors"][name])) for name, pool in _POOLS)
     if process["log_lines_dropped"]:
         yield "log", Text(f"{process['log_lines_dropped']} lines dropped, since nobody read them", _FAIR)
@@ -65,6 +68,11 @@ def _write_rows(found: dict[str, Any]) -> Iterator[_Row]:
     minutes = [*found["minutes"], found["this_minute"]]
     yield from ((name, _write_minutes(minutes[-most:])) for most, name in _SPANS)
     yield from _write_failing(minutes)
+
+
+def _write_approvals(approvals: dict[str, Any]) -> Text:
+    until = write_time(approvals["next_expires_at"])
+    return Text(f"{approvals['waiting']} wait for a person, the first until {until}", _FAIR)
 
 
 def _write_store(store: dict[str, Any]) -> Text:

@@ -29,6 +29,8 @@ class Metrics:
         """Measure an application with these tools; `unread` are requests that no application has seen, by status."""
         self._readings = Readings(tools)
         self._tallies = self._readings.tallies
+        # Counted before each scrape, since the store is asked; not a number where it cannot be.
+        self.waiting_approvals = 0.0
         self.requests = RequestTally(unread)
         self.add_counter_of("sidecall_requests", _REQUESTS, ("route", "status"), self.requests.read)
 

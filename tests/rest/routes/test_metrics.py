@@ -77,6 +77,8 @@ async def test_everything_has_a_type_and_a_help_text(make_client: MakeClient) ->
         "sidecall_build_info": "gauge",
         "sidecall_log_lines_dropped": "counter",
         "sidecall_store_usable": "gauge",
+        "sidecall_approvals_waiting": "gauge",
+        "sidecall_requests": "counter",
         "sidecall_history_calls_dropped": "counter",
         "sidecall_tools": "gauge",
         "sidecall_calls": "counter",
@@ -91,7 +93,7 @@ async def test_everything_has_a_type_and_a_help_text(make_client: MakeClient) ->
         "sidecall_queue_length": "gauge",
     }
     assert all(family.documentation for family in ours.values())
-    assert labels == {"version", "tool", "outcome", "executor", "le"}
+    assert labels == {"version", "tool", "outcome", "executor", "le", "route", "status"}
 
 
 async def test_every_number_is_documented() -> None:

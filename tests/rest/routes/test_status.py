@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from sidecall import Registry, ToolException, tool
 from sidecall.lifecycle import Lifecycle
 from sidecall.main import create_app
+from sidecall.reload import reload_tools
 from sidecall.settings import Settings
 from sidecall.version import __version__
 from tests.kit.clients import MakeClient
@@ -93,6 +95,8 @@ async def test_a_server_that_has_just_started(make_client: MakeClient) -> None:
     }  # fmt: skip
     assert found["calls"] == {"running": 0, "most_running": 7, "waiting": 0, "most_waiting": 9}
     assert found["jobs"] == {"running": 0, "most_running": 100, "waiting": 0, "most_waiting": 10_000}
+    assert found["approvals"] == {"waiting": 0, "next_expires_at": None}
+    assert found["load_errors"] == []
     assert found["store"] == {"kind": "memory", "usable": True, "trouble": None, "unusable_since": None}
     assert found["history"] == {**found["store"], "mode": "meta", "dropped": 0}
     assert found["executors"]["thread"] == {"size": 3, "busy": 0, "waiting": 0, "abandoned": 0, "killed": 0}
@@ -112,6 +116,52 @@ async def test_it_says_where_files_of_conversations_are(make_client: MakeClient,
     assert found == {
         "place": str(tmp_path / "deep" / "down"), "kept": 1, "most": 7, "disk_bytes": disk.total, "trouble": None,
     }  # fmt: skip
+
+
+@tool(requires_approval=True)
+async def ask_first() -> None:
+    """Ask first."""
+
+
+async def test_what_waits_for_a_person_is_counted(make_client: MakeClient) -> None:
+    """Here and for Prometheus, until it is decided."""
+    client = await make_client(ask_first)
+    ids = [
+        (await client.post("/tool_calls", json={"name": "ask_first", "args": {}, "id": f"call_{number}"})).json()["id"]
+        for number in range(2)
+    ]
+    both, both_metrics = await read(client), (await client.get("/metrics")).text
+    listed = (await client.get("/approvals")).json()
+    await client.post(f"/approvals/{ids[1]}", json={"decision": "reject"})
+    one, one_metrics = await read(client), (await client.get("/metrics")).text
+
+    first = datetime.fromisoformat(both["approvals"]["next_expires_at"])
+    assert abs(first - datetime.fromisoformat(listed[0]["expires_at"])) < timedelta(seconds=30)
+    assert both["approvals"]["waiting"] == 2
+    assert one["approvals"]["waiting"] == 1
+    assert "sidecall_approvals_waiting 2.0" in both_metrics
+    assert "sidecall_approvals_waiting 1.0" in one_metrics
+
+
+async def test_tools_that_could_not_be_loaded_again_are_named(tmp_path: Path) -> None:
+    """Until they can."""
+    file = tmp_path / "mine.py"
+    file.write_text("def x(:")
+    registry = Registry([ping])
+    app = create_app(Settings(), registry)
+    transport = httpx.ASGITransport(app=app)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://sidecall") as client,
+    ):
+        reload_tools(registry, [str(file)], [tmp_path], use_entry_points=False)
+        broken = await read(client)
+        file.write_text('from sidecall import tool\n\n\n@tool\ndef one() -> None:\n    """One."""\n')
+        reload_tools(registry, [str(file)], [tmp_path], use_entry_points=False)
+        mended = await read(client)
+
+    assert [it.partition(" cannot")[0] for it in broken["load_errors"]] == [f"{file}:1"]
+    assert mended["load_errors"] == []
 
 
 async def test_calls_are_told_by_tool_and_kind(make_client: MakeClient) -> None:

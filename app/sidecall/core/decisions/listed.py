@@ -1,6 +1,7 @@
 """Approvals as lists show them."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
@@ -28,6 +29,13 @@ class ListedApproval(ApprovalState):
         default=None, description="The answer to the call; null where there is none yet, or it is too large for a list."
     )
     message_bytes: int | None = Field(default=None, description="How long the answer is, as JSON; null without one.")
+
+
+class WaitingApprovals(BaseModel, defer_build=True):
+    """How many calls wait for a person, of all tenants."""
+
+    waiting: int
+    next_expires_at: datetime | None = Field(description="When the first of them expires; null where none waits.")
 
 
 @dataclass(frozen=True, slots=True)

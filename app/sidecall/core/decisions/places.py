@@ -5,7 +5,7 @@ from typing import Protocol
 
 from sidecall.core.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
 from sidecall.core.context import Caller
-from sidecall.core.decisions.listed import ApprovalPage
+from sidecall.core.decisions.listed import ApprovalPage, WaitingApprovals
 from sidecall.core.decisions.preview import NO_PREVIEW, Preview
 from sidecall.core.decisions.rules import ApprovalRule, RulePage
 from sidecall.core.decisions.stray import HearOfStray
@@ -52,6 +52,9 @@ class Approvals(Protocol):
         self, tenant: str, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None
     ) -> ApprovalPage:
         """List a tenant's approvals, oldest first, no more than `limit`, after the page that the cursor is from."""
+
+    async def count_waiting(self) -> WaitingApprovals:
+        """Count the calls that wait for a person, of all tenants."""
 
     async def decide(self, approval_id: str, decision: Decision, by: str) -> ApprovalRecord:
         """Claim the decision: of several at once one succeeds.

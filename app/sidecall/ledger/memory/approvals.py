@@ -5,8 +5,9 @@ import time
 from collections.abc import Callable
 
 from sidecall.core.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
+from sidecall.core.calls.entry import to_datetime
 from sidecall.core.decisions.fingerprint import compute_fingerprint
-from sidecall.core.decisions.listed import ApprovalPage, ListedApproval
+from sidecall.core.decisions.listed import ApprovalPage, ListedApproval, WaitingApprovals
 from sidecall.core.decisions.preview import NO_PREVIEW, Preview
 from sidecall.core.decisions.stray import HearOfStray
 from sidecall.core.errors import UnknownApproval
@@ -119,6 +120,14 @@ class MemoryApprovals:
             UnknownApproval: There is none, or it has expired.
         """
         return self._entry(approval_id, tenant).packed.unpack()
+
+    async def count_waiting(self) -> WaitingApprovals:
+        """Count the calls that wait for a person, of all tenants."""
+        self._forget()
+        left = [entry.expires - self._clock() for entry in self._entries.values() if entry.status == "pending"]
+        return WaitingApprovals(
+            waiting=len(left), next_expires_at=to_datetime(time.time() + min(left)) if left else None
+        )
 
     async def list(
         self, tenant: str, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from contextlib import nullcontext, suppress
 
 from sidecall.core.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
+from sidecall.core.calls.entry import to_datetime
 from sidecall.core.decisions.fingerprint import compute_fingerprint
-from sidecall.core.decisions.listed import ApprovalPage, ListedApproval
+from sidecall.core.decisions.listed import ApprovalPage, ListedApproval, WaitingApprovals
 from sidecall.core.decisions.preview import NO_PREVIEW, Preview
 from sidecall.core.decisions.stray import HearOfStray
 from sidecall.core.errors import UnknownApproval
@@ -122,6 +123,11 @@ class SqlApprovals:
             raise UnknownApproval
         approval = read_packed(rows[0][0]).approval
         return approval if approval.message is not None else None
+
+    async def count_waiting(self) -> WaitingApprovals:
+        """Count the calls that wait for a person, of all tenants."""
+        [(count, first)] = await self._database.read("count_waiting_approvals", self._clock())
+        return WaitingApprovals(waiting=count, next_expires_at=None if first is None else to_datetime(first))
 
     async def list(
         self, tenant: str, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None

@@ -1,11 +1,13 @@
 """Show Prometheus how the calls go."""
 
+import math
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Response
 
 from sidecall.http.late_route import LateRoute
 from sidecall.rest.parts import PartsDep
+from sidecall.rest.status.operation import count_waiting
 
 router = APIRouter(tags=["operations"], route_class=LateRoute)
 
@@ -31,5 +33,7 @@ Accept = Annotated[str, Header(include_in_schema=False)]
 )
 async def get_metrics(parts: PartsDep, accept: Accept = "") -> Response:
     """Count how many calls each tool had and how they ended, how long they took, and how full the server is."""
+    waiting = await count_waiting(parts.approvals)
+    parts.metrics.waiting_approvals = math.nan if waiting is None else waiting.waiting
     body, media_type = parts.metrics.render(accept)
     return Response(body, headers={"Content-Type": media_type})

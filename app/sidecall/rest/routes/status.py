@@ -10,6 +10,7 @@ from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.reply import Reply
 from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.parts import PartsDep
+from sidecall.rest.status.operation import count_waiting
 from sidecall.rest.status.reading import StatusReader, show_workspaces
 from sidecall.rest.status.shown import ServerStatus
 
@@ -31,4 +32,5 @@ async def get_status(parts: PartsDep) -> Response:
     reader = StatusReader(parts.operation, parts.metrics, parts.jobs.load, parts.history)
     # A disk may be slow to answer.
     workspaces = await asyncio.to_thread(show_workspaces, parts.workspaces)
-    return Reply(to_json(reader.read(parts.lifecycle, workspaces))).to_response()
+    approvals = await count_waiting(parts.approvals)
+    return Reply(to_json(reader.read(parts.lifecycle, workspaces, approvals))).to_response()

@@ -1,8 +1,11 @@
 """What the status tells of beside the other parts of a server."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import field
 
+from sidecall.core.decisions.listed import WaitingApprovals
+from sidecall.core.decisions.places import Approvals
+from sidecall.core.overload import StoreUnavailable
 from sidecall.dataclasses import dataclass
 from sidecall.history.modes import HistoryMode
 from sidecall.ledger.base import Ledger
@@ -10,6 +13,14 @@ from sidecall.pipeline.admission import Admission
 from sidecall.registry import Registry
 from sidecall.telemetry.minutes import Minutes
 from sidecall.upstream.upstream import Upstream
+
+
+async def count_waiting(approvals: Approvals) -> WaitingApprovals | None:
+    """Count the calls that wait for a person; None where the store cannot be used."""
+    try:
+        return await approvals.count_waiting()
+    except StoreUnavailable:
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +34,4 @@ class Operation:
     workers: int = 1
     upstream: Upstream = field(default_factory=lambda: Upstream({}, Registry()))
     count_spans_dropped: Callable[[], int | None] = lambda: None
+    list_load_errors: Callable[[], Iterable[str]] = tuple

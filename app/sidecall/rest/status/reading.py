@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
 from sidecall.core.calls.entry import to_datetime
+from sidecall.core.decisions.listed import WaitingApprovals
 from sidecall.core.occupancy import Occupancy
 from sidecall.history.no_history import NoHistory
 from sidecall.jobs.load import JobLoad
@@ -53,8 +54,10 @@ class StatusReader:
         self._jobs = jobs
         self._history = history
 
-    def read(self, lifecycle: Lifecycle, workspaces: WorkspacesStatus) -> ServerStatus:
-        """Return how it is now; workspaces are looked at before, since that may take its time."""
+    def read(
+        self, lifecycle: Lifecycle, workspaces: WorkspacesStatus, approvals: WaitingApprovals | None
+    ) -> ServerStatus:
+        """Return how it is now; workspaces and approvals are looked at before, since that may take its time."""
         operation = self._operation
         return ServerStatus(
             version=__version__,
@@ -63,6 +66,7 @@ class StatusReader:
             process=_show_process(lifecycle, operation),
             calls=_show_queue(operation.admission),
             jobs=_show_queue(self._jobs),
+            approvals=approvals,
             store=_show_store(operation.ledger.database, operation.ledger.kind),
             history=self._show_history(),
             workspaces=workspaces,
@@ -73,6 +77,7 @@ class StatusReader:
                 for name, (one, abandoned) in self._metrics.read_executors().items()
             },
             mcp_servers=_list_mcp_servers(operation.upstream),
+            load_errors=list(operation.list_load_errors()),
             tools=self._list_tools(),
             this_minute=operation.minutes.read_this(),
             minutes=list(operation.minutes.past),

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
+from sidecall.core.decisions.listed import WaitingApprovals
 from sidecall.core.options import ExecutorName
 from sidecall.history.modes import HistoryMode
 from sidecall.ledger.base import StoreKind
@@ -112,11 +113,17 @@ class ServerStatus(BaseModel, defer_build=True):
     jobs: QueueStatus = Field(
         description="Remembered calls that run here, and those that are queued; servers of one store share the queue."
     )
+    approvals: WaitingApprovals | None = Field(
+        description="Calls that wait for a person; null where the store cannot be used."
+    )
     store: StoreStatus
     history: HistoryStatus
     workspaces: WorkspacesStatus
     executors: dict[ExecutorName, ExecutorStatus]
     mcp_servers: list[McpServerStatus] = Field(description="Those whose tools are offered here.")
+    load_errors: list[str] = Field(
+        description="Why the tools' files could not be loaded again when they last changed; the tools of before serve."
+    )
     tools: list[ToolStatus] = Field(description="Those that were called; `unknown` is all that are none.")
     this_minute: Minute = Field(description="What has happened since the last of `minutes`.")
     minutes: list[Minute] = Field(description="The last two hours at most, the latest minute last.")
