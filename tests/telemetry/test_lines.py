@@ -165,3 +165,27 @@ async def test_arguments_and_results_are_shown_on_request_but_for_secrets(make_c
 
     assert known["arguments"] == {"user": "ada", "password": "[redacted]"}
     assert known["result"] == {"user": "ada", "token": "[redacted]"}
+
+
+@pytest.mark.parametrize("query", ["", "?format=openai"])
+async def test_what_the_program_has_not_sent_is_named(
+    make_client: MakeClient, caplog: pytest.LogCaptureFixture, query: str
+) -> None:
+    """On the line of the call and on that of the request."""
+    caplog.set_level(logging.INFO, logger="sidecall")
+
+    @tool
+    async def sit(seat: Annotated[str, InjectedState("seat")]) -> str:
+        """Say which seat."""
+        return seat
+
+    client = await make_client(sit, log_calls=True, log_requests=True)
+
+    answer = await client.post(f"/tool_calls{query}", json={"name": "sit", "args": {}, "id": "call_1"})
+
+    said = [vars(it) for it in caplog.records if vars(it).get("event") in ("tool call", "request")]
+    detail = answer.json()["detail"]
+    assert (answer.status_code, "`seat`" in detail) == (422, True)
+    assert [it["event"] for it in said] == ["tool call", "request"]
+    assert (said[0]["outcome"], said[0]["missing"]) == ("missing_context", detail)
+    assert (said[1]["problem"], said[1]["detail"]) == ("missing-context", detail)

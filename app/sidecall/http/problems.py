@@ -80,7 +80,7 @@ from sidecall.http.ranges import RangeUnsatisfiable
 
 logger = logging.getLogger("sidecall")
 
-# Where it stands in the scope what the `type` of an answer that is a problem ends with.
+# Where it stands in the scope of an answer that is a problem: what its `type` ends with, and its `detail`.
 PROBLEM = "sidecall.problem"
 MEDIA_TYPE = "application/problem+json"
 
@@ -172,7 +172,7 @@ class Problem(BaseModel, defer_build=True):
 
 def problem(request: Request, status: int, slug: str, title: str, detail: str, **members: Any) -> Response:
     """Make an answer of problem+json."""
-    request.scope[PROBLEM] = slug
+    request.scope[PROBLEM] = slug, detail
     body = {
         "type": f"urn:sidecall:problem:{slug}",
         "title": title,

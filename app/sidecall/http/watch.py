@@ -61,7 +61,8 @@ class _WatchedExchange(WholeExchange):
         tally.counts[route, status] += 1
         if tally.logs:
             seconds = time.monotonic() - self._begun
-            tally.log(AnsweredRequest(scope["method"], route, status, seconds, scope.get(PROBLEM), caller_of(scope)))
+            problem, detail = scope.get(PROBLEM, (None, ""))
+            tally.log(AnsweredRequest(scope["method"], route, status, seconds, problem, detail, caller_of(scope)))
 
 
 # Hot paths without parameters, which need no look at the routes.

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from sidecall.core.context import ANONYMOUS, cut_id
-from sidecall.core.errors import ToolExecutionError, ToolFailure, ToolOutputError
+from sidecall.core.errors import MissingContext, ToolExecutionError, ToolFailure, ToolOutputError
 from sidecall.core.invocation import CallRequest, Invocation
 from sidecall.telemetry.current import CALL, REQUEST_ID
 from sidecall.telemetry.json_lines import write_line
@@ -77,6 +77,7 @@ class CallLines:
             writer.write(write_line(self._spell(invocation, outcome)))
             return
         keys = make_call_keys(invocation) | {"event": "tool call", "outcome": outcome, **_make_duration_key(invocation)}
+        keys |= _make_missing_key(invocation)
         if self._with_content:
             keys["arguments"] = redact_arguments(invocation, self._redaction)
             keys["result"] = redact_result(invocation, self._redaction)
@@ -92,6 +93,7 @@ class CallLines:
         if invocation.trace_id:
             line["trace_id"] = invocation.trace_id
         self._add_sender(line, invocation.request)
+        line |= _make_missing_key(invocation)
         if self._with_content:
             # As deep as they stand in the line.
             hidden, message, redaction = invocation.tool.hidden_names, invocation.message, self._redaction
@@ -151,3 +153,9 @@ def _leave_out(hidden: Collection[str], args: Mapping[str, Any]) -> Mapping[str,
 
 def _make_duration_key(invocation: Invocation) -> dict[str, float]:
     return {"duration_ms": round((time.monotonic() - invocation.started) * 1000, 3)}
+
+
+def _make_missing_key(invocation: Invocation) -> dict[str, str]:
+    """Say what the program has not sent, where that is why the call has not run."""
+    error = invocation.error
+    return {"missing": cut_id(error.message)} if isinstance(error, MissingContext) else {}

@@ -21,7 +21,7 @@ class AnsweredRequest:
     """A request whose answer begins.
 
     `route` is the template of its path, such as `/tools/{name}`; `problem` is what the answer's `type` ends with where
-    it is an error; `seconds` are those since the request came.
+    it is an error, and `detail` what it says; `seconds` are those since the request came.
     """
 
     method: str
@@ -29,6 +29,7 @@ class AnsweredRequest:
     status: int
     seconds: float
     problem: str | None = None
+    detail: str = ""
     caller: Caller = ANONYMOUS
 
 
@@ -59,7 +60,7 @@ class RequestTally:
             "duration_ms": round(request.seconds * 1000, 3),
         }
         if request.problem is not None:
-            keys["problem"] = request.problem
+            keys |= {"problem": request.problem, "detail": cut_id(request.detail)}
         if request.caller is not ANONYMOUS:
             keys["caller"] = cut_id(request.caller.subject)
         said = f"{request.status} {request.problem or ''}".rstrip()
