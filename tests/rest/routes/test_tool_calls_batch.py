@@ -8,6 +8,7 @@ import pytest
 
 from sidecall import InjectedToolArg, ToolException, tool
 from tests.kit.clients import MakeClient
+from tests.kit.events import events_in
 from tests.kit.problems import read_problem
 from tests.kit.tools import echo
 
@@ -143,6 +144,35 @@ async def test_what_the_program_left_out_is_told_to_the_program(make_client: Mak
         assert problem.json()["errors"] == [{"loc": [1], "type": "missing_context", "msg": missing}]
         assert problem.json()["detail"] == f"Nothing was run: [1] {missing}"
     assert [message["content"] for message in answered.json()] == ["a", "acme", "own"]
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
+async def test_what_the_program_left_out_is_an_answer_where_it_is_wanted(make_client: MakeClient, accept: str) -> None:
+    """In the place of the call, and the others run."""
+    client = await make_client(echo, owing)
+    calls = [call("echo", 1, text="a"), call("owing", 2), {**call("owing", 3), "context": {"tenant": "own"}}]
+
+    answer = await client.post("/tool_calls/batch?missing_context=error", json=calls, headers={"Accept": accept})
+    events = events_in(answer.text) if "event" in accept else []
+    messages = [data for name, data in events if name == "message"] or answer.json()
+
+    found = {message["tool_call_id"]: message for message in messages}
+    assert answer.status_code == 200
+    assert [found[f"call_{number}"]["content"] for number in (1, 3)] == ["a", "own"]
+    missing = found["call_2"]
+    assert missing["content"] == "The tool needs `context.tenant` beside the call, for its parameter `tenant`."
+    error = missing["response_metadata"]["error"]
+    assert (missing["status"], error["kind"], error["retryable"]) == ("error", "missing_context", False)
+
+
+async def test_another_word_for_what_is_missing_is_refused(make_client: MakeClient) -> None:
+    """With the words that there are."""
+    client = await make_client(echo)
+
+    answer = await client.post("/tool_calls/batch?missing_context=skip", json=[call("echo", 1, text="a")])
+
+    assert answer.status_code == 422
+    assert "'refuse' or 'error'" in answer.json()["detail"]
 
 
 async def test_a_tool_that_a_caller_does_not_see_needs_nothing(make_client: MakeClient) -> None:

@@ -1,7 +1,7 @@
 """Run tools."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import ValidationError
@@ -42,6 +42,14 @@ AnswerFormat = Annotated[
 ]
 DryRunFlag = Annotated[
     bool, Query(alias="dry_run", description="Check the call and say what it would do; no tool is run.")
+]
+
+MissingContextMode = Annotated[
+    Literal["refuse", "error"],
+    Query(
+        description="What becomes of a batch whose program has not sent what a tool needs: `refuse` runs nothing and "
+        "answers 422; `error` answers that call with an error, and runs the others."
+    ),
 ]
 
 
@@ -139,13 +147,18 @@ async def create_tool_call(
     openapi_extra={"requestBody": array_of(Call, (Batch, SaidMessage), BATCH)},
 )
 async def create_tool_call_batch(
-    request: Request, parts: PartsDep, context: CallContextDep, format: AnswerFormat = None, dry_run: DryRunFlag = False
+    request: Request,
+    parts: PartsDep,
+    context: CallContextDep,
+    format: AnswerFormat = None,
+    dry_run: DryRunFlag = False,
+    missing_context: MissingContextMode = "refuse",
 ) -> Response:
     """Run calls concurrently and answer each in its place; one that fails harms no other.
 
     What a model has said may be sent as it is: its message, or the items of its answer. When one element is not a call,
-    nothing is run and the 422 says which. With `Accept: text/event-stream` each answer comes as an event as soon as it
-    is ready.
+    or a tool needs what the program has not sent, nothing is run and the 422 says which. With `Accept:
+    text/event-stream` each answer comes as an event as soon as it is ready.
     """
     refuse_for_batch(read_preferences(request.headers, parts.jobs.limits.wait))
     body = await read_json(request, parts.bounds)
@@ -154,7 +167,8 @@ async def create_tool_call_batch(
     _refuse_callbacks(calls)
     if context.pinned is not None:
         raise InvalidParameter("`If-Match` goes with one call; in a batch each call has its own `hash`.")
-    await require_context(parts, calls, context)
+    if missing_context == "refuse":
+        await require_context(parts, calls, context)
     if dry_run:
         return (await rehearse_calls(parts, calls, context, format)).to_response()
     if _wants_events(request):
