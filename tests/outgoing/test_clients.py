@@ -107,10 +107,7 @@ async def test_what_is_refused_is_for_the_model_to_read(site: Site) -> None:
     """It says what may be done, and nothing of what a name leads to."""
     reason = await refuse_both(f"http://localhost:{site.port}/")
 
-    assert reason == (
-        "Refused: localhost is not on the public Internet. Use an address that is; only the operator of this server "
-        "can allow others, with SIDECALL_OUTGOING_PRIVATE_HOSTS."
-    )
+    assert reason == "Refused: localhost is not on the public Internet. Use an address that is."
     assert issubclass(OutgoingRefused, ToolException)
 
 
@@ -208,13 +205,41 @@ async def test_an_operator_lets_tools_into_the_intranet(
 async def test_what_an_operator_does_not_name_stays_closed(
     site: Site, monkeypatch: pytest.MonkeyPatch, variables: Mapping[str, str], reason: str
 ) -> None:
-    """The reason names what would open it."""
+    """The model reads a reason that is for it; who sees the traceback reads what would open it."""
     resolve(monkeypatch, lambda _: ["127.0.0.1"])
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
 
     assert reason in await refuse_both(f"http://wiki.corp:{site.port}/")
     assert site.asked == []
+
+
+@pytest.mark.parametrize(
+    ("private", "is_open"),
+    [
+        (["wiki.corp"], True),
+        (["WIKI.corp."], True),
+        (["other.corp", "wiki.corp:{port}"], True),
+        (["*.corp"], False),
+        (["127.0.0.0/8"], False),
+    ],
+)
+async def test_a_host_that_an_author_writes_out_is_open_at_each_port(
+    site: Site, monkeypatch: pytest.MonkeyPatch, private: list[str], is_open: bool
+) -> None:
+    """Whatever ports the operator opens at every host; a network or what is below a name is no one host."""
+    resolve(monkeypatch, lambda _: ["127.0.0.1"])
+    monkeypatch.setenv("SIDECALL_OUTGOING_PORTS", "80,443")
+    named = [it.format(port=site.port) for it in private]
+
+    found = await get_both(f"http://wiki.corp:{site.port}/", private=named)
+
+    assert [isinstance(it, httpx.Response) for it in found] == [is_open, is_open]
+    if not is_open:
+        assert found[0].message == f"Refused: port {site.port} is not open to tools. Use an address without a port."
+        assert found[0].__notes__ == [
+            f'Open it with SIDECALL_OUTGOING_PORTS, or name it with its host: private=["wiki.corp:{site.port}"].'
+        ]
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,8 @@ def guarded_client(
 
     Args:
         allow: The only hosts to reach, such as `api.example.com`, `*.example.org` or `example.net:8443`.
-        private: Hosts to reach although they are not public: those that an operator, never a model, has chosen.
+        private: Hosts to reach although they are not public: those that an operator, never a model, has chosen. A host
+            that is written out is reached at each port, or at the one that stands with it.
         block: Hosts not to reach, also where an answer leads there.
         max_bytes: Most bytes of an answer, also unpacked, if less than the operator allows.
         max_seconds: Most seconds of a request as a whole, if less than the operator allows.
@@ -131,10 +132,12 @@ def _load_trust(*_: str | None) -> ssl.SSLContext:
 def _read_rules(
     settings: OutgoingSettings, allow: Iterable[str], private: Iterable[str], block: Iterable[str]
 ) -> OutgoingRules:
+    own = parse_hosts(private)
     return OutgoingRules(
         allow=parse_hosts(allow),
         hosts=parse_hosts(settings.outgoing_hosts),
-        private=(*parse_hosts(private), *parse_hosts(settings.outgoing_private_hosts)),
+        private=(*own, *parse_hosts(settings.outgoing_private_hosts)),
+        opened=[it for it in own if it.network is None and not it.is_wildcard],
         block=parse_hosts(block),
         ports=settings.outgoing_ports,
     )

@@ -28,6 +28,7 @@ class OutgoingRules:
         private: What may be reached although it is not public.
         block: What may not be reached, whatever else is said.
         ports: Those that are open at every host; None for all.
+        opened: Hosts of which a tool's author has named the address itself: each of their ports is open.
     """
 
     allow: Sequence[HostPattern] = ()
@@ -35,6 +36,7 @@ class OutgoingRules:
     private: Sequence[HostPattern] = ()
     block: Sequence[HostPattern] = ()
     ports: Iterable[int] | None = tuple(USUAL_PORTS.values())
+    opened: Sequence[HostPattern] = ()
 
     def check_url(self, url: httpx.URL) -> None:
         """Look at where a request wants to go, before anything is resolved.
@@ -52,9 +54,9 @@ class OutgoingRules:
         if self.hosts and not _cover(self.hosts, host, port) and not _cover(self.private, host, port):
             raise OutgoingRefused(f"Refused: this server does not reach {_name(host, port)}. {_list(self.hosts)}")
         if not self._is_open(host, port):
-            raise OutgoingRefused(
-                f"Refused: port {port} is not open to tools. Use an address without a port; only the operator of this "
-                "server can open others, with SIDECALL_OUTGOING_PORTS."
+            raise _refuse(
+                f"Refused: port {port} is not open to tools. Use an address without a port.",
+                f'Open it with SIDECALL_OUTGOING_PORTS, or name it with its host: private=["{host}:{port}"].',
             )
         if read_address(host) is not None:
             self.choose(host, port, [host])
@@ -85,7 +87,7 @@ class OutgoingRules:
     def _is_open(self, host: str, port: int) -> bool:
         named = (*self.allow, *self.hosts, *self.private)
         is_named = any(pattern.port == port and pattern.covers(host, port) for pattern in named)
-        return self.ports is None or port in self.ports or is_named
+        return self.ports is None or port in self.ports or is_named or _cover(self.opened, host, port)
 
 
 def name_hosts(*urls: str | None) -> Sequence[HostPattern]:
@@ -110,7 +112,14 @@ def _list(patterns: Iterable[HostPattern]) -> str:
 
 
 def _refuse_private(host: str) -> OutgoingRefused:
-    return OutgoingRefused(
-        f"Refused: {host} is not on the public Internet. Use an address that is; only the operator of this server can "
-        "allow others, with SIDECALL_OUTGOING_PRIVATE_HOSTS."
+    return _refuse(
+        f"Refused: {host} is not on the public Internet. Use an address that is.",
+        f'Allow it with SIDECALL_OUTGOING_PRIVATE_HOSTS, or in the tool with private=["{host}"].',
     )
+
+
+def _refuse(text: str, note: str) -> OutgoingRefused:
+    """Make a refusal: a model reads the text, and whoever sees a traceback the note."""
+    refusal = OutgoingRefused(text)
+    refusal.add_note(note)
+    return refusal
