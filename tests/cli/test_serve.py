@@ -114,7 +114,7 @@ def test_a_tool_that_its_process_cannot_load_stops_the_start(tmp_path: Path, wha
 
 
 def test_a_port_that_is_taken_stops_the_start(tmp_path: Path) -> None:
-    """The log says why nothing is served, and not that something is."""
+    """The log says why nothing is served, and not that something is; nor of a store, which a first server may use."""
     (tmp_path / "mine.py").touch()
 
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -125,7 +125,9 @@ def test_a_port_that_is_taken_stops_the_start(tmp_path: Path) -> None:
     assert "serving 0 tools" not in result.stderr
     assert "try http://" not in result.stderr
     assert f"cannot listen on 127.0.0.1:{port}: Address already in use; choose another with --port" in result.stderr
+    assert "remembered" not in result.stderr
     assert "Traceback" not in result.stderr
+    assert not (tmp_path / ".sidecall").exists()
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])

@@ -59,10 +59,10 @@ def serve(
     for name in unknown_names(os.environ):
         logger.warning("%s is not a setting of this version and changes nothing", name)
     registry = _prepare(settings)
+    listen(settings).close()  # Before anybody is told to try it, or of a store: nobody is let in to be dropped.
     settings = _find_store(settings)
     for finding in (f"{tool.source}: {text}" for tool in registry for text in tool.unmet):
         logger.warning("not done here: %s", finding)
-    listen(settings).close()  # Before anybody is told to try it; nobody is let in to be dropped.
     tell = partial(_tell_what_is_served, settings, registry)
     if settings.workers == 1:
         _serve_alone(settings, registry, tell)
