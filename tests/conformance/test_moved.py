@@ -154,6 +154,25 @@ CALLS: list[tuple[str, str, Any]] = [
     ("weird_style", "renamed", {"n": "2"}),
     ("weird_style", "outer", {"numbers": [1, 2]}),
     ("weird_style", "outer", {"numbers": []}),
+    ("nested_style", "loud_add", {"a": 1}),
+    ("nested_style", "loud_add", {"a": "x"}),
+    ("nested_style", "loud_thread", {"prefix": "in"}),
+    ("nested_style", "loud_upper", {"__arg1": "hey"}),
+    ("nested_style", "divide", {"a": 6, "b": 3}),
+    ("nested_style", "divide", {"a": 6, "b": 0}),
+    ("nested_style", "divide", {"a": 6, "b": -1}),
+    ("nested_style", "ratio", {"a": 6, "b": 3}),
+    ("nested_style", "ratio", {"a": 6, "b": 0}),
+    ("nested_style", "ratio", {"a": 6, "b": -1}),
+    ("nested_style", "aratio", {"a": 6, "b": 3}),
+    ("nested_style", "aratio", {"a": 6, "b": 0}),
+    ("nested_style", "aratio", {"a": 6, "b": -1}),
+    ("nested_style", "find_user", {"name": "Bo"}),
+    ("nested_style", "greet_user", {"name": "Bo"}),
+    ("nested_style", "tenant", {"key": "k"}),
+    ("nested_style", "look_up", {"key": "k"}),
+    ("nested_style", "last_said", {}),
+    ("nested_style", "count_people", {}),
 ]
 
 
@@ -275,7 +294,7 @@ async def test_a_moved_tool_answers_as_the_original(tools: Any, file: str, name:
     assert ours == (theirs if declared is None else (theirs[0], declared, *theirs[2:]))
 
 
-@pytest.mark.parametrize("file", ["docs_style", "class_style", "injected_style", "desk_style", "weird_style"])
+@pytest.mark.parametrize("file", [path.stem for path in sorted(HERE.glob("*.py"))])
 def test_a_moved_file_offers_the_same_tools(tools: Any, file: str) -> None:
     """Twelve and more, with their names, descriptions and what a model may send."""
     original, moved = tools[file, "original"], tools[file, "moved"]

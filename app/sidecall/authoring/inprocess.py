@@ -3,15 +3,18 @@
 import asyncio
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar, copy_context
 from dataclasses import replace
 from typing import Annotated, Any, TypedDict
 
 from pydantic import BaseModel, BeforeValidator, ValidationError
 from uuid_utils import uuid4
 
+from sidecall.authoring.given import supply, take_given
+from sidecall.core.approval import ApprovalRequired
 from sidecall.core.callbacks import make_callback
 from sidecall.core.context import Caller
-from sidecall.core.errors import InvalidArguments, NotAToolCall, ToolException, ToolFailure
+from sidecall.core.errors import InvalidArguments, NotAToolCall, ToolException, ToolExecutionError, ToolFailure
 from sidecall.core.invocation import CallRequest, Invocation, Surroundings
 from sidecall.core.json_text import read_object
 from sidecall.core.messages import ToolCall
@@ -28,9 +31,12 @@ from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
 from sidecall.registry import Registry
+from sidecall.telemetry.current import CALL
 
 # What lists the tools of a module. A process loads it by this name, when all that it stands on is there.
 _TOOLS_OF = f"{__package__}.offers:tools_of"
+# The call in this process whose tool makes the one at hand.
+_OUTER: ContextVar[CallRequest | None] = ContextVar("sidecall_outer_call", default=None)
 # A ToolCall, its dict, arguments alone, or the text of a tool's first argument.
 ToolInput = ToolCall | Mapping[str, Any] | str
 
@@ -67,28 +73,44 @@ class _SentCall(BaseModel, defer_build=True):
 
 async def ainvoke(tool: CompiledTool, input: ToolInput, config: RunnableConfig | None, beside: Beside) -> Any:
     """Answer a ToolCall with its ToolMessage, and plain arguments with the tool's plain result."""
-    plan = _plan(tool, input, config or {}, beside)
-    # In a task of its own, which code that outlives its deadline may go on to cancel.
-    invocation = await asyncio.create_task(_run(plan))
+    outer = _find_outer()
+    plan = _plan(tool, input, config or {}, beside, outer)
+    try:
+        # In a task of its own, which code that outlives its deadline may go on to cancel.
+        invocation = await asyncio.create_task(_run(plan))
+    except ApprovalRequired as error:
+        raise (error if outer is None else error.repeat()) from None
     return invocation.message if plan.wants_message else _take_result(invocation)
 
 
 def invoke(tool: CompiledTool, input: ToolInput, config: RunnableConfig | None, beside: Beside) -> Any:
     """Do the same from sync code, inside a running event loop too (which it blocks)."""
+    context = copy_context()  # In which the call stands that this one is a part of.
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(lambda: asyncio.run(ainvoke(tool, input, config, beside))).result()
+        return thread.submit(context.run, lambda: asyncio.run(ainvoke(tool, input, config, beside))).result()
 
 
-def _plan(tool: CompiledTool, input: ToolInput, config: RunnableConfig, beside: Beside) -> _Plan:
+def _plan(
+    tool: CompiledTool, input: ToolInput, config: RunnableConfig, beside: Beside, outer: CallRequest | None
+) -> _Plan:
     is_call = isinstance(input, ToolCall) or (isinstance(input, Mapping) and input.get("type") == "tool_call")
     context = {**config.get("configurable", {}), **(beside.get("context") or {})}
+    supplied = beside.get("state") is not None or bool(context)
+    call, given = take_given(tool, _make_tool_call(tool, input, is_call), may_be_models=is_call or supplied)
     request = CallRequest(
-        _make_tool_call(tool, input, is_call),
+        call,
         state=beside.get("state"),
         context=context,
-        approved=beside.get("approved", False),
+        # Whoever has approved the call of the tool that makes this one was told of it.
+        approved=beside.get("approved", False) or (outer is not None and outer.approved),
     )
-    return _Plan(_configure(tool, config), request, beside.get("store"), is_call)
+    return _Plan(_configure(supply(tool, given), config), request, beside.get("store"), is_call)
+
+
+def _find_outer() -> CallRequest | None:
+    """Find the call whose tool makes the one at hand, in a server or in this process."""
+    served = CALL.get()
+    return _OUTER.get() or (None if served is None else served.request)
 
 
 def _configure(tool: CompiledTool, config: RunnableConfig) -> CompiledTool:
@@ -108,6 +130,7 @@ def _configure(tool: CompiledTool, config: RunnableConfig) -> CompiledTool:
 
 async def _run(plan: _Plan) -> Invocation:
     tool = plan.tool
+    _OUTER.set(plan.request)
     executor = EXECUTORS[tool.executor](ExecutorSettings(tools_of=_TOOLS_OF))
     try:
         await executor.start([tool])
@@ -128,10 +151,14 @@ def _take_result(invocation: Invocation) -> Any:
         paired = invocation.tool.options.response_format == "content_and_artifact"
         return invocation.output[0] if paired else invocation.output
     options, error = invocation.tool.options, invocation.error
+    if isinstance(error, ToolExecutionError) and isinstance(error.__cause__, Exception):
+        raise error.__cause__  # As the function has raised it: whoever calls a tool like one handles such errors.
     if isinstance(error, ToolException) and options.handle_tool_error:
         return error.content if options.handle_tool_error is True else _read_content(invocation, error)
     if isinstance(error, InvalidArguments) and options.handle_validation_error:
         return _read_content(invocation, error)
+    if isinstance(error, InvalidArguments):
+        error.is_inner = True
     raise error
 
 

@@ -8,11 +8,18 @@ from sidecall.authoring.methods import only_refuses
 from sidecall.schema.injections import plan_injections
 from sidecall.schema.signature import read_signature
 
+# What LangChain's own `_run` takes beside the arguments of the function.
+_HANDED_ON = ("config", "run_manager")
 
-def find_override(tool: object, base: type) -> Callable[..., Any] | None:
-    """Find the method of the author's class that is to run in place of the function; `_arun` comes first."""
+
+def find_override(tool: object, base: type, *, is_async: bool) -> Callable[..., Any] | None:
+    """Find the method of the author's class that is to run in place of the function.
+
+    `_arun` comes first where the function is a coroutine; around any other LangChain runs `_run`, if there is one.
+    """
     kind = type(tool)
-    names = (name for name in ("_arun", "_run") if getattr(kind, name) is not getattr(base, name))
+    order = ("_arun", "_run") if is_async else ("_run", "_arun")
+    names = (name for name in order if getattr(kind, name) is not getattr(base, name))
     found = [getattr(tool, name) for name in names]
     own: Callable[..., Any] | None = next((method for method in found if not only_refuses(method)), None)
     return own
@@ -45,3 +52,14 @@ def _join(method: Callable[..., Any], function: Callable[..., Any]) -> inspect.S
     hidden = [inspect.Parameter(it.name, only, default=it.default, annotation=it.annotation) for it in own]
     rest = [it for it in made if it.kind is inspect.Parameter.VAR_KEYWORD]
     return inspect.Signature([*(it for it in made if it not in rest), *hidden, *rest], return_annotation=taken.returns)
+
+
+def keep_wanted(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what a subclass hands to `super()._run` as LangChain has it, where the function does not ask for it."""
+    if not any(name in given for name in _HANDED_ON):
+        return given
+    try:
+        taken = {parameter.name for parameter in read_signature(function).parameters}
+    except (NameError, ValueError):  # Some functions written in C do not say what they take.
+        taken = set()
+    return {name: value for name, value in given.items() if name in taken or name not in _HANDED_ON}

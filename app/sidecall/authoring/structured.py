@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 from pydantic import PrivateAttr
 
 from sidecall.authoring.methods import bind, find_missing_owner, is_written_in, unwrap_method
-from sidecall.authoring.overrides import find_override, stand_around
+from sidecall.authoring.overrides import find_override, keep_wanted, stand_around
 from sidecall.authoring.pickled import find_again, find_place
 from sidecall.authoring.tool import BaseTool
 from sidecall.core.errors import DefinitionError, InvalidToolOption
@@ -118,17 +118,19 @@ class StructuredTool(BaseTool):
         return self.func or self._get_target()
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
-        return self._get_function()(*args, **kwargs)
+        function = self._get_function()
+        return function(*args, **keep_wanted(function, kwargs))
 
     async def _arun(self, *args: Any, **kwargs: Any) -> Any:
-        answer = (self.coroutine or self._get_function())(*args, **kwargs)
+        function = self.coroutine or self._get_function()
+        answer = function(*args, **keep_wanted(function, kwargs))
         return await answer if inspect.isawaitable(answer) else answer
 
     def _get_target(self) -> Callable[..., Any]:
         target = self.coroutine or self.func
         if target is None:
             raise InvalidToolOption(f"Tool {self.name!r} has to be given a function: func=... or coroutine=...")
-        own = find_override(self, StructuredTool)
+        own = find_override(self, StructuredTool, is_async=self.coroutine is not None)
         return target if own is None else stand_around(own, target)
 
     def _get_origin(self) -> object:

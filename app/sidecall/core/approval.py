@@ -131,6 +131,14 @@ class ApprovalRequired(SidecallError):
         error.approval = approval
         return error
 
+    def repeat(self) -> "ApprovalRequired":
+        """Make what a tool raises for whom it calls: the person is asked about the whole call, and told of this one."""
+        if self.is_new:
+            return self
+        call = self.approval.tool_call
+        text = self.approval.description or f"It wants to call {call.name}."
+        return ApprovalRequired(text, payload={"name": call.name, "args": call.args})
+
     @property
     def is_new(self) -> bool:
         """Whether a tool has raised it, and nobody was asked yet."""

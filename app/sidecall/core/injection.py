@@ -1,6 +1,7 @@
 """Mark the parameters that the caller or the server fills in, never the model."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
@@ -29,6 +30,8 @@ class InjectedState(InjectedToolArg):
     def __init__(self, field: str | None = None) -> None:
         """Inject the whole state, or the field of this name."""
         self.field = field
+        # Where the marker is from; messages in the state become those of this library.
+        self.home = type(self).__module__
 
 
 class InjectedStore(InjectedToolArg):
@@ -164,6 +167,10 @@ class Injection:
             values.update({} if made is ABSENT else {self.parameter: made})
         else:
             self._fill_from_caller(values, self._choose_given(supply), supply)
+
+    def hold(self, value: Any) -> "Injection":
+        """Make one that fills the parameter with a value that the program has given, checked as a caller's is."""
+        return replace(self, source="caller", make=lambda supply: self._check(value, supply))
 
     def _fill_store(self, values: dict[str, Any], store: Store | None) -> None:
         if store is not None:

@@ -5,7 +5,7 @@ import typing
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
 
@@ -95,7 +95,9 @@ def _read_marker(part: Any) -> InjectedToolArg | type[ToolContext] | None:
         return FromFunction(lambda _: ABSENT)
     known = match_marker(part)
     if known == "state":
-        return InjectedState(getattr(part, "field", None))
+        marker = InjectedState(getattr(part, "field", None))
+        marker.home = (part if isinstance(part, type) else type(part)).__module__
+        return marker
     return find_marker(part) if known is None else _OURS[known]()
 
 
@@ -139,11 +141,22 @@ def _plan(parameter: Parameter, marker: InjectedToolArg | type[ToolContext]) -> 
         raise SchemaInferenceError(f"parameter `{parameter.name}` takes any number of values and cannot be injected.")
     if source == "call_id":
         _refuse_other_than_text(parameter.name, parameter.annotation)
-    adapter = _make_adapter(parameter.annotation) if source in _CHECKED else None
+    annotation = parameter.annotation
+    if isinstance(marker, InjectedState) and field is None and _takes_any_state(annotation):
+        annotation = Annotated[annotation, BeforeValidator(_supplied.choose_revival(marker.home))]
+    adapter = _make_adapter(annotation) if source in _CHECKED else None
     return Injection(parameter.name, source, field, parameter.required, adapter, *_choose_rest(marker))
 
 
 _CHECKED: tuple[Source, ...] = ("context", "state", "secret", "user_token", "caller")
+
+
+def _takes_any_state(annotation: Any) -> bool:
+    """Return whether a parameter takes the state as a dict, of which no type says what its messages are."""
+    plain = annotation
+    while typing.get_origin(plain) is Annotated:
+        plain = typing.get_args(plain)[0]
+    return plain is Any or (typing.get_origin(plain) or plain) in (dict, Mapping)
 
 
 def _refuse_other_than_text(name: str, annotation: Any) -> None:

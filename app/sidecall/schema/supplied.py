@@ -74,7 +74,7 @@ def plan_runtime(annotation: Any) -> FromFunction:
     context, state = (*typing.get_args(annotation), None, None)[:2]
     read_context, read_state = _plan_reading("context", context), _plan_reading("state", state)
     is_untyped = read_state is _keep
-    revive = _choose_revival(annotation)
+    revive = choose_revival((typing.get_origin(annotation) or annotation).__module__)
 
     def make(supply: Supply) -> ToolRuntime[Any, Any]:
         asked = supply.tool_context
@@ -92,10 +92,13 @@ def plan_runtime(annotation: Any) -> FromFunction:
     return FromFunction(make)
 
 
-def _choose_revival(annotation: Any) -> Callable[[Any], Any]:
-    """Choose whose messages those of the state become: of LangChain where its ToolRuntime is asked for, else ours."""
+def choose_revival(module: str) -> Callable[[Any], Any]:
+    """Choose what makes messages of those in a state that came as JSON.
+
+    They are ours where `module`, the home of the type or marker that asks for the state, is; LangChain's otherwise.
+    """
     theirs = getattr(sys.modules.get("langchain_core.messages"), "convert_to_messages", None)
-    is_ours = (typing.get_origin(annotation) or annotation).__module__.partition(".")[0] == "sidecall"
+    is_ours = module.partition(".")[0] == "sidecall"
     convert: Callable[[Any], Any] = _conversation.revive_messages if is_ours or theirs is None else theirs
 
     def revive(state: Any) -> Any:

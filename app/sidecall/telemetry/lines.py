@@ -156,6 +156,6 @@ def _make_duration_key(invocation: Invocation) -> dict[str, float]:
 
 
 def _make_missing_key(invocation: Invocation) -> dict[str, str]:
-    """Say what the program has not sent, where that is why the call has not run."""
+    """Name what the program has not sent, where that is why the call has not run."""
     error = invocation.error
     return {"missing": cut_id(error.message)} if isinstance(error, MissingContext) else {}

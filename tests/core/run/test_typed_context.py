@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from sidecall import RunContextWrapper, ToolContext, tool
-from sidecall.core.errors import MissingContext, SchemaInferenceError, ToolExecutionError
+from sidecall.core.errors import MissingContext, SchemaInferenceError
 
 
 @dataclass
@@ -88,8 +88,8 @@ async def test_a_context_that_does_not_fit_is_the_programs_error(wanted: Any, se
 
 
 async def test_a_validator_that_crashes_is_the_tools_failure() -> None:
-    """Nobody could have sent anything else."""
-    with pytest.raises(ToolExecutionError):
+    """Nobody could have sent anything else; a program that calls the tool gets what was raised."""
+    with pytest.raises(RuntimeError, match=r"^Ada$"):
         await _see(Crashing).ainvoke({}, context={"name": "Ada"})
 
 

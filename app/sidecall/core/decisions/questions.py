@@ -12,7 +12,7 @@ _INNER = ("__wrapped__", "func", "coroutine")
 
 
 def asks_inside(function: Callable[..., Any]) -> bool:
-    """Return whether a function, or what it calls in its own module, names the exception that asks a person.
+    """Return whether a function, or what it calls in its own module, names what asks a person, be it a tool.
 
     So do all functions of a module that imports it and names it nowhere: another module raises it for them.
     """
@@ -31,7 +31,10 @@ def _reach_question(functions: Iterable[FunctionType]) -> bool:
             return True
         module = function.__globals__
         named = [module[name] for name in _list_names(function.__code__) if name in module]
-        waiting += _find_functions([*named, *_list_closed(function)], module)
+        named += _list_closed(function)
+        if any(map(_is_asked_about, named)):
+            return True
+        waiting += _find_functions(named, module)
     return False
 
 
@@ -91,6 +94,12 @@ def _list_names(code: CodeType) -> Iterator[str]:
     for const in code.co_consts:
         if isinstance(const, CodeType):
             yield from _list_names(const)
+
+
+def _is_asked_about(value: Any) -> bool:
+    """Return whether a value is a tool whose author wants a person to approve its calls."""
+    is_tool = "requires_approval" in getattr(type(value), "model_fields", ())
+    return is_tool and value.requires_approval not in (None, False)
 
 
 def _is_question(value: Any) -> bool:

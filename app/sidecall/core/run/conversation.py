@@ -3,7 +3,17 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    TypeAdapter,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+)
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import no_info_wrap_validator_function
 
 from sidecall.core.messages import ToolMessage
 
@@ -28,6 +38,26 @@ class BaseMessage(BaseModel, defer_build=True):
 
     # Validation makes messages past it, as if it were pydantic's own.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Make of what is any message the one that its `type` names, as LangChain's graphs hand them over."""
+        schema = handler(source)
+        return no_info_wrap_validator_function(_read_any, schema) if cls is BaseMessage else schema
+
+    def __getitem__(self, key: str) -> Any:
+        """Read a field as of the JSON that came, for tools that take the state as such."""
+        try:
+            return getattr(self, key) if key in type(self).model_fields else (self.model_extra or {})[key]
+        except AttributeError:
+            raise KeyError(key) from None
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Read a field as of a dict."""
+        try:
+            return self[key]
+        except KeyError:
+            return default
 
     @property
     def text(self) -> str:
@@ -81,6 +111,11 @@ _ROLES: Mapping[str, str] = {
     "developer": "system",
     "tool": "tool",
 }
+
+
+def _read_any(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
+    made = _revive(value)
+    return validate(value) if made is value else made
 
 
 def revive_messages(messages: Any) -> Any:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Coroutine, Mapping
 from functools import partial
 from typing import Any
 
-from sidecall.core.errors import ToolExecutionError, ToolFailure
+from sidecall.core.errors import InvalidArguments, ToolExecutionError, ToolFailure
 from sidecall.core.invocation import Invocation, Release
 from sidecall.core.options import ExecutorName
 from sidecall.core.run.raised import read_http_exception, read_store_unavailable
@@ -50,10 +50,8 @@ class Execute:
             running = _run_with_room(invocation, results.large[invocation.tool.name], running)
         try:
             is_done, came = self._first_steps.take(running, invocation)
-        except ToolFailure:
-            raise
         except BaseException as error:
-            if _is_given_up(invocation, error):
+            if _is_tools_own(error) or _is_given_up(invocation, error):
                 raise
             raise _find_failure(invocation, error) from error
         if not is_done:
@@ -88,14 +86,17 @@ async def _run_with_room(invocation: Invocation, size: int, running: Coroutine[A
 async def _await_end(invocation: Invocation, running: Awaitable[Any]) -> None:
     try:
         invocation.output = await running
-    except ToolFailure:
-        raise
     except DeadlinePassed:
         raise make_timeout(invocation) from None
     except BaseException as error:
-        if _is_given_up(invocation, error):
+        if _is_tools_own(error) or _is_given_up(invocation, error):
             raise
         raise _find_failure(invocation, error) from error
+
+
+def _is_tools_own(error: BaseException) -> bool:
+    """Return whether a failure is this call's; that a tool calls another with wrong arguments is a crash."""
+    return isinstance(error, ToolFailure) and not (isinstance(error, InvalidArguments) and error.is_inner)
 
 
 def _find_failure(invocation: Invocation, error: BaseException) -> ToolFailure:
