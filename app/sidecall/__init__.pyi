@@ -16,7 +16,7 @@ from sidecall.authoring.names import ArgsSchema, BaseStore, RunContextWrapper
 from sidecall.authoring.openapi.credentials import ForwardedHeader
 from sidecall.authoring.openapi.toolkit import OpenAPIToolkit, from_openapi
 from sidecall.authoring.remote.factory import remote_agent
-from sidecall.authoring.retriever import RetrieverInput, create_retriever_tool
+from sidecall.authoring.retriever import Document, RetrieverInput, create_retriever_tool
 from sidecall.authoring.single import Tool
 from sidecall.authoring.structured import StructuredTool
 from sidecall.authoring.switches import AgentBase
@@ -59,10 +59,12 @@ from sidecall.core.run.child import (
 )
 from sidecall.core.run.conversation import (
     REMOVE_ALL_MESSAGES,
+    AgentState,
     AIMessage,
     AnyMessage,
     BaseMessage,
     HumanMessage,
+    MessagesState,
     RemoveMessage,
     SystemMessage,
 )
@@ -74,7 +76,7 @@ from sidecall.core.run.outputs import (
     ToolOutputText,
     ToolOutputTextDict,
 )
-from sidecall.core.run.runtime import RunnableConfig, ToolRuntime
+from sidecall.core.run.runtime import RunnableConfig, StreamWriter, ToolRuntime
 from sidecall.core.run.sandbox import CommandSandbox, PythonSandbox
 from sidecall.core.run.usage import Usage
 from sidecall.core.secrecy.user_tokens import UserTokenRefused
@@ -92,6 +94,7 @@ from sidecall.workspace.workspace import Workspace
 __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "AIMessage",
     "AgentBase",
+    "AgentState",
     "AgentsException",
     "AnyMessage",
     "ApprovalRequired",
@@ -112,6 +115,7 @@ __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "CodeInterpreterTool",
     "Command",
     "CommandSandbox",
+    "Document",
     "FileSearchTool",
     "ForwardedHeader",
     "FunctionTool",
@@ -128,6 +132,7 @@ __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "Item",
     "ListNamespacesOp",
     "MatchCondition",
+    "MessagesState",
     "ModelBehaviorError",
     "OpenAPIToolkit",
     "OutgoingRefused",
@@ -148,6 +153,7 @@ __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "Send",
     "ShellTool",
     "Store",
+    "StreamWriter",
     "StructuredTool",
     "SystemMessage",
     "Tool",

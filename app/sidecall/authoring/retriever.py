@@ -72,6 +72,20 @@ def create_retriever_tool(
     )
 
 
+class Document(BaseModel):
+    """A text that a retriever finds, with what is known of it, as LangChain has it."""
+
+    page_content: str
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    id: str | None = None
+
+    def __init__(self, page_content: str = "", **fields: Any) -> None:
+        super().__init__(page_content=page_content, **fields)
+
+    # Validation makes documents past it, as if it were pydantic's own.
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+
 def _find_lookup(retriever: Any, name: str) -> Callable[[str], Any]:
     for method in ("ainvoke", "invoke"):
         if callable(getattr(retriever, method, None)):
@@ -87,6 +101,6 @@ def _find_lookup(retriever: Any, name: str) -> Callable[[str], Any]:
 def _read_document(item: Any) -> dict[str, Any]:
     if isinstance(item, str):
         return {"page_content": item, "metadata": {}}
-    if isinstance(item, Mapping):
-        return {"page_content": item["page_content"], "metadata": dict(item.get("metadata") or {})}
-    return {"page_content": item.page_content, "metadata": dict(getattr(item, "metadata", None) or {})}
+    known = item if isinstance(item, Mapping) else {name: getattr(item, name, None) for name in Document.model_fields}
+    identity = {} if known.get("id") is None else {"id": known["id"]}
+    return {**identity, "page_content": known["page_content"], "metadata": dict(known.get("metadata") or {})}

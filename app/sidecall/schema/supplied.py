@@ -18,7 +18,8 @@ from sidecall.core.injection import FromFunction, Supply
 from sidecall.core.jsonable import to_text
 from sidecall.core.pointer import format_path
 from sidecall.core.run.child import AsyncCallbackManagerForToolRun, CallbackManager, CallbackManagerForToolRun
-from sidecall.core.run.runtime import RunnableConfig, ToolRuntime
+from sidecall.core.run.runtime import ExecutionInfo, RunnableConfig, ToolRuntime
+from sidecall.core.run.workspaces import name_conversation
 from sidecall.later import Later
 
 if TYPE_CHECKING:
@@ -59,14 +60,21 @@ def make_callbacks(supply: Supply) -> CallbackManager:
 
 
 def make_config(supply: Supply) -> RunnableConfig:
-    """Make LangChain's config, of which `configurable` is the caller's context."""
+    """Make LangChain's config, of which `configurable` is the caller's context; its thread is the conversation."""
+    thread = find_thread(supply)
     return {
         "tags": list(supply.options.tags),
         "metadata": dict(supply.options.metadata),
         "callbacks": make_callbacks(supply),
         "recursion_limit": 25,
-        "configurable": dict(supply.context),
+        "configurable": {**({} if thread is None else {"thread_id": thread}), **supply.context},
     }
+
+
+def find_thread(supply: Supply) -> str | None:
+    """Find what LangGraph calls the thread: what the caller names so, or the conversation; None without either."""
+    named = supply.context.get("thread_id")
+    return named if isinstance(named, str) else name_conversation(supply.tool_context.headers, supply.context)
 
 
 def plan_runtime(annotation: Any) -> FromFunction:
@@ -87,6 +95,9 @@ def plan_runtime(annotation: Any) -> FromFunction:
             tool_call_id=supply.call_id,
             store=asked.store,
             tool_context=asked,
+            execution_info=ExecutionInfo(
+                task_id=asked.invocation_id, thread_id=find_thread(supply), run_id=asked.invocation_id
+            ),
         )
 
     return FromFunction(make)

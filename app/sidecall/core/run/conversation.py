@@ -1,7 +1,7 @@
 """The messages of a conversation, as tools find them in the caller's state and send them back."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired, Required
 
 from pydantic import (
     BaseModel,
@@ -14,6 +14,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_wrap_validator_function
+from typing_extensions import TypedDict
 
 from sidecall.core.messages import ToolMessage
 
@@ -111,6 +112,20 @@ _ROLES: Mapping[str, str] = {
     "developer": "system",
     "tool": "tool",
 }
+
+
+class MessagesState(TypedDict):
+    """The state of a graph that holds a conversation; to be derived from."""
+
+    messages: list[AnyMessage]
+
+
+class AgentState(TypedDict):
+    """The state of LangChain's agents; to be derived from."""
+
+    messages: Required[list[AnyMessage]]
+    jump_to: NotRequired[str | None]
+    structured_response: NotRequired[Any]
 
 
 def _read_any(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:

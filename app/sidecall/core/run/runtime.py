@@ -1,8 +1,7 @@
 """What tools written for LangGraph are told of their call: ToolRuntime and RunnableConfig."""
 
-from collections.abc import Callable
 from dataclasses import field
-from typing import Any, Generic, TypedDict
+from typing import Any, Generic, Protocol, TypedDict
 from uuid import UUID
 
 # With defaults, and so that `ToolRuntime` alone is a whole type too.
@@ -32,6 +31,29 @@ class RunnableConfig(TypedDict, total=False):
     recursion_limit: int
 
 
+class StreamWriter(Protocol):
+    """Show a part of what a tool does to whoever follows the call."""
+
+    def __call__(self, part: Any, /) -> None:
+        """Show a part."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionInfo:
+    """What LangGraph says of a run; `thread_id` is the conversation, and `run_id` the id of the answer.
+
+    There are no checkpoints here, so their ids are empty.
+    """
+
+    checkpoint_id: str = ""
+    checkpoint_ns: str = ""
+    task_id: str = ""
+    thread_id: str | None = None
+    run_id: str | None = None
+    node_attempt: int = 1
+    node_first_attempt_time: float | None = None
+
+
 @dataclass(slots=True, kw_only=True)
 class ToolRuntime(Generic[ContextT, StateT]):
     """What a tool of LangGraph may ask about its call; a parameter of this type is never shown to the model.
@@ -43,12 +65,12 @@ class ToolRuntime(Generic[ContextT, StateT]):
     state: StateT
     context: ContextT
     config: RunnableConfig
-    stream_writer: Callable[[Any], None]
+    stream_writer: StreamWriter
     tool_call_id: str
     store: Store | None
     tool_context: ToolContext
     tools: list[Any] = field(default_factory=list)
-    execution_info: Any = None
+    execution_info: ExecutionInfo | None = None
     server_info: Any = None
 
     def emit_output_delta(self, delta: Any) -> None:
