@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
+from rich.text import Text
 
 from sidecall.access import map_tags
 from sidecall.auth.toolsets import read_toolsets
@@ -16,6 +15,7 @@ from sidecall.cli.checks.unread import find_unread
 from sidecall.cli.contract.lock import compare_with_lock, find_exit_code, print_changes
 from sidecall.cli.moved import find_unmet
 from sidecall.cli.options import Toolkits, Tools
+from sidecall.cli.printing.console import make_console
 from sidecall.cli.starting.given import load_registry, read_settings, write_count
 from sidecall.cli.tokens import estimate_tokens
 from sidecall.executors.process.finder import Finder
@@ -73,14 +73,14 @@ def check(
     omissions: list[Omission] = []
     registry = load_registry(settings, omissions.append)
     findings = _find_all(settings, registry, omissions)
-    console = Console(soft_wrap=True, highlight=False)
+    console = make_console(soft_wrap=True)
     for finding in findings:
-        level = f"[{_COLORS[finding.level]}]{finding.level:7}[/]"
-        console.print(f"{level} [cyan]{finding.tool}[/] {escape(finding.message)}")
+        level = f"{finding.level:7}", _COLORS[finding.level]
+        console.print(Text.assemble(level, " ", (finding.tool, "cyan"), f" {finding.message}"))
     errors = sum(finding.level == "error" for finding in findings)
     tokens = {tool.name: estimate_tokens(tool) for tool in registry}
     for name, count in tokens.items():
-        console.print(f"[dim]tokens [/] [cyan]{name}[/] about {count}")
+        console.print(Text.assemble(("tokens ", "dim"), " ", (name, "cyan"), f" about {count}"))
     console.print(
         f"{write_count(len(registry), 'tool')}, {write_count(errors, 'error')},"
         f" {len(findings) - errors} warnings and notes,"
