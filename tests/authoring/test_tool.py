@@ -204,7 +204,7 @@ def test_a_wrong_option_of_a_class_is_refused_with_its_name() -> None:
 
     assert caught.value.message == (
         "tests.authoring.test_tool.Adder: tool 'Adder': there is no option `ofset`;"
-        f" the options are: {OPTIONS}, offset."
+        f" did you mean offset? The options are: {OPTIONS}, offset."
     )
 
 
