@@ -47,7 +47,7 @@ def _translate_values(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def refuse_option(name: str, known: Collection[str]) -> str:
-    """Say that there is no such option: which one was likely meant, and which there are."""
+    """Word that there is no such option: which one was likely meant, and which there are."""
     meant = _NAMES.get(name) or _resemblance.find_likely(name, [*known, "name", *_NAMES])
     hint = "the" if meant is None else f"did you mean {_NAMES.get(meant, meant)}? The"
     return f"there is no option `{name}`; {hint} options are: {', '.join(known)}."

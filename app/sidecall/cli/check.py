@@ -12,6 +12,7 @@ from sidecall.auth.toolsets import read_toolsets
 from sidecall.authoring.offers import tools_of
 from sidecall.authoring.omissions.find import Omission
 from sidecall.cli.checks.unread import find_unread
+from sidecall.cli.checks.unset import find_unset
 from sidecall.cli.contract.lock import compare_with_lock, find_exit_code, print_changes
 from sidecall.cli.moved import find_unmet
 from sidecall.cli.options import Toolkits, Tools
@@ -37,6 +38,7 @@ def _find_all(settings: Settings, registry: Registry, omissions: Iterable[Omissi
         *find_unread(settings.places),
         *_check_toolsets(settings, registry),
         *_check_programs(registry),
+        *find_unset(settings, registry),
         *(
             Finding(tool.name, "error", f"cannot have executor='process': {reason}")
             for tool, reason in find_unfit(registry, Finder(tools_of))
