@@ -17,6 +17,7 @@ from sidecall.cli.contract.lock import compare_with_lock, find_exit_code, print_
 from sidecall.cli.moved import find_unmet
 from sidecall.cli.options import Toolkits, Tools
 from sidecall.cli.printing.console import make_console
+from sidecall.cli.starting.empty import explain_emptiness
 from sidecall.cli.starting.given import load_registry, read_settings, write_count
 from sidecall.cli.tokens import estimate_tokens
 from sidecall.executors.process.finder import Finder
@@ -39,11 +40,17 @@ def _find_all(settings: Settings, registry: Registry, omissions: Iterable[Omissi
         *_check_toolsets(settings, registry),
         *_check_programs(registry),
         *find_unset(settings, registry),
+        *_check_emptiness(settings, registry),
         *(
             Finding(tool.name, "error", f"cannot have executor='process': {reason}")
             for tool, reason in find_unfit(registry, Finder(tools_of))
         ),
     ]
+
+
+def _check_emptiness(settings: Settings, registry: Registry) -> list[Finding]:
+    lack = explain_emptiness(settings, registry)
+    return [] if lack is None else [Finding(",".join(settings.places), "error", lack)]
 
 
 def _check_toolsets(settings: Settings, registry: Registry) -> list[Finding]:
