@@ -1,6 +1,7 @@
 """The decorator that makes a function a tool."""
 
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from sidecall.authoring.foreign.adopt import adopt
@@ -12,7 +13,9 @@ from sidecall.later import Later
 
 if TYPE_CHECKING:
     from sidecall.authoring import single as _single
+    from sidecall.authoring.foreign import elsewhere as _elsewhere
 else:
+    _elsewhere = Later("sidecall.authoring.foreign.elsewhere")
     _single = Later("sidecall.authoring.single")
 
 Function = Callable[..., Any]
@@ -80,6 +83,9 @@ def _offer(
     foreign = adopt(thing, name, options)
     if foreign is not None:
         return foreign
+    refusal = _elsewhere.refuse_elsewhere(thing) if not isinstance(thing, FunctionType | classmethod) else None
+    if refusal is not None:
+        raise refusal
     if not callable(thing) and not isinstance(thing, classmethod):
         raise InvalidToolOption(f"{wanted}, not {type(thing).__name__}.")
     if options.get("parse_docstring"):

@@ -8,6 +8,7 @@ from typing import Any
 
 from sidecall.authoring.foreign.declared import explain_not_offered
 from sidecall.authoring.offers import find_public, is_offer
+from sidecall.authoring.omissions.elsewhere import find_elsewhere
 from sidecall.authoring.omissions.lines import find_place
 from sidecall.authoring.recognition import COLLECTIONS, is_tool, walk
 from sidecall.authoring.structured import StructuredTool
@@ -38,11 +39,16 @@ def find_omissions(module: ModuleType) -> Iterator[Omission]:
     """Find what is not offered of that which has no leading underscore, or which `__all__` names."""
     public = find_public(module)
     offered = _list_offered(public.values())
-    for name, item in public.items():
-        if not is_offer(item):
-            text, tools = _explain(module, name, item, public.values(), offered)
-            if text:
-                yield Omission(find_place(module, name), text, tools)
+    others = {name: it for name, it in public.items() if not is_offer(it)}
+    told = set()
+    for name, text, tools in find_elsewhere(module, others):
+        told.add(name)
+        yield Omission(find_place(module, name), text, tools)
+    for name, item in others.items():
+        text, tools = _explain(module, name, item, public.values(), offered)
+        # Of what is named already nothing else has to be said, but of what stands beside it in a list.
+        if text and (name not in told or isinstance(item, COLLECTIONS)):
+            yield Omission(find_place(module, name), text, tools)
 
 
 def _list_offered(items: Collection[Any]) -> set[int]:
