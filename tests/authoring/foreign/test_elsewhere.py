@@ -219,6 +219,31 @@ def test_none_is_made_a_tool(case: str) -> None:
         tool(CASES[case][0])
 
 
+NODE = '''
+from langchain_core.tools import tool
+from langgraph.prebuilt import ToolNode
+
+
+@tool
+def add(a: int) -> int:
+    """Add."""
+    return a
+
+
+tools = [add]
+node = ToolNode(tools)
+'''
+
+
+def test_a_node_whose_tools_are_offered_is_not_named(here: Path) -> None:
+    """It is a part of the program that the file is written for."""
+    write(here / "mine.py", NODE)
+    told: list[object] = []
+
+    assert names(discover(["mine.py"], tell=told.append)) == ["add"]
+    assert told == []
+
+
 def test_an_object_that_takes_anything_is_none_either() -> None:
     """Though nobody has heard of its library."""
     with pytest.raises(

@@ -32,13 +32,17 @@ def explain_elsewhere(thing: Any, it: str) -> str | None:
     found = find_library(thing)
     if found is not None:
         return _explain(thing, it, *found)
-    marked = [name for name, value in vars(type(thing)).items() if _MARK in getattr(value, "__dict__", ())]
-    if marked and not isinstance(thing, type):
+    marked = [] if isinstance(thing, type) else _list_marked(type(thing))
+    if marked:
         return (
             f"Semantic Kernel knows its methods; write tools = [{', '.join(f'tool({it}.{name})' for name in marked)}]"
         )
     root = _find_usual(thing)
     return None if root is None else f"it seems to be a tool of {root}, which is not taken over; {_say_over('tool')}"
+
+
+def _list_marked(kind: type) -> list[str]:
+    return [name for name, value in vars(kind).items() if isinstance(value, FunctionType) and _MARK in vars(value)]
 
 
 def refuse_elsewhere(thing: Any) -> InvalidToolOption | None:

@@ -118,7 +118,7 @@ _TABLE = (
     Library("MCP", "mcp", {"Tool": _TOOL, "Server": _SERVER, "Client": _SERVER, "ClientSession": _SERVER}),
     Library("MCP", "langchain_mcp_adapters", {}),
     Library("Anthropic's SDK", "anthropic", {"BaseFunctionTool": Role("tool", "func")}),
-    Library("LangGraph", "langgraph", {"ToolNode": Role("group", "", "{it}.tools_by_name.values()"), "Pregel": _AGENT}),
+    Library("LangGraph", "langgraph", {"ToolNode": Role("group", "", "{it}.tools_by_name.values()")}),
 )
 _BY_PACKAGE = {library.package: library for library in _TABLE}
 _OF_MCP = re.compile("mcp", re.IGNORECASE)

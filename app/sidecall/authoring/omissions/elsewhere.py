@@ -10,7 +10,7 @@ from sidecall.authoring.foreign.elsewhere import explain_elsewhere, find_name
 from sidecall.authoring.recognition import COLLECTIONS
 
 # Where an object keeps the tools that it holds.
-_HOLDERS = ("functions", "tools", "spec_functions")
+_HOLDERS = ("functions", "tools", "spec_functions", "_tools_by_name")
 # A list of tools is short; others are not looked through.
 _MOST_LOOKED_AT = 100
 _DEPTH = 3
