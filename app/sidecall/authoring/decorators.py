@@ -1,10 +1,10 @@
 """The decorator that makes a function a tool."""
 
 from collections.abc import Callable, Mapping
-from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from sidecall.authoring.foreign.adopt import adopt
+from sidecall.authoring.foreign.elsewhere import refuse_elsewhere
 from sidecall.authoring.spellings import rename_options
 from sidecall.authoring.structured import StructuredTool
 from sidecall.authoring.tool import BaseTool, refuse_tool
@@ -13,9 +13,7 @@ from sidecall.later import Later
 
 if TYPE_CHECKING:
     from sidecall.authoring import single as _single
-    from sidecall.authoring.foreign import elsewhere as _elsewhere
 else:
-    _elsewhere = Later("sidecall.authoring.foreign.elsewhere")
     _single = Later("sidecall.authoring.single")
 
 Function = Callable[..., Any]
@@ -83,10 +81,8 @@ def _offer(
     foreign = adopt(thing, name, options)
     if foreign is not None:
         return foreign
-    refusal = _elsewhere.refuse_elsewhere(thing) if not isinstance(thing, FunctionType | classmethod) else None
-    if refusal is not None:
-        raise refusal
     if not callable(thing) and not isinstance(thing, classmethod):
+        refuse_elsewhere(thing)
         raise InvalidToolOption(f"{wanted}, not {type(thing).__name__}.")
     if options.get("parse_docstring"):
         options.setdefault("error_on_invalid_docstring", True)  # As LangChain's decorator has it.

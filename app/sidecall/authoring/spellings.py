@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sidecall.core.errors import InvalidToolOption
+from sidecall.core.options import ToolAnnotations
 from sidecall.later import Later
 
 if TYPE_CHECKING:
@@ -44,6 +45,12 @@ def _translate_values(options: dict[str, Any]) -> dict[str, Any]:
         del options["failure_error_function"]
         options.setdefault("handle_tool_error", None)
     return options
+
+
+def suggest_annotation(name: str) -> str:
+    """Word which of the annotations a misspelt one was likely meant to be; empty where it resembles none."""
+    meant = _resemblance.find_likely(name, ToolAnnotations.model_fields)
+    return "" if meant is None else f" Did you mean {meant}?"
 
 
 def refuse_option(name: str, known: Collection[str]) -> str:

@@ -1,6 +1,6 @@
 """Tools of libraries that are not taken over are known, and what to write in their place is said."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +11,7 @@ from langchain_core.tools import tool as langchain_tool
 from langgraph.prebuilt import ToolNode
 from mcp.server import MCPServer
 
-from sidecall import tool
+from sidecall import StructuredTool, Tool, tool
 from sidecall.authoring.foreign.elsewhere import explain_elsewhere
 from sidecall.core.errors import InvalidToolOption
 from sidecall.discovery import discover
@@ -213,10 +213,15 @@ def test_nothing_else_is(thing: Any) -> None:
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case not in ("strands", "langgraph")])
-def test_none_is_made_a_tool(case: str) -> None:
+@pytest.mark.parametrize(
+    "way",
+    [tool, tool("name"), tool(timeout=3), StructuredTool.from_function, lambda it: tool("name", it)],
+    ids=["tool", "named", "with options", "from_function", "under a name"],
+)
+def test_none_is_made_a_tool(case: str, way: Callable[[Any], object]) -> None:
     """The schema would be nonsense: of what it is called with its class says nothing."""
     with pytest.raises(InvalidToolOption, match="an object of this class is no function: "):
-        tool(CASES[case][0])
+        way(CASES[case][0])
 
 
 NODE = '''
@@ -250,6 +255,10 @@ def test_an_object_that_takes_anything_is_none_either() -> None:
         InvalidToolOption, match="what it takes is not said; offer a function with parameters of its own"
     ):
         tool(make("nowhere.Action", name="act", description="Act."))
+
+    described = tool("act", description="Act.", args_schema={"type": "object", "properties": {"a": {}}})
+    assert described(make("nowhere.Action", name="act")).compiled.name == "act"
+    assert Tool.from_function(make("nowhere.Action", name="act"), "act", "Act.").compiled.name == "act"
 
 
 class Adder:

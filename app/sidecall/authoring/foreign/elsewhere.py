@@ -45,17 +45,25 @@ def _list_marked(kind: type) -> list[str]:
     return [name for name, value in vars(kind).items() if isinstance(value, FunctionType) and _MARK in vars(value)]
 
 
-def refuse_elsewhere(thing: Any) -> InvalidToolOption | None:
-    """Make the error of a tool of another library that is made a tool; None where that can be right."""
+def refuse_elsewhere(thing: Any, *, is_described: bool = False) -> None:
+    """See that a thing is no tool of another library, where it is about to be made one here.
+
+    Args:
+        thing: What is to be called.
+        is_described: Whether it is said what it takes, without looking at the thing.
+
+    Raises:
+        InvalidToolOption: It is one, and that cannot be right.
+    """
     if isinstance(thing, FunctionType | type):
-        return None
+        return
     found = find_library(thing)
-    if found is None and not _says_nothing(thing):
-        return None
+    if found is None and (is_described or not _says_nothing(thing)):
+        return
     if found is not None and found[1].function == "" and find_own_parameter(thing, found[0]) is None:
-        return None
+        return
     text = explain_elsewhere(thing, "it") or "what it takes is not said; offer a function with parameters of its own"
-    return InvalidToolOption(f"{find_source(type(thing))}: an object of this class is no function: {text}.")
+    raise InvalidToolOption(f"{find_source(type(thing))}: an object of this class is no function: {text}.")
 
 
 def find_own_parameter(function: Any, library: Library) -> str | None:
