@@ -17,8 +17,9 @@ _INTRODUCTION = """\
 
 <!-- Written by `make docs` from app/sidecall/settings: change what is there, not this page. -->
 
-Every setting is an environment variable, and each has a default that works. `sidecall serve` has flags for six of
-them, which win over the environment: `--host`, `--port`, `--tools`, `--toolkit`, `--workers`, `--reload`.
+Every setting is an environment variable, and each has a default that works. `sidecall serve` has flags for seven of
+them, which win over the environment: `--host`, `--port`, `--tools`, `--toolkit`, `--workers`, `--reload`,
+`--allow-empty`.
 
 A variable that is empty counts as not set. A wrong value stops the start. So does a name that is nearly one of these,
 such as `SIDECALL_MAX_BODY_BYTE`: a limit that is misspelled would not hold. Other unknown names that begin with
@@ -49,6 +50,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "openapi_services",
             "entry_points",
             "reload",
+            "allow_empty",
             "secrets_dir",
             "secrets_key",
             "secrets_key_file",

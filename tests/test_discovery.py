@@ -131,12 +131,64 @@ def test_a_toolkit_with_a_wrong_tool_says_why() -> None:
         discover(["kits.py"])
 
 
-def test_a_toolkit_that_returns_something_else_is_named() -> None:
+def test_a_toolkit_that_returns_something_else_among_tools_is_named() -> None:
     """A function that was not decorated, for instance."""
-    write("kits.py", KIT.replace("return [left, right]", "return [print]"))
+    write("kits.py", KIT.replace("return [left, right]", "return [left, print]"))
 
-    with pytest.raises(DefinitionError, match=r"kits\.py:\d+: toolkit Kit"):
+    with pytest.raises(DefinitionError, match=r"kits\.py:\d+: toolkit Kit has to return tools, not builtin_function"):
         discover(["kits.py"])
+
+
+@pytest.mark.parametrize(
+    ("returned", "named"),
+    [
+        ("[print]", "builtin_function_or_method; decorate it with @tool"),
+        ("[]", "an empty list"),
+        ("None", "NoneType; decorate it with @tool"),
+        ("'left'", "str; decorate it with @tool"),
+        ("({'name': 'left'} for _ in range(2))", "dict; decorate it with @tool"),
+    ],
+)
+@pytest.mark.parametrize("library", ["sidecall", "langchain_core.tools"])
+def test_a_toolkit_without_tools_is_warned_of(returned: str, named: str, library: str) -> None:
+    """It keeps no others from being offered."""
+    text = KIT.replace("BaseTool, BaseToolkit, tool", "BaseTool, tool\nfrom LIBRARY import BaseToolkit")
+    written = text.replace("LIBRARY", library).replace("return [left, right]", f"return {returned}")
+    write("kits.py", f"{written}\n\nextra = tool(len, description='Count.')\n")
+    told: list[str] = []
+
+    found = discover(["kits.py"], tell=lambda it: told.append(f"{it.place}: {it.text}"))
+
+    assert names(found) == ["len"]
+    assert [it.partition(": ")[2] for it in told] == [
+        f"toolkit Kit offers nothing: it has to return tools, not {named}"
+    ]
+
+
+UNKNOWN = KIT.replace("(BaseToolkit)", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            UNKNOWN,
+            "kit is not offered: its get_tools() is not called, since Kit is no BaseToolkit of sidecall or LangChain;"
+            " make it one, or write tools = kit.get_tools()",
+        ),
+        (
+            UNKNOWN.replace("def get_tools", "async def get_tools"),
+            "kit, of the class Kit, is not offered: nothing awaits its get_tools()",
+        ),
+    ],
+)
+def test_what_only_looks_like_a_toolkit_is_not_asked(text: str, said: str) -> None:
+    """What a method of that name does is not known; it may reach out to other hosts."""
+    write("kits.py", text.replace('"""Make them anew."""', 'raise SystemExit("asked")'))
+    told: list[str] = []
+
+    assert discover(["kits.py"], tell=lambda it: told.append(it.text)) == []
+    assert told == [said]
 
 
 CLASS = '''

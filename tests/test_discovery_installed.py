@@ -31,12 +31,17 @@ def test_installed_packages_offer_tools() -> None:
 
 @pytest.mark.parametrize(
     ("target", "found"),
-    [("acme_tools:one", ["one"]), ("acme_tools:kit", ["left", "right"]), ("acme_tools:one.name", [])],
-    ids=["tool", "toolkit", "neither"],
+    [
+        ("acme_tools:one", ["one"]),
+        ("acme_tools:kit", ["left", "right"]),
+        ("acme_tools:all_of_them", ["one", "left", "right"]),
+        ("acme_tools:one.name", []),
+    ],
+    ids=["tool", "toolkit", "list", "neither"],
 )
 def test_an_entry_point_may_name_one_object(target: str, found: list[str]) -> None:
-    """A tool or a toolkit; anything else is passed over."""
-    install("acme", "acme_tools", KIT + tool_file("one"))
+    """A tool, a toolkit or a list of them; anything else is passed over."""
+    install("acme", "acme_tools", f"{KIT}{tool_file('one')}\n\nall_of_them = [one, kit]\n")
     write("site/acme-1.0.dist-info/entry_points.txt", f"[sidecall.tools]\nacme = {target}\n")
 
     assert names(discover([], use_entry_points=True)) == found

@@ -140,10 +140,17 @@ async def test_a_secret_that_is_missing_is_the_operators_business(
 
     message = (await client.post("/tool_calls", json={"name": "send", "args": {"text": "Hi"}, "id": "call_1"})).json()
 
-    assert message["content"] == ("Error: send failed unexpectedly (call call_1). The details are in the server's log.")
-    assert message["response_metadata"]["error"]["kind"] == "execution_error"
+    assert message["content"] == (
+        "Error: send is not configured here, so it cannot run (call call_1). The details are in the server's log."
+    )
+    assert message["response_metadata"]["error"]["kind"] == "not_configured"
+    assert message["response_metadata"]["error"]["retryable"] is False
     assert "SMS_KEY" not in str(message)
-    assert "The secret SMS_KEY is not set, neither by this caller nor as a variable nor as a file." in caplog.text
+    assert caplog.messages == [
+        "tool send is not configured: The secret SMS_KEY is not set, neither by this caller nor as a variable nor as a "
+        f"file. (call call_1, invocation {message['id']})"
+    ]
+    assert "Traceback" not in caplog.text
 
 
 async def test_a_default_stands_in_for_a_secret(make_client: MakeClient, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ DEFAULTS = {
     "openapi_approval": "never",
     "openapi_services": None,
     "workers": 1,
+    "allow_empty": False,
     "reload": False,
     "mcp": True,
     "mcp_sessions": True,

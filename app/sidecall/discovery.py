@@ -31,8 +31,9 @@ def discover(
     """Load every tool from the places, in order.
 
     A place is a path (`./my_tools.py`, `tools`) if one exists, else the dotted name of a module or package. Of a
-    module those tools, toolkits and registries count that have no leading underscore, or that its `__all__` names;
-    tools of LangChain and of the OpenAI Agents SDK too. A Registry's tools keep its callbacks and guardrails. The place
+    module those tools, toolkits and registries count that have no leading underscore, or that its `__all__` names, and
+    collections that hold tools alone; tools of LangChain and of the OpenAI Agents SDK too. A Registry's tools keep its
+    callbacks and guardrails. The place
     `sidecall` means the tools that ship, without toolkits, `sidecall.clock` one file of them; `tools` means them too
     where the working directory has neither `tools` nor `tools.py`. `tell` is told what seems to be offered
     and is not; where it is left out, that is a warning in the log.
@@ -54,7 +55,7 @@ def discover(
         if use_entry_points:
             loaded = (offer for point in entry_points(group=GROUP) for offer in _load_entry_point(point))
             found.update((id(offer), offer) for offer in loaded)
-        tools = compile_offers(found.values())
+        tools = compile_offers(found.values(), lambda where, text: omissions.append(Omission(where, text)))
         _tell_omissions(omissions, tools, tell or _log_omission)
         return tools
 

@@ -10,16 +10,17 @@ from sidecall.loading import load_file
 from tests.kit.projects import names, tool_file, write
 
 KITS = """
+from sidecall import BaseToolkit
 
-class Kit:
-    def __init__(self, *tools):
-        self.tools = tools
+
+class Kit(BaseToolkit):
+    tools: list
 
     def get_tools(self):
         return [*self.tools, None]
 
 
-class Raising:
+class Raising(BaseToolkit):
     def get_tools(self):
         raise KeyboardInterrupt("no tools")
 
@@ -50,7 +51,7 @@ def test_what_is_offered_comes_first(more: str, offered: list[str], all_of_them:
 @pytest.mark.parametrize(
     ("kit", "complaint"),
     [
-        ("kit = Kit(one)", "toolkit Kit has to return tools, not NoneType; decorate it with @tool."),
+        ("kit = Kit(tools=[one])", "toolkit Kit has to return tools, not NoneType; decorate it with @tool."),
         ("kit = Raising()", "toolkit Raising cannot make its tools: KeyboardInterrupt: no tools"),
     ],
 )

@@ -1,10 +1,11 @@
 """Options of the OpenAI Agents SDK's `function_tool` may keep their names."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from sidecall import ToolException, tool
+from sidecall import StructuredTool, ToolException, function_tool, tool
 from sidecall.authoring.spellings import rename_options
 from sidecall.core.approval import ApprovalRequired
 from sidecall.core.errors import InvalidToolOption, SchemaInferenceError, ToolCallFailed
@@ -95,6 +96,7 @@ def test_options_are_said_in_our_words(given: dict[str, Any], expected: Any) -> 
         ("description", "description_override", "Do it."),
         ("strict", "strict_mode", True),
         ("requires_approval", "needs_approval", True),
+        ("timeout", "timeout_seconds", 3.0),
     ],
 )
 @pytest.mark.parametrize("turned", [False, True], ids=["ours first", "theirs first"])
@@ -118,6 +120,44 @@ def test_an_option_of_theirs_that_means_nothing_here_is_refused() -> None:
     """With those that exist; it would be silent otherwise."""
     with pytest.raises(InvalidToolOption, match="there is no option `defer_loading`; the options are: "):
         tool(defer_loading=True)(work)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("time_out", "timeout"),
+        ("tiemout", "timeout"),
+        ("timeOut", "timeout"),
+        ("timeout_s", "timeout"),
+        ("tag", "tags"),
+        ("require_approval", "requires_approval"),
+        ("need_approval", "requires_approval"),
+        ("retries", "retry"),
+        ("descripton", "description"),
+        ("args_shema", "args_schema"),
+        ("handle_error", "handle_tool_error"),
+        ("strict_mod", "strict"),
+        ("nme", "name"),
+    ],
+)
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda options: tool(**options)(work),
+        lambda options: tool("other", **options)(work),
+        lambda options: function_tool(**options)(work),
+        lambda options: StructuredTool.from_function(work, **options),
+    ],
+    ids=["tool", "a named tool", "function_tool", "from_function"],
+)
+def test_a_misspelt_option_is_refused_with_the_one_that_was_meant(
+    make: Callable[[dict[str, Any]], object], written: str, meant: str
+) -> None:
+    """Wherever options are given."""
+    with pytest.raises(
+        InvalidToolOption, match=f"there is no option `{written}`; did you mean {meant}\\? The options are"
+    ):
+        make({written: 1})
 
 
 def test_a_tool_without_options_is_an_ordinary_one() -> None:

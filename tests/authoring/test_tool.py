@@ -150,6 +150,14 @@ def test_a_tool_is_compiled_once_until_a_field_is_changed() -> None:
         ({"extras": 3}, "option `extras`: Input should be a valid dictionary."),
         ({"annotations": {"harmless": True}}, "option `annotations.harmless`: Extra inputs are not permitted."),
         (
+            {"annotations": {"readonly": True}},
+            "option `annotations.readonly`: Extra inputs are not permitted. Did you mean read_only?",
+        ),
+        (
+            {"annotations": {"readOnlyHint": True}},
+            "option `annotations.readOnlyHint`: Extra inputs are not permitted. Did you mean read_only?",
+        ),
+        (
             {"parse_docstring": "some"},
             "option `parse_docstring`: Input should be a valid boolean, unable to interpret input.",
         ),
@@ -204,7 +212,7 @@ def test_a_wrong_option_of_a_class_is_refused_with_its_name() -> None:
 
     assert caught.value.message == (
         "tests.authoring.test_tool.Adder: tool 'Adder': there is no option `ofset`;"
-        f" the options are: {OPTIONS}, offset."
+        f" did you mean offset? The options are: {OPTIONS}, offset."
     )
 
 

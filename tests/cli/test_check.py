@@ -82,7 +82,15 @@ pytestmark = pytest.mark.usefixtures("here")
                 "2 tools, 0 errors, 1 warnings and notes, about 90 tokens",
             ],
         ),
-        ("", 0, ["0 tools, 0 errors, 0 warnings and notes, about 0 tokens"]),
+        (
+            "",
+            1,
+            [
+                "error   mine.py Nothing would be offered: there is no tool in mine.py."
+                " A tool is a module-level function with @tool.",
+                "0 tools, 1 error, 0 warnings and notes, about 0 tokens",
+            ],
+        ),
     ],
     ids=["good", "error", "warning", "near-duplicates", "none"],
 )

@@ -49,39 +49,45 @@ def test_a_tool_and_its_test_are_written() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "stem"),
+    ("name", "stem", "decorated"),
     [
-        ("get_weather", "get_weather"),
-        ("get-weather", "get_weather"),
-        ("class", "tool_class"),  # a keyword
-        ("2d-plot", "tool_2d_plot"),  # no identifier
-        ("json", "tool_json"),  # the name of a module
-        ("tool", "tool"),  # the name of the decorator
-        ("x" * 64, "x" * 64),
+        ("get_weather", "get_weather", "@tool\ndef get_weather("),
+        ("GetWeather", "GetWeather", "@tool\ndef GetWeather("),
+        ("get-weather", "get_weather", '@tool("get-weather")\ndef get_weather('),
+        ("class", "tool_class", '@tool("class")\ndef tool_class('),  # a keyword
+        ("2d-plot", "tool_2d_plot", '@tool("2d-plot")\ndef tool_2d_plot('),  # no identifier
+        ("json", "tool_json", "@tool\ndef json("),  # the name of a module
+        ("pytest", "tool_pytest", "@tool\ndef pytest("),  # of one that is installed
+        ("sidecall", "tool_sidecall", "@tool\ndef sidecall("),
+        ("tool", "tool", "@tool\ndef tool("),  # the name of the decorator
+        ("ToolException", "ToolException", '@tool("ToolException")\ndef tool_ToolException('),  # what it raises
+        ("str", "str", "@tool\ndef str("),
+        ("conftest", "tool_conftest", "@tool\ndef conftest("),
+        ("x" * 64, "x" * 64, f"@tool\ndef {'x' * 64}("),
     ],
 )
-def test_what_is_written_works(here: Path, name: str, stem: str) -> None:
-    """The tool can be called by its name."""
+def test_what_is_written_works(here: Path, name: str, stem: str, decorated: str) -> None:
+    """The tool is called as was asked for, and so are file and function where nothing else is called so."""
     written = new(name, "--folder", "mine")
 
     called = CliRunner().invoke(cli, ["call", "--tools", "mine", "--", name, "text=hello", "times=2"])
 
     assert written.exit_code == 0
-    assert (here / "mine" / f"{stem}.py").is_file()
+    assert decorated in (here / "mine" / f"{stem}.py").read_text()
     assert called.exit_code == 0, called.output
     assert '"content": "hello hello"' in called.stdout
 
 
 def test_the_tests_that_are_written_pass() -> None:
     """Two for each tool, whatever its name."""
-    names = ["get_weather", "class", "2d-plot", "json", "tool", "x" * 64]
+    names = ["get_weather", "class", "2d-plot", "json", "tool", "pytest", "sidecall", "ToolException", "str", "x" * 64]
     written = [new(name, "--folder", "mine").exit_code for name in names]
 
     tested = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "mine")
 
-    assert written == [0] * 6
+    assert written == [0] * 10
     assert tested.returncode == 0, tested.stdout
-    assert "12 passed" in tested.stdout
+    assert "20 passed" in tested.stdout
 
 
 @pytest.mark.parametrize("name", ["-", "_", "_hidden", "test_it", "conftest", "tests"])
@@ -106,6 +112,18 @@ def test_what_is_written_into_a_package_works(here: Path) -> None:
 
     assert written.stdout.splitlines()[:2] == ["wrote acme/get_weather.py", "wrote tests/acme/test_get_weather.py"]
     assert called.exit_code == 0, called.output
+    assert tested.returncode == 0, tested.stdout
+
+
+def test_a_file_of_a_package_is_taken_for_no_other(here: Path) -> None:
+    """It keeps its name, since it is imported by the package's."""
+    (here / "acme").mkdir()
+    (here / "acme/__init__.py").touch()
+
+    written = new("json", "--folder", "acme")
+    tested = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "acme")
+
+    assert written.stdout.splitlines()[:2] == ["wrote acme/json.py", "wrote acme/test_json.py"]
     assert tested.returncode == 0, tested.stdout
 
 

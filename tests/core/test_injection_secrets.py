@@ -55,9 +55,13 @@ async def test_a_secret_is_filled_in_as_the_annotated_type(
 
 
 @pytest.mark.parametrize("offered", [keyed, keyed_anywhere], ids=["model", "function"])
-@pytest.mark.parametrize("name", ["SEARCH_KEY", "ANOTHER_KEY"], ids=["wrong", "missing"])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("SEARCH_KEY", "execution_error"), ("ANOTHER_KEY", "not_configured")],
+    ids=["wrong", "missing"],
+)
 async def test_a_secret_that_does_not_fit_is_not_the_models_to_mend(
-    offered: BaseTool, name: str, monkeypatch: pytest.MonkeyPatch
+    offered: BaseTool, name: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is told neither the value nor the name, nor that there is such an argument."""
     monkeypatch.delenv("SEARCH_KEY", raising=False)
@@ -65,7 +69,7 @@ async def test_a_secret_that_does_not_fit_is_not_the_models_to_mend(
 
     message = await run(offered, {"query": "q"})
 
-    assert message.response_metadata["error"]["kind"] == "execution_error"
+    assert message.response_metadata["error"]["kind"] == kind
     assert message.response_metadata["error"]["errors"] == []
     assert CANARY not in message.model_dump_json()
 

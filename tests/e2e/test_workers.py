@@ -199,7 +199,7 @@ def test_a_port_that_is_taken_stops_workers_too(tmp_path: Path) -> None:
 def test_workers_that_cannot_start_end_the_server(tmp_path: Path) -> None:
     """Others in their places could not either."""
     (tmp_path / "picky.py").write_text("import multiprocessing\n\nassert multiprocessing.parent_process() is None\n")
-    command = [sys.executable, "-m", "sidecall", "serve", "--port", "0", "--workers", "2", "--tools"]
+    command = [sys.executable, "-m", "sidecall", "serve", "--allow-empty", "--port", "0", "--workers", "2", "--tools"]
 
     result = subprocess.run(
         [*command, str(tmp_path / "picky.py")], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
@@ -215,7 +215,7 @@ def test_workers_that_die_before_they_serve_end_the_server(tmp_path: Path) -> No
         "import multiprocessing, os, signal\n\n"
         "if multiprocessing.parent_process() is not None:\n    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    command = [sys.executable, "-m", "sidecall", "serve", "--port", "0", "--workers", "2", "--tools"]
+    command = [sys.executable, "-m", "sidecall", "serve", "--allow-empty", "--port", "0", "--workers", "2", "--tools"]
 
     result = subprocess.run(
         [*command, str(tmp_path / "fragile.py")], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False

@@ -74,7 +74,7 @@ async def test_a_secret_that_is_missing_is_found_before_the_models_faults(monkey
 
     message = await run(send, {"key": "forged"})
 
-    assert message.response_metadata["error"]["kind"] == "execution_error"
+    assert message.response_metadata["error"]["kind"] == "not_configured"
     assert message.response_metadata["ignored_args"] == ["key"]
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel
 
-from sidecall import BaseTool, tool
+from sidecall import BaseTool, ToolContext, tool
 from sidecall.core.tool import Schema
 from sidecall.schema.lint import Finding, lint, lint_tool
 
@@ -165,3 +165,53 @@ def test_a_default_that_changes_is_a_note() -> None:
     made = f"`at` has the default {text}, which seems to be made at each start: the tool's hash then changes, which"
     mend = "`sidecall check --lock` takes for a change; let it be None, and make the value in the function"
     assert lint_tool(remind.compiled)[-1] == Finding("remind", "note", f"{made} {mend}")
+
+
+def _search(self: Any, query: str) -> str:
+    return f"{self}{query}"
+
+
+def _count(query: str, cls: str = "") -> str:
+    return query + cls
+
+
+def _fill(self: ToolContext, itself: str) -> str:
+    return f"{self}{itself}"
+
+
+def _say(itself: str, selfs: str) -> str:
+    return itself + selfs
+
+
+class Searcher:
+    """Has a method."""
+
+    def search(self, query: str) -> str:
+        """Search."""
+        return query
+
+
+@pytest.mark.parametrize(
+    ("function", "named"),
+    [
+        (_search, ["self"]),
+        (_count, ["cls"]),
+        (_fill, []),
+        (Searcher().search, []),
+        (_say, []),
+    ],
+)
+def test_a_parameter_called_self_is_a_note(function: Any, named: list[str]) -> None:
+    """A function that was a method has one left over; of a real method models see none."""
+    found = [
+        it for it in lint_tool(tool("search", description="Search.")(function).compiled) if "offer the" in it.message
+    ]
+
+    assert found == [
+        Finding(
+            "search",
+            "note",
+            f"parameter `{name}` is an argument that models send; of a method, offer the one of an instance",
+        )
+        for name in named
+    ]

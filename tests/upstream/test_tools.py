@@ -57,6 +57,7 @@ async def test_what_is_the_callers_goes_with_the_call(make_client: MakeClient) -
 
     assert (nameless.status_code, "X-Caller" in nameless.json()["detail"]) == (422, True)
     assert without["content"] == "Error: this tool needs a secret PAT of its caller, who keeps none here."
+    assert without["response_metadata"]["error"]["kind"] == "not_configured"
     assert kept.is_success
     assert found["content"] == "see {'word': 'x'} {'Authorization': 'Bearer [redacted]', 'X-User': 'ann'}"
 

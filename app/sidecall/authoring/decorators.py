@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from sidecall.authoring.foreign.adopt import adopt
+from sidecall.authoring.foreign.elsewhere import refuse_elsewhere
 from sidecall.authoring.spellings import rename_options
 from sidecall.authoring.structured import StructuredTool
 from sidecall.authoring.tool import BaseTool, refuse_tool
@@ -81,6 +82,7 @@ def _offer(
     if foreign is not None:
         return foreign
     if not callable(thing) and not isinstance(thing, classmethod):
+        refuse_elsewhere(thing)
         raise InvalidToolOption(f"{wanted}, not {type(thing).__name__}.")
     if options.get("parse_docstring"):
         options.setdefault("error_on_invalid_docstring", True)  # As LangChain's decorator has it.

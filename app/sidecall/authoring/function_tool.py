@@ -153,8 +153,6 @@ def _hand_on(on_invoke_tool: Callable[..., Any]) -> Callable[..., Any]:
 def translate_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Take the SDK's options under their names; also return what is not honoured here, with the reason."""
     said = rename_options(options)
-    if "timeout_seconds" in said:
-        said["timeout"] = said.pop("timeout_seconds")
     unmet = tuple(f"{name} {why}" for name, why in _UNMET.items() if said.pop(name, None) is not None)
     output_type = said.pop("output_type", None)
     if output_type is not None:

@@ -1,16 +1,17 @@
 """What a module offers: tools, toolkits and registries, and the tools that come of them."""
 
-from collections.abc import Iterable, Iterator
+import logging
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from sidecall.authoring.decorators import tool
-from sidecall.authoring.foreign.adopt import is_foreign_tool, is_foreign_toolkit
 from sidecall.authoring.foreign.declared import adopt_declaration
 from sidecall.authoring.foreign.hosted_tool import HostedTool
+from sidecall.authoring.recognition import is_tool, is_toolkit, list_held
 from sidecall.authoring.structured import StructuredTool
 from sidecall.authoring.tool import BaseTool
-from sidecall.authoring.toolkit import BaseToolkit
 from sidecall.core.errors import DefinitionError, DiscoveryError
 from sidecall.core.tool import Compilable, CompiledTool
 from sidecall.later import Later
@@ -22,34 +23,62 @@ if TYPE_CHECKING:
 else:
     _tool = Later("sidecall.authoring.foreign.tool")
 
+logger = logging.getLogger("sidecall")
+
 # What lists tools, by its name: a process has to load it for itself.
 TOOLS_OF = f"{__name__}:tools_of"
+
+
+# Is told of what is not offered: where it stands, and why.
+Tell = Callable[[str, str], object]
 
 
 def list_offers(offered: object) -> list[Any]:
     """List what a module offers that has no leading underscore, or that its `__all__` names; or else the thing itself.
 
-    Tools, toolkits and registries count, those of LangChain and of the OpenAI Agents SDK too.
+    Tools, toolkits and registries count, those of LangChain and of the OpenAI Agents SDK too, and collections that hold
+    nothing but tools and toolkits.
     """
     items = list(find_public(offered).values()) if isinstance(offered, ModuleType) else [offered]
     return [item for item in items if is_offer(item)]
 
 
-def compile_offers(offers: Iterable[Any]) -> list[CompiledTool]:
-    """Make offers ready; what a module offers itself and in a toolkit or Registry too is offered once.
+def compile_offers(offers: Iterable[Any], tell: Tell | None = None) -> list[CompiledTool]:
+    """Make offers ready; what a module offers itself and in a toolkit, Registry or list too is offered once.
 
-    A tool of another library gives way to what `tool(...)` has made of it under its name.
+    A tool of another library gives way to what `tool(...)` has made of it under its name, and one that only stands in a
+    list to one of its name that was made at the same place. `tell` is told of what toolkits return that is none.
 
     Raises:
         DefinitionError: A tool cannot be offered.
     """
+    listing = partial(_list_tools, tell=tell or _log)
     known = list(offers)
-    held = {id(tool) for it in known if isinstance(it, Registry) for tool in it.offered}
-    items = {id(it): it for offer in known for it in (offer if isinstance(offer, Registry) else _list_tools(offer))}
-    replaced = _find_replaced((*known, *items.values()))
+    groups = [{id(it): it for one in held for it in listing(one)} for offer in known if (held := list_held(offer))]
+    named = [offer for offer in known if is_tool(offer) or is_toolkit(offer) or isinstance(offer, Registry)]
+    held = {id(tool) for it in named if isinstance(it, Registry) for tool in it.offered}
+    items = {id(it): it for offer in named for it in (offer if isinstance(offer, Registry) else listing(offer))}
+    replaced = _find_replaced((*named, *items.values(), *(it for group in groups for it in group.values())))
     items = {key: it for key, it in items.items() if key not in replaced}
-    ready = [it if isinstance(it, CompiledTool) else _adopt(it).compiled for it in items.values()]
-    return list({id(it): it for it in ready if id(it) not in held or id(it) in items}.values())
+    made = {id(it): it for it in map(_compile, items.values())}
+    ready = [it for it in made.values() if id(it) not in held or id(it) in items]
+    for group in groups:
+        left = [it for key, it in group.items() if key not in replaced and key not in items]
+        ready += _find_new(ready, left, held)
+    return ready
+
+
+def _compile(item: Any) -> CompiledTool:
+    return item if isinstance(item, CompiledTool) else _adopt(item).compiled
+
+
+def _find_new(ready: Sequence[CompiledTool], items: Iterable[Any], held: Container[int]) -> list[CompiledTool]:
+    """Make those ready that are not offered otherwise: themselves, in a registry, or as others that are the same."""
+    known = {id(tool) for tool in ready}
+    same = {(tool.name, tool.source) for tool in ready}
+    made = {id(it): it for it in map(_compile, items)}
+    fresh = (it for key, it in made.items() if key not in known and key not in held)
+    return [it for it in fresh if (it.name, it.source) not in same]
 
 
 def tools_of(offered: object) -> Iterator[CompiledTool]:
@@ -82,33 +111,33 @@ def _find_replaced(offers: Iterable[Any]) -> set[int]:
 
 
 def is_offer(item: object) -> bool:
-    """Return whether this is a tool, a toolkit or a registry."""
-    return is_tool(item) or _is_toolkit(item) or isinstance(item, Registry)
+    """Return whether this is a tool, a toolkit, a registry, or a collection of tools and toolkits alone."""
+    return is_tool(item) or is_toolkit(item) or isinstance(item, Registry) or bool(list_held(item))
 
 
-def is_tool(item: object) -> bool:
-    """Return whether this is a tool, of another library too."""
-    return isinstance(item, BaseTool | HostedTool) or is_foreign_tool(item) or adopt_declaration(item) is not None
-
-
-def _is_toolkit(item: object) -> bool:
-    return isinstance(item, BaseToolkit) or is_foreign_toolkit(item)
-
-
-def _list_tools(offer: Any) -> list[Any]:
+def _list_tools(offer: Any, tell: Tell) -> list[Any]:
     if is_tool(offer):
         return [offer]
-    where = f"{find_source(offer.get_tools)}: toolkit {type(offer).__name__}"
+    place, toolkit = find_source(offer.get_tools), f"toolkit {type(offer).__name__}"
     try:
-        tools = list(offer.get_tools())
+        answer = offer.get_tools()
+        tools = list(answer) if isinstance(answer, Iterable) else [answer]
     except DefinitionError:
         raise
     except BaseException as error:
-        raise DiscoveryError(f"{where} cannot make its tools: {type(error).__name__}: {error}") from error
-    for it in tools:
-        if not is_tool(it):
-            raise DiscoveryError(f"{where} has to return tools, not {type(it).__name__}; decorate it with @tool.")
-    return tools
+        raise DiscoveryError(f"{place}: {toolkit} cannot make its tools: {type(error).__name__}: {error}") from error
+    others = [it for it in tools if not is_tool(it)]
+    if others and len(others) < len(tools):
+        wrong = type(others[0]).__name__
+        raise DiscoveryError(f"{place}: {toolkit} has to return tools, not {wrong}; decorate it with @tool.")
+    if not tools or others:
+        wrong = f"{type(others[0]).__name__}; decorate it with @tool" if others else "an empty list"
+        tell(place, f"{toolkit} offers nothing: it has to return tools, not {wrong}")
+    return [] if others else tools
+
+
+def _log(place: str, text: str) -> None:
+    logger.warning("%s: %s", place, text)
 
 
 def _adopt(item: Any) -> Compilable:

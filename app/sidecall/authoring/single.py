@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import BaseModel
 
@@ -27,6 +27,8 @@ class Tool(StructuredTool):
     The model sees one string argument, `__arg1`; what it sends may have any name. An `args_schema` with one field says
     more exactly what is wanted. The function may ask for `callbacks` and a RunnableConfig besides.
     """
+
+    _reads_signature: ClassVar[bool] = False
 
     def __init__(
         self, name: str, func: Callable[..., Any] | None = None, description: str = "", **options: Any

@@ -1,9 +1,16 @@
-"""Take the options of other decorators under their own names."""
+"""Take the options of other decorators under their own names, and guess what misspelt ones mean."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
 
 from sidecall.core.errors import InvalidToolOption
+from sidecall.core.options import ToolAnnotations
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.core.mistakes import resemblance as _resemblance
+else:
+    _resemblance = Later("sidecall.core.mistakes.resemblance")
 
 # The OpenAI Agents SDK's name, and ours.
 _NAMES: Mapping[str, str] = {
@@ -11,6 +18,7 @@ _NAMES: Mapping[str, str] = {
     "description_override": "description",
     "strict_mode": "strict",
     "needs_approval": "requires_approval",
+    "timeout_seconds": "timeout",
 }
 
 
@@ -37,3 +45,16 @@ def _translate_values(options: dict[str, Any]) -> dict[str, Any]:
         del options["failure_error_function"]
         options.setdefault("handle_tool_error", None)
     return options
+
+
+def suggest_annotation(name: str) -> str:
+    """Word which of the annotations a misspelt one was likely meant to be; empty where it resembles none."""
+    meant = _resemblance.find_likely(name, ToolAnnotations.model_fields)
+    return "" if meant is None else f" Did you mean {meant}?"
+
+
+def refuse_option(name: str, known: Collection[str]) -> str:
+    """Word that there is no such option: which one was likely meant, and which there are."""
+    meant = _NAMES.get(name) or _resemblance.find_likely(name, [*known, "name", *_NAMES])
+    hint = "the" if meant is None else f"did you mean {_NAMES.get(meant, meant)}? The"
+    return f"there is no option `{name}`; {hint} options are: {', '.join(known)}."

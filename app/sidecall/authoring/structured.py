@@ -3,11 +3,12 @@
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 from weakref import WeakValueDictionary
 
 from pydantic import PrivateAttr
 
+from sidecall.authoring.foreign.elsewhere import refuse_elsewhere
 from sidecall.authoring.methods import bind, find_missing_owner, is_written_in, unwrap_method
 from sidecall.authoring.overrides import find_override, keep_wanted, stand_around
 from sidecall.authoring.pickled import find_again, find_place
@@ -29,6 +30,8 @@ class StructuredTool(BaseTool):
     func: Callable[..., Any] | None = None
     coroutine: Callable[..., Any] | None = None
 
+    # Whether the arguments are those of the function, where nothing else says them.
+    _reads_signature: ClassVar[bool] = True
     _is_method: bool = PrivateAttr(default=False)
     _kind: str = PrivateAttr(default="function")
     # By the id of what they are bound to, which they keep alive; who holds none of them is not kept alive by us.
@@ -59,11 +62,12 @@ class StructuredTool(BaseTool):
             options: The other fields of BaseTool.
 
         Raises:
-            InvalidToolOption: There is no function, or an option is wrong.
+            InvalidToolOption: There is no function, it is a tool of another library, or an option is wrong.
         """
         target = func or coroutine
         if target is None:
             raise InvalidToolOption("Function and/or coroutine must be provided")
+        refuse_elsewhere(target, is_described=args_schema is not None or not cls._reads_signature)
         if not infer_schema and args_schema is None:
             raise InvalidToolOption(f"{find_source(target)}: infer_schema=False needs an args_schema; or use Tool.")
         if description is not None:

@@ -19,6 +19,7 @@ from sidecall.authoring.native import make_grammar_model, refuse_misfit
 from sidecall.authoring.options import OptionFields
 from sidecall.authoring.preview import fit_preview
 from sidecall.authoring.runnable import ConfiguredTool, RunnableFace
+from sidecall.authoring.spellings import refuse_option, suggest_annotation
 from sidecall.core.errors import DefinitionError, InvalidToolOption, SchemaAnnotationError
 from sidecall.core.native.kinds import name_member
 from sidecall.core.options import ToolOptions
@@ -241,12 +242,14 @@ def _explain(kind: type[BaseTool], options: Mapping[str, Any], error: Validation
     target = options.get("func") or options.get("coroutine") or kind
     where = f"{find_source(target)}: tool {options.get('name') or getattr(target, '__name__', '?')!r}"
     if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
-        known = ", ".join(name for name in kind.model_fields if name not in ("name", "func", "coroutine"))
-        return f"{where}: there is no option `{first['loc'][0]}`; the options are: {known}."
+        known = [name for name in kind.model_fields if name not in ("name", "func", "coroutine")]
+        return f"{where}: {refuse_option(str(first['loc'][0]), known)}"
     # Others are the types of a union's members.
     place = [part for part in first["loc"] if isinstance(part, int) or part.isidentifier()]
-    example = _EXAMPLES.get(str(first["loc"][0]), "")
-    return f"{where}: option `{format_path(place)}`: {first['msg']}.{example}"
+    more = _EXAMPLES.get(str(first["loc"][0]), "")
+    if first["type"] == "extra_forbidden" and first["loc"][0] == "annotations":
+        more = suggest_annotation(str(first["loc"][-1]))
+    return f"{where}: option `{format_path(place)}`: {first['msg']}.{more}"
 
 
 _EXAMPLES = {"command": ' It is the program and its arguments, such as ["wc", "-w", "<{text}"].'}

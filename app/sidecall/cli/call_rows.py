@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sidecall.cli.printing.console import make_console
+
 _COLORS = {"succeeded": "green", "failed": "red", "outcome_unknown": "red", "running": "cyan", "pending": "yellow"}
 
 # How the times of an approval are called, in their order.
@@ -75,7 +77,7 @@ def print_approval(approval: dict[str, Any]) -> None:
     for name, value in rows.items():
         if value is not None:
             table.add_row(name, Text(_write_whole(value), _COLORS.get(str(value), "")))
-    Console(highlight=False).print(table)
+    make_console().print(table)
 
 
 def print_rules(rules: Iterable[dict[str, Any]]) -> None:
@@ -122,7 +124,7 @@ def _print_table(headings: Sequence[str], rows: Sequence[tuple[str, ...]]) -> No
 
 def open_console() -> Console:
     """Write no wider than the terminal, or than COLUMNS says; a pipe or a file takes all there is."""
-    console = Console(highlight=False)
+    console = make_console()
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = _BOUNDLESS
     return console

@@ -5,17 +5,19 @@ from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
+from rich.text import Text
 
 from sidecall.access import map_tags
 from sidecall.auth.toolsets import read_toolsets
 from sidecall.authoring.offers import tools_of
 from sidecall.authoring.omissions.find import Omission
 from sidecall.cli.checks.unread import find_unread
+from sidecall.cli.checks.unset import find_unset
 from sidecall.cli.contract.lock import compare_with_lock, find_exit_code, print_changes
 from sidecall.cli.moved import find_unmet
 from sidecall.cli.options import Toolkits, Tools
+from sidecall.cli.printing.console import make_console
+from sidecall.cli.starting.empty import explain_emptiness
 from sidecall.cli.starting.given import load_registry, read_settings, write_count
 from sidecall.cli.tokens import estimate_tokens
 from sidecall.executors.process.finder import Finder
@@ -37,11 +39,18 @@ def _find_all(settings: Settings, registry: Registry, omissions: Iterable[Omissi
         *find_unread(settings.places),
         *_check_toolsets(settings, registry),
         *_check_programs(registry),
+        *find_unset(settings, registry),
+        *_check_emptiness(settings, registry),
         *(
             Finding(tool.name, "error", f"cannot have executor='process': {reason}")
             for tool, reason in find_unfit(registry, Finder(tools_of))
         ),
     ]
+
+
+def _check_emptiness(settings: Settings, registry: Registry) -> list[Finding]:
+    lack = explain_emptiness(settings, registry)
+    return [] if lack is None else [Finding(",".join(settings.places), "error", lack)]
 
 
 def _check_toolsets(settings: Settings, registry: Registry) -> list[Finding]:
@@ -73,14 +82,14 @@ def check(
     omissions: list[Omission] = []
     registry = load_registry(settings, omissions.append)
     findings = _find_all(settings, registry, omissions)
-    console = Console(soft_wrap=True, highlight=False)
+    console = make_console(soft_wrap=True)
     for finding in findings:
-        level = f"[{_COLORS[finding.level]}]{finding.level:7}[/]"
-        console.print(f"{level} [cyan]{finding.tool}[/] {escape(finding.message)}")
+        level = f"{finding.level:7}", _COLORS[finding.level]
+        console.print(Text.assemble(level, " ", (finding.tool, "cyan"), f" {finding.message}"))
     errors = sum(finding.level == "error" for finding in findings)
     tokens = {tool.name: estimate_tokens(tool) for tool in registry}
     for name, count in tokens.items():
-        console.print(f"[dim]tokens [/] [cyan]{name}[/] about {count}")
+        console.print(Text.assemble(("tokens ", "dim"), " ", (name, "cyan"), f" about {count}"))
     console.print(
         f"{write_count(len(registry), 'tool')}, {write_count(errors, 'error')},"
         f" {len(findings) - errors} warnings and notes,"

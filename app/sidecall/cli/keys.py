@@ -7,13 +7,12 @@ from typing import Annotated
 
 import typer
 from pydantic import ValidationError
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Column, Table
 
 from sidecall.auth.key_file import KeyFile
 from sidecall.auth.keys import ApiKey, mint_key
 from sidecall.auth.scopes import CALL, SERVER_SCOPES
+from sidecall.cli.printing.console import make_console
 from sidecall.cli.printing.json_output import print_json
 from sidecall.cli.starting.given import read_settings
 from sidecall.core.context import ANY_SCOPE
@@ -86,8 +85,8 @@ def list_keys(
     table = Table(*headings, box=None, header_style="bold")
     for key in found:
         scopes = "all" if ANY_SCOPE in key.scopes else " ".join(key.scopes)
-        table.add_row(*map(escape, (key.id, key.subject, key.tenant, scopes, _write(key.created_at), _state_of(key))))
-    Console().print(table)
+        table.add_row(key.id, key.subject, key.tenant, scopes, _write(key.created_at), _state_of(key))
+    make_console().print(table)
 
 
 @keys.command()

@@ -14,7 +14,7 @@ from sidecall.loading import add_project
 # What reads and explains all commands; to start a server takes neither.
 commands, serving = Later("sidecall.cli.commands"), Later("sidecall.cli.starting.serving")
 # Which takes as long to load as many of our rooms.
-console, markup = Later("rich.console"), Later("rich.markup")
+printing, rich_text = Later("sidecall.cli.printing.console"), Later("rich.text")
 
 # Characters of a wrong value that are said back.
 _MOST_OF_VALUE = 200
@@ -65,5 +65,5 @@ def _word(item: ErrorDetails) -> str:
 
 
 def _complain(message: str) -> None:
-    text = f"[bold red]error:[/] {markup.escape(message)}"
-    console.Console(stderr=True, soft_wrap=True).print(text, highlight=False)
+    said = rich_text.Text.assemble(("error:", "bold red"), f" {message}")
+    printing.make_console(to_err=True, soft_wrap=True).print(said)

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Annotated, BinaryIO
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from sidecall.cli.call_rows import clean
-from sidecall.cli.options import Toolkits, Tools
+from sidecall.cli.options import AllowEmpty, Toolkits, Tools
+from sidecall.cli.printing.console import make_console
 from sidecall.cli.printing.json_output import print_json
+from sidecall.cli.starting.empty import refuse_empty
 from sidecall.cli.starting.given import load_registry, read_settings, write_count
 from sidecall.core.errors import SidecallError
 from sidecall.main import create_app
@@ -44,12 +45,15 @@ def mcp(
     tools: Tools = None,
     toolkits: Toolkits = None,
     reload: Annotated[bool | None, typer.Option("--reload", help="Load tools again when their files change.")] = None,
+    allow_empty: AllowEmpty = None,
 ) -> None:
     """Serve the tools over MCP to the program that starts this one, through its pipes (stdio)."""
     sink = _claim_output()
-    settings = read_settings(tools=tools, toolkits=toolkits, reload=reload)
+    settings = read_settings(tools=tools, toolkits=toolkits, reload=reload, allow_empty=allow_empty)
     logging.config.dictConfig(make_log_config(settings.log_level, settings.log_format, settings.log_redact))
-    asyncio.run(_serve(settings, load_registry(settings), sink))
+    registry = load_registry(settings)
+    refuse_empty(settings, registry)
+    asyncio.run(_serve(settings, registry, sink))
 
 
 def _claim_output() -> BinaryIO:
@@ -75,17 +79,17 @@ def list_mcp_servers(
 ) -> None:
     """List the servers whose tools were accepted, and the tools that wait, with what they say of themselves."""
     pins = _open_pins(file).read()
-    console = Console()
+    console = make_console()
     if as_json:
         print_json(pins.model_dump())
         return
     table = Table("server", "accepted", "waiting", "description", box=None, header_style="bold")
     for server in sorted(pins.accepted.keys() | pins.waiting.keys()):
-        table.add_row(escape(server), str(len(pins.accepted.get(server, ()))))
+        table.add_row(server, str(len(pins.accepted.get(server, ()))))
         for name in pins.waiting.get(server, {}):
             # What a server says must not move the cursor over what is looked at here.
             shown = "\n".join(map(clean, pins.describe_change(server, name).split("\n")))
-            table.add_row("", "", f"[yellow]{escape(clean(name))}[/]", escape(shown))
+            table.add_row("", "", Text(clean(name), "yellow"), shown)
     console.print(table)
 
 

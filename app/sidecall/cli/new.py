@@ -1,5 +1,6 @@
 """sidecall new: write a tool and its test to start from."""
 
+import importlib.util
 import keyword
 import sys
 from collections.abc import Mapping
@@ -8,8 +9,11 @@ from typing import Annotated
 
 import typer
 
-from sidecall.core.errors import InvalidToolName
+from sidecall.core.errors import InvalidToolName, ToolException
 from sidecall.core.tool import NAME
+
+# Where installed packages lie.
+_INSTALLED = frozenset(("site-packages", "dist-packages"))
 
 _TOOL = '''"""{title}."""
 
@@ -70,23 +74,48 @@ def new(
     """Write a tool file with its test."""
     if not NAME.fullmatch(name):
         raise InvalidToolName(f"{name!r}: {InvalidToolName.__doc__}")
-    stem = _make_identifier(name)
     is_package = (folder / "__init__.py").is_file()
+    stem, function = _name_file(name, is_package=is_package), _name_function(name)
     tests = Path("tests") / folder.name if is_package and Path("tests").is_dir() else folder
     module = f"{folder.name}.{stem}" if is_package else stem
-    fields = {"title": name, "function": stem, "module": module, "option": "" if stem == name else f'("{name}")'}
+    option = "" if function == name else f'("{name}")'
+    fields = {"title": name, "function": function, "module": module, "option": option}
     test = tests / f"test_{stem}.py"
     _write({folder / f"{stem}.py": _TOOL.format(**fields), test: _TEST.format(**fields)})
     typer.echo(f"Try it: sidecall call {name} text=hello times=2 --tools {folder}")
     typer.echo(f"Test it, with pytest installed: python -m pytest {test}")
 
 
-def _make_identifier(name: str) -> str:
-    """Name the file and the function: what discovery would leave alone, or Python take for another, gets a prefix."""
+def _name_file(name: str, *, is_package: bool) -> str:
+    """Name the file as the tool, with a prefix where it would be left alone or taken for another module."""
     stem = name.replace("-", "_")
-    is_taken = keyword.iskeyword(stem) or stem in sys.stdlib_module_names
-    is_left_alone = stem.startswith(("_", "test_", "conftest")) or stem == "tests"
-    return f"tool_{stem}" if is_taken or is_left_alone or not stem.isidentifier() else stem
+    is_left_alone = _is_left_alone(stem) or stem.startswith("conftest")
+    is_plain = _is_import_name(stem) and not is_left_alone and (is_package or not _is_module(stem))
+    return stem if is_plain else f"tool_{stem}"
+
+
+def _name_function(name: str) -> str:
+    """Name the function as the tool, with a prefix where Python, discovery or pytest would not take it for one."""
+    function = name.replace("-", "_")
+    is_plain = _is_import_name(function) and not _is_left_alone(function) and function != ToolException.__name__
+    return function if is_plain else f"tool_{function}"
+
+
+def _is_import_name(name: str) -> bool:
+    """Return whether an import can say this name."""
+    return name.isidentifier() and not keyword.iskeyword(name)
+
+
+def _is_left_alone(name: str) -> bool:
+    return name.startswith(("_", "test_")) or name == "tests"
+
+
+def _is_module(name: str) -> bool:
+    """Return whether there is a module of this name that is no part of the project."""
+    if name in sys.stdlib_module_names or name == __name__.partition(".")[0]:
+        return True
+    spec = importlib.util.find_spec(name)
+    return bool(spec and spec.origin) and not _INSTALLED.isdisjoint(Path(str(spec.origin)).parts)
 
 
 def _write(files: Mapping[Path, str]) -> None:

@@ -14,6 +14,13 @@ Tools = Annotated[
     ),
 ]
 
+AllowEmpty = Annotated[
+    bool | None,
+    typer.Option(
+        "--allow-empty", help="Start though no tool would be offered. [default: SIDECALL_ALLOW_EMPTY, else no]"
+    ),
+]
+
 Toolkits = Annotated[
     list[str] | None,
     typer.Option(

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from sidecall.cli.options import Toolkits, Tools
+from sidecall.cli.options import AllowEmpty, Toolkits, Tools
 from sidecall.cli.starting import serving
 
 
@@ -15,6 +15,7 @@ def serve(
     toolkits: Toolkits = None,
     workers: Annotated[int | None, typer.Option(help="Server processes. [default: 1]")] = None,
     reload: Annotated[bool | None, typer.Option("--reload", help="Load tools again when their files change.")] = None,
+    allow_empty: AllowEmpty = None,
 ) -> None:
     """Serve the tools over HTTP."""
-    serving.serve(host, port, tools, toolkits, workers, reload)
+    serving.serve(host, port, tools, toolkits, workers, reload, allow_empty)

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from sidecall.cli.call_rows import clean, write_time
+from sidecall.cli.printing.console import make_console
 from sidecall.cli.printing.json_output import print_json
 from sidecall.cli.remote import DEFAULT_URL, AsJson, Url, ask, reach
 from sidecall.cli.starting.given import write_count
@@ -40,7 +40,7 @@ def print_status(found: dict[str, Any]) -> None:
     table.add_column(overflow="fold")
     for name, text in _write_rows(found):
         table.add_row(name, text)
-    Console(highlight=False).print(table)
+    make_console().print(table)
 
 
 def _write_rows(found: dict[str, Any]) -> Iterator[_Row]:

@@ -3,11 +3,11 @@
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from sidecall.cli.options import Toolkits, Tools
+from sidecall.cli.printing.console import make_console
 from sidecall.cli.printing.json_output import print_json
 from sidecall.cli.starting.given import load_registry, read_settings, write_count
 from sidecall.cli.tokens import estimate_tokens
@@ -25,7 +25,7 @@ def tools(
 ) -> None:
     """List the tools as a table, or as JSON for a provider."""
     registry = load_registry(read_settings(tools=tools, toolkits=toolkits))
-    console = Console()
+    console = make_console()
     if format is not None:
         print_json(render_definitions(list(registry), format, strict=strict))
         return
@@ -40,7 +40,7 @@ def tools(
             " ".join(tool.options.tags),
             tool.source,
         )
-        table.add_row(f"[cyan]{tool.name}[/]", *(escape(text) for text in texts))
+        table.add_row(Text(tool.name, "cyan"), *texts)
     console.print(table)
     console.print(f"{write_count(len(tokens), 'tool')}, about {sum(tokens.values())} tokens")
 

@@ -23,6 +23,7 @@
     + InvalidArguments
     + ToolException            raised by tool authors
     + ToolExecutionError
+    + ToolNotConfigured
     + ToolTimeout
     + ToolOutputError
     + CallDenied, CallRejected by a guardrail, by a person
@@ -258,6 +259,23 @@ class ToolExecutionError(ToolFailure):
 
     def __init__(self, tool: str, call_id: str) -> None:
         super().__init__(f"Error: {tool} failed unexpectedly (call {call_id}). {SEE_LOG}")
+
+
+class ToolNotConfigured(ToolFailure):
+    """The tool lacks what nobody has set: the model gets a generic text, the operator what it is."""
+
+    kind = "not_configured"
+
+    def __init__(self, message: str, lack: str) -> None:
+        super().__init__(message)
+        self.lack = lack
+        self.add_note(lack)  # For whoever calls the tool from a program, without a log.
+
+
+def refuse_unconfigured(tool: str, call_id: str, lack: str) -> ToolNotConfigured:
+    """Make the failure of a call whose tool lacks this."""
+    text = f"Error: {tool} is not configured here, so it cannot run (call {call_id}). {SEE_LOG}"
+    return ToolNotConfigured(text, lack)
 
 
 class ToolTimeout(ToolFailure):

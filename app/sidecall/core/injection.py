@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from sidecall.core.context import ToolContext
-from sidecall.core.errors import MissingContext, SidecallError, ToolExecutionError
+from sidecall.core.errors import MissingContext, SidecallError, ToolExecutionError, refuse_unconfigured
 from sidecall.core.options import ToolOptions
 from sidecall.core.pointer import format_path
 from sidecall.core.run.sandbox import CommandSandbox, PythonSandbox, Sandbox
@@ -148,7 +148,8 @@ class Injection:
 
         Raises:
             MissingContext: The caller sent nothing for it and it has no default, or what it sent does not fit.
-            ToolExecutionError: The server lacks a secret, or a validator of the author's crashed.
+            ToolNotConfigured: A secret is not set.
+            ToolExecutionError: A secret is of no use, or a validator of the author's crashed.
         """
         if self.source == "call_id":
             values[self.parameter] = supply.call_id
@@ -181,7 +182,9 @@ class Injection:
     def _fill_secret(self, values: dict[str, Any], supply: Supply) -> None:
         secret = supply.secrets(self.field or "", self.of)
         if secret is None and self.required:
-            raise _make_error(supply, f"The secret {self.field} is not set, {_NOWHERE[self.of]}.")
+            context = supply.tool_context
+            lack = f"The secret {self.field} is not set, {_NOWHERE[self.of]}."
+            raise refuse_unconfigured(context.tool_name, context.tool_call_id, lack)
         if secret is not None:
             self._keep_secret(values, secret, supply, f"secret {self.field}")
 

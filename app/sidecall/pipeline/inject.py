@@ -15,6 +15,7 @@ def inject(invocation: Invocation) -> None:
 
     Raises:
         MissingContext: The caller did not send what a hidden parameter needs.
+        ToolNotConfigured: A secret is not set.
     """
     forged = invocation.tool.hidden_names & invocation.args.keys()
     if forged:

@@ -13,7 +13,8 @@ def fill_hidden(invocation: Invocation) -> None:
 
     Raises:
         MissingContext: The caller did not send what one of them needs.
-        ToolExecutionError: The server lacks a secret, or a validator of the author's crashes.
+        ToolNotConfigured: A secret is not set.
+        ToolExecutionError: A secret is of no use, or a validator of the author's crashes.
     """
     supply = invocation.supply()
     filled: dict[str, Any] = {}

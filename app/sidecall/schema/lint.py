@@ -51,7 +51,7 @@ def lint_tool(tool: CompiledTool) -> list[Finding]:
                 *_name_unmet(tool),
             )
         ),
-        *(("note", text) for text in (*_list_obstacles(flat), *find_changing_defaults(flat))),
+        *(("note", text) for text in (*_find_receivers(schema), *_list_obstacles(flat), *find_changing_defaults(flat))),
     ]
     # A choice may say the same of several members.
     return [Finding(tool.name, _LEVELS[level], message) for level, message in dict.fromkeys(found)]
@@ -104,6 +104,13 @@ def _find_undescribed(schema: Schema) -> Iterator[str]:
     for name, value in schema["properties"].items():
         if not value.get("description"):
             yield f"parameter `{name}` has no description; add it to the docstring's Args"
+
+
+def _find_receivers(schema: Schema) -> Iterator[str]:
+    """Find what mostly was a method: what its first parameter means is known to Python, and to no model."""
+    for name in schema["properties"]:
+        if name in ("self", "cls"):
+            yield f"parameter `{name}` is an argument that models send; of a method, offer the one of an instance"
 
 
 def _name_unmet(tool: CompiledTool) -> Iterator[str]:

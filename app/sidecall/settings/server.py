@@ -94,6 +94,11 @@ class Settings(
     )
     workers: int = Field(default=1, ge=1, description="Server processes; each has its own threads and limits.")
     reload: bool = Field(default=False, description="Watch the tools' files and load them again when they change.")
+    allow_empty: bool = Field(
+        default=False,
+        description="Whether a server starts that would offer no tool: none is found, and none can come later, from "
+        "MCP servers, OpenAPI documents or by `SIDECALL_RELOAD`.",
+    )
     mcp: bool = Field(default=True, description="Serve the tools at `/mcp` too, for clients of MCP.")
     mcp_sessions: bool = Field(
         default=True,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from sidecall.core.context import ANONYMOUS, cut_id
-from sidecall.core.errors import MissingContext, ToolExecutionError, ToolFailure, ToolOutputError
+from sidecall.core.errors import MissingContext, ToolExecutionError, ToolFailure, ToolNotConfigured, ToolOutputError
 from sidecall.core.invocation import CallRequest, Invocation
 from sidecall.telemetry.current import CALL, REQUEST_ID
 from sidecall.telemetry.json_lines import write_line
@@ -30,6 +30,8 @@ def log_predicate_failure(tool: str, error: BaseException) -> None:
 
 def log_failure(invocation: Invocation, failure: ToolFailure) -> None:
     """Log one line for a failure that needs a person, with the traceback that the model must not see."""
+    if isinstance(failure, ToolNotConfigured):
+        _log_lack(invocation, failure)
     if not isinstance(failure, (ToolExecutionError, ToolOutputError)):
         return
     keys = make_call_keys(invocation) | {
@@ -44,6 +46,24 @@ def log_failure(invocation: Invocation, failure: ToolFailure) -> None:
         keys["call_id"],
         keys["invocation_id"],
         exc_info=failure.__cause__ or failure,
+        extra=keys,
+    )
+
+
+def _log_lack(invocation: Invocation, failure: ToolNotConfigured) -> None:
+    """Log what somebody has to set; nothing has crashed, so that no traceback helps."""
+    keys = make_call_keys(invocation) | {
+        "event": "tool not configured",
+        "outcome": failure.kind,
+        "lack": failure.lack,
+        **_make_duration_key(invocation),
+    }
+    logger.error(
+        "tool %s is not configured: %s (call %s, invocation %s)",
+        keys["tool"],
+        failure.lack,
+        keys["call_id"],
+        keys["invocation_id"],
         extra=keys,
     )
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sidecall.core.errors import MissingContext, ToolException
+from sidecall.core.errors import MissingContext, ToolNotConfigured
 from sidecall.core.injection import Supply
 from sidecall.dataclasses import dataclass
 
@@ -51,11 +51,12 @@ class CallerHeaders:
         """Make the headers of one call.
 
         Raises:
-            ToolException: The caller keeps no secret of a name here.
+            ToolNotConfigured: The caller keeps no secret of a name here.
         """
         for name, value in secrets.items():
             if value is None:
-                raise ToolException(f"Error: this tool needs a secret {name} of its caller, who keeps none here.")
+                lack = f"needs a secret {name} of its caller, who keeps none here."
+                raise ToolNotConfigured(f"Error: this tool {lack}", f"It {lack}")
 
         def find(place: re.Match[str]) -> str:
             of, name = place.groups()

@@ -54,6 +54,6 @@ async def test_a_server_without_providers_lets_nobody_sign_in(make_client: MakeC
     call = await client.post("/tool_calls", json=write_token_call())
     pages = [await client.get(f"/oauth/{it}") for it in ("start", "callback")]
 
-    assert call.json()["response_metadata"]["error"]["kind"] == "execution_error"
+    assert call.json()["response_metadata"]["error"]["kind"] == "not_configured"
     assert [page.status_code for page in (*pages, await client.post("/oauth/start"))] == [404] * 3
     assert (await client.get("/oauth/tokens")).json() == []

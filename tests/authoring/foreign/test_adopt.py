@@ -32,6 +32,14 @@ class Kit(BaseToolkit):
         return [add]
 
 
+class AsyncKit(BaseToolkit):
+    """A toolkit of LangChain's whose tools are fetched."""
+
+    async def get_tools(self) -> list[Any]:  # type: ignore[override]
+        """Fetch them."""
+        return [add]
+
+
 class Client:
     """Something whose tools are fetched, or chosen."""
 
@@ -72,8 +80,9 @@ def test_a_tool_is_known(thing: Any, expected: bool) -> None:
     ("thing", "expected"),
     [
         pytest.param(Kit(), True, id="LangChain's"),
-        pytest.param(SimpleNamespace(get_tools=list), True, id="of that shape"),
-        pytest.param(Counter(start=1), True, id="ours"),
+        pytest.param(SimpleNamespace(get_tools=list), False, id="of that shape"),
+        pytest.param(Counter(start=1), False, id="ours"),
+        pytest.param(AsyncKit(), False, id="LangChain's, async"),
         pytest.param(Kit, False, id="a class"),
         pytest.param(Client(), False, id="async"),
         pytest.param(Choice(), False, id="with arguments"),
@@ -82,7 +91,7 @@ def test_a_tool_is_known(thing: Any, expected: bool) -> None:
     ],
 )
 def test_a_toolkit_is_known(thing: Any, expected: bool) -> None:
-    """By a `get_tools` that can be called as it is."""
+    """LangChain's, by a `get_tools` that can be called as it is."""
     assert is_foreign_toolkit(thing) is expected
 
 

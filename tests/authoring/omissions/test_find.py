@@ -32,17 +32,6 @@ def log(function):
 
 
 '''
-LANGCHAIN = '''from langchain_core.tools import tool as theirs
-
-
-@theirs
-def _add(a: int) -> int:
-    """Add."""
-    return a
-
-
-found = {"add": _add}
-'''
 WRAPPED = '''@log
 @log
 @tool
@@ -57,7 +46,8 @@ KIT = """class Kit(BaseToolkit):
 
 kit = Kit()
 """
-WRITE = "write adders = Registry(adders)"
+ALONE = "since it does not hold tools alone"
+TAKE = "or give each tool a name of its own there"
 _WAY = "write that decorator below @tool"
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -67,23 +57,38 @@ pytestmark = pytest.mark.usefixtures("here")
     ("text", "omissions"),
     [
         (
-            "adders = [make(i) for i in range(5)]\n",
-            [f"mine.py:23: adders holds tools that are not offered (add_0, add_1, add_2, ...): {WRITE}"],
-        ),
-        ("adders = (1, make(1))\n", [f"mine.py:23: adders holds tools that are not offered (add_1): {WRITE}"]),
-        (
-            "by_name = {'x': make(1)}\n",
+            "adders = [*(make(i) for i in range(5)), None]\n",
             [
-                "mine.py:23: by_name holds tools that are not offered (add_1):"
-                " write by_name = Registry(by_name.values())"
+                "mine.py:23: adders holds tools that are not offered (add_0, add_1, add_2, ...), "
+                f"{ALONE}: take out what is none, of the class NoneType, {TAKE}"
             ],
         ),
         (
-            LANGCHAIN,
-            ["mine.py:32: found holds tools that are not offered (_add): give each a name of its own there"],
+            "adders = (1, make(1))\n",
+            [
+                f"mine.py:23: adders holds tools that are not offered (add_1), {ALONE}: take out what is none, of the "
+                f"class int, {TAKE}"
+            ],
+        ),
+        (
+            "by_name = {'x': [make(1)], 'y': 'z'}\n",
+            [
+                f"mine.py:23: by_name holds tools that are not offered (add_1), {ALONE}: take out what is none, of the "
+                f"class str, {TAKE}"
+            ],
+        ),
+        (
+            "def plain():\n    pass\n\n\nadders = [plain, make(1)]\n",
+            [
+                f"mine.py:27: adders holds tools that are not offered (add_1), {ALONE}: "
+                "decorate the function plain with @tool"
+            ],
         ),
         (WRAPPED, [f"mine.py:26: shout is not offered: it is a function around the tool 'shout'; {_WAY}"]),
-        ("if True:\n    one: list = [make(1)]\n", ["mine.py:24: one holds tools that are not offered (add_1): write"]),
+        (
+            "if True:\n    one: list = [make(1), 2]\n",
+            ["mine.py:24: one holds tools that are not offered (add_1), since"],
+        ),
     ],
 )
 def test_what_is_not_offered_is_told(text: str, omissions: list[str]) -> None:
@@ -98,15 +103,25 @@ def test_what_is_not_offered_is_told(text: str, omissions: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "offered"),
     [
-        ("one = make(1)\nadders = [one]\n", ["add_1"]),
+        ("one = make(1)\nadders = [one, 1]\n", ["add_1"]),
         ("adders = [make(1)]\nadders = Registry(adders)\n", ["add_1"]),
         ("adders = [make(1)]\nmine = Registry(adders)\n", ["add_1"]),
-        (f"{KIT}adders = kit.get_tools()\n", ["add_1"]),
+        ("adders = [make(1), None]\nmine = Registry(adders[:1])\n", ["add_1"]),
+        (f"{KIT}adders = [*kit.get_tools(), None]\n", ["add_1"]),
         ("_adders = [make(1)]\n", []),
         ("numbers = [1, 2]\ntexts = {'a': 'b'}\nloud = log(print)\n", []),
         ("_inner = make(1)\n__all__ = ['_inner', 'outer']\nouter = log(_inner)\n", ["add_1"]),
     ],
-    ids=["by itself", "in a registry of that name", "in a registry", "in a toolkit", "private", "others", "inside"],
+    ids=[
+        "by itself",
+        "in its registry",
+        "in a registry",
+        "among others",
+        "in a toolkit",
+        "private",
+        "others",
+        "inside",
+    ],
 )
 def test_what_is_offered_elsewhere_or_private_is_not_told(text: str, offered: list[str]) -> None:
     """Only what was forgotten is worth a line."""
@@ -119,7 +134,7 @@ def test_what_is_offered_elsewhere_or_private_is_not_told(text: str, offered: li
 
 def test_a_module_whose_source_is_gone_is_named_without_a_line(here: Path) -> None:
     """And one without a file by its name."""
-    module = load_file(write("mine.py", f"{HEAD}adders = [make(1)]\n"))
+    module = load_file(write("mine.py", f"{HEAD}adders = [make(1), 1]\n"))
     (here / "mine.py").unlink()
 
     assert [it.place for it in find_omissions(module)] == ["mine.py"]

@@ -15,6 +15,7 @@ from sidecall.cli.starting.words import read_serve
         ("serve --workers 2 --reload", {"workers": 2, "reload": True}),
         ("serve --reload --tools a.py --tools b.py", {"reload": True, "tools": ["a.py", "b.py"]}),
         ("serve --toolkit files --toolkit shell", {"toolkits": ["files", "shell"]}),
+        ("serve --allow-empty --port 1", {"allow_empty": True, "port": 1}),
         ("serve --port 1 --port 2", {"port": 2}),
     ],
 )

@@ -25,8 +25,9 @@ def found() -> int:
 
 
 BESIDE = '''
+from sidecall import BaseToolkit
 
-class Broken:
+class Broken(BaseToolkit):
     """Makes no tools."""
 
     def get_tools(self):

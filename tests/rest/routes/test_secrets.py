@@ -76,14 +76,14 @@ LOST = (
     "Error: either cannot run: this server cannot decrypt your secret KEY any more. "
     "Send it again with PUT /secrets/KEY."
 )
-FAILED = "Error: caller failed unexpectedly (call call_1). The details are in the server's log."
+UNSET = "Error: caller is not configured here, so it cannot run (call call_1). The details are in the server's log."
 
 
 @pytest.mark.parametrize(
     ("own", "theirs", "expected"),
     [
-        (None, None, ["n-o-n-e", "n-o-n-e", FAILED]),
-        (None, "theirs", ["t-h-e-i-r-s", "t-h-e-i-r-s", FAILED]),
+        (None, None, ["n-o-n-e", "n-o-n-e", UNSET]),
+        (None, "theirs", ["t-h-e-i-r-s", "t-h-e-i-r-s", UNSET]),
         ("mine", None, ["m-i-n-e", "n-o-n-e", "m-i-n-e"]),
         ("mine", "theirs", ["m-i-n-e", "t-h-e-i-r-s", "m-i-n-e"]),
     ],

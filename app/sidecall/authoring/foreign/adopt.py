@@ -8,6 +8,7 @@ from sidecall.authoring.structured import StructuredTool
 from sidecall.authoring.switches import takes
 from sidecall.core.errors import DefinitionError
 from sidecall.later import Later
+from sidecall.schema.foreign import is_instance_of
 from sidecall.schema.signature import find_source
 
 if TYPE_CHECKING:
@@ -42,8 +43,11 @@ def is_foreign_tool(thing: object) -> bool:
 
 
 def is_foreign_toolkit(thing: Any) -> bool:
-    """Return whether this is a group of another library's tools: `get_tools` lists them when it is called as it is."""
-    if not _has(thing, ("get_tools",)):
+    """Return whether this is a toolkit of LangChain's, whose `get_tools` lists its tools when it is called as it is.
+
+    No other object's is called: what a method of that name does elsewhere is not known.
+    """
+    if not is_instance_of(thing, "langchain_core", "BaseToolkit"):
         return False
     get_tools = thing.get_tools
     return callable(get_tools) and not inspect.iscoroutinefunction(get_tools) and takes(get_tools, 0)

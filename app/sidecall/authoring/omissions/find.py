@@ -1,15 +1,17 @@
 """Find what a module seems to offer and does not, with its line and what to write in its place."""
 
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 from types import FunctionType, ModuleType
 from typing import Any
 
 from sidecall.authoring.foreign.declared import explain_not_offered
-from sidecall.authoring.foreign.hosted_tool import HostedTool
-from sidecall.authoring.offers import find_public, is_offer, is_tool
+from sidecall.authoring.offers import find_public, is_offer
+from sidecall.authoring.omissions.elsewhere import find_elsewhere
 from sidecall.authoring.omissions.lines import find_place
+from sidecall.authoring.recognition import COLLECTIONS, is_tool, walk
+from sidecall.authoring.structured import StructuredTool
 from sidecall.authoring.tool import BaseTool
 from sidecall.authoring.toolkit import BaseToolkit
 from sidecall.dataclasses import dataclass
@@ -27,7 +29,6 @@ class Omission:
 
 TakeOmission = Callable[[Omission], object]
 
-_COLLECTIONS = (list, tuple, set, frozenset, dict)
 # A list of tools begins with one; in others nothing is looked for far.
 _MOST_LOOKED_AT = 100
 _MOST_NAMED = 3
@@ -38,11 +39,16 @@ def find_omissions(module: ModuleType) -> Iterator[Omission]:
     """Find what is not offered of that which has no leading underscore, or which `__all__` names."""
     public = find_public(module)
     offered = _list_offered(public.values())
-    for name, item in public.items():
-        if not is_offer(item):
-            text, tools = _explain(module, name, item, public.values(), offered)
-            if text:
-                yield Omission(find_place(module, name), text, tools)
+    others = {name: it for name, it in public.items() if not is_offer(it)}
+    told = set()
+    for name, text, tools in find_elsewhere(module, others):
+        told.add(name)
+        yield Omission(find_place(module, name), text, tools)
+    for name, item in others.items():
+        text, tools = _explain(module, name, item, public.values(), offered)
+        # Of what is named already nothing else has to be said, but of what stands beside it in a list.
+        if text and (name not in told or isinstance(item, COLLECTIONS)):
+            yield Omission(find_place(module, name), text, tools)
 
 
 def _list_offered(items: Collection[Any]) -> set[int]:
@@ -60,18 +66,44 @@ def _explain(
         return _remind_of_instance(module, item, items), ()
     if isinstance(item, FunctionType):
         return _explain_wrapper(name, item, offered)
-    if isinstance(item, _COLLECTIONS):
+    if isinstance(item, COLLECTIONS):
         return _explain_collection(name, item, offered)
-    return "", ()
+    return _explain_group(name, item), ()
+
+
+def _explain_group(name: str, item: Any) -> str:
+    """Explain that no method is called of which only the name is known; it is looked at, not asked for."""
+    get_tools = inspect.getattr_static(type(item), "get_tools", None)
+    if not isinstance(get_tools, FunctionType) or isinstance(item, Registry):
+        return ""
+    if inspect.iscoroutinefunction(get_tools):
+        return f"{name}, of the class {type(item).__name__}, is not offered: nothing awaits its get_tools()"
+    text = f"its get_tools() is not called, since {type(item).__name__} is no BaseToolkit of sidecall or LangChain"
+    return f"{name} is not offered: {text}; make it one, or write tools = {name}.get_tools()"
 
 
 def _remind_of_instance(module: ModuleType, kind: type, items: Collection[Any]) -> str:
     if not issubclass(kind, BaseTool | BaseToolkit) or kind.__module__ != module.__name__:
         return ""
-    if any(isinstance(item, kind) for item in items) or kind.__subclasses__():
+    if any(isinstance(item, kind) or _stands_in(item, kind) for item in _list_all(items)) or kind.__subclasses__():
         return ""
     variable = "tool" if issubclass(kind, BaseTool) else "toolkit"
     return f"class {kind.__name__} is not offered; make an instance: {variable} = {kind.__name__}()"
+
+
+def _stands_in(item: Any, kind: type) -> bool:
+    """Return whether a tool's function is written in a class, as those are that an instance of it has made."""
+    function = (item.func or item.coroutine) if isinstance(item, StructuredTool) else None
+    return str(getattr(function, "__qualname__", "")).startswith(f"{kind.__qualname__}.")
+
+
+def _list_all(items: Iterable[Any]) -> Iterator[Any]:
+    """List what stands under a name, and what is in collections and registries."""
+    for item in items:
+        if isinstance(item, (Registry, *COLLECTIONS)):
+            yield from islice(item.given if isinstance(item, Registry) else walk(item), _MOST_LOOKED_AT)
+        else:
+            yield item
 
 
 def _explain_wrapper(name: str, function: FunctionType, offered: set[int]) -> tuple[str, tuple[str, ...]]:
@@ -86,13 +118,22 @@ def _explain_wrapper(name: str, function: FunctionType, offered: set[int]) -> tu
 
 
 def _explain_collection(name: str, items: Any, offered: set[int]) -> tuple[str, tuple[str, ...]]:
-    values = islice(items.values() if isinstance(items, Mapping) else items, _MOST_LOOKED_AT)
+    """Explain that of a collection which holds something else, too, no tools are offered."""
+    values = list(islice(walk(items), _MOST_LOOKED_AT))
     tools = [it for it in values if is_tool(it) and id(it) not in offered]
-    if not tools:
+    others = [it for it in values if not is_offer(it)]
+    if not tools or not others:
         return "", ()
     names = tuple(str(it.name) for it in tools)
     shown = f"{', '.join(names[:_MOST_NAMED])}{', ...' if len(names) > _MOST_NAMED else ''}"
-    whole = f"{name}.values()" if isinstance(items, Mapping) else name
-    ours = all(isinstance(it, BaseTool | HostedTool) for it in tools)
-    mend = f"write {name} = Registry({whole})" if ours else "give each a name of its own there"
-    return f"{name} holds tools that are not offered ({shown}): {mend}", names
+    return (
+        f"{name} holds tools that are not offered ({shown}), since it does not hold tools alone: {_mend(others[0])}",
+        names,
+    )
+
+
+def _mend(other: Any) -> str:
+    """Word what to do with something that keeps the tools beside it from being offered."""
+    if isinstance(other, FunctionType):
+        return f"decorate the function {other.__name__} with @tool"
+    return f"take out what is none, of the class {type(other).__name__}, or give each tool a name of its own there"

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from sidecall.cli.options import Toolkits
+from sidecall.cli.printing.console import make_console
 from sidecall.cli.printing.json_output import print_json
 from sidecall.cli.remote import AsJson
 from sidecall.cli.starting.given import read_settings
@@ -23,7 +23,7 @@ def toolkits(toolkits: Toolkits = None, as_json: AsJson = False) -> None:
     settings = read_settings(toolkits=toolkits)
     lacks = asyncio.run(_find_lacks(build_sandbox(settings)))
     told = [_tell(toolkit, toolkit.name in settings.toolkits, lacks[toolkit.name]) for toolkit in TOOLKITS]
-    console = Console()
+    console = make_console()
     if as_json:
         print_json(told)
         return
@@ -33,8 +33,8 @@ def toolkits(toolkits: Toolkits = None, as_json: AsJson = False) -> None:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for one in told:
-        state = "[green]on[/]" if one["on"] else "off"
-        table.add_row(f"[cyan]{one['name']}[/]", state, escape(_word(one)))
+        state = Text("on", "green") if one["on"] else "off"
+        table.add_row(Text(one["name"], "cyan"), state, _word(one))
     console.print(table)
     console.print("Switch one on with `sidecall serve --toolkit NAME`, or with SIDECALL_TOOLKITS.", style="dim")
 

@@ -5,10 +5,9 @@ from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
+from sidecall.cli.printing.console import make_console
 from sidecall.cli.printing.json_output import print_json
 from sidecall.cli.remote import DEFAULT_URL, AsJson, Url, ask, place_of, reach, require
 from sidecall.core.errors import SidecallError
@@ -30,13 +29,13 @@ class NoFile(SidecallError):
 def list_files(conversation: Conversation, as_json: AsJson = False, url: Url = DEFAULT_URL) -> None:
     """List the files of a conversation."""
     found = _list_all(url, conversation)
-    console = Console()
+    console = make_console()
     if as_json:
         print_json(found)
         return
     table = Table("file", "size", "from", box=None, header_style="bold", pad_edge=False)
     for file in found:
-        table.add_row(escape(file["path"]), write_size(file["bytes"]), file["source"])
+        table.add_row(file["path"], write_size(file["bytes"]), file["source"])
     console.print(table)
 
 

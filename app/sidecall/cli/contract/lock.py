@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 from rich.console import Console
-from rich.markup import escape
+from rich.text import Text
 
 from sidecall.cli.options import Tools
 from sidecall.cli.starting.given import load_registry, read_settings, write_count
@@ -38,8 +38,8 @@ def compare_with_lock(registry: Registry) -> list[ToolChange]:
 def print_changes(changes: list[ToolChange], console: Console) -> None:
     """Print what has changed, a line for each."""
     for each in changes:
-        level = "[red]breaks [/]" if each.change.breaks else "[dim]changed[/]"
-        console.print(f"{level} [cyan]{each.tool}[/] {escape(each.change.text)}")
+        level = ("breaks ", "red") if each.change.breaks else ("changed", "dim")
+        console.print(Text.assemble(level, " ", (each.tool, "cyan"), f" {each.change.text}"))
     breaking = sum(each.change.breaks for each in changes)
     console.print(f"{LOCK}: {write_count(len(changes), 'change')}, {breaking} of them break callers")
 

@@ -7,13 +7,14 @@ from typing import Any
 import httpx
 import typer
 from pydantic_core import to_json
-from rich.console import Console
 from rich.highlighter import JSONHighlighter
+
+from sidecall.cli.printing.console import make_console
 
 
 def print_json(data: Any, *, to_err: bool = False) -> None:
     """Print a value in several lines, with colors where it goes to a terminal."""
-    console = Console(stderr=to_err)
+    console = make_console(to_err=to_err)
     text = json.dumps(data, ensure_ascii=False, indent=2)
     console.print(JSONHighlighter()(escape(text) if console.is_terminal else text), soft_wrap=True)
 

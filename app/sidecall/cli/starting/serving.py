@@ -16,6 +16,7 @@ import uvicorn
 
 from sidecall.access import build_access
 from sidecall.cli.listening import find_address, listen, refuse_open
+from sidecall.cli.starting.empty import refuse_empty
 from sidecall.cli.starting.given import load_registry, read_settings, write_count
 from sidecall.cli.store import choose_store
 from sidecall.core.errors import InvalidToolOption, SidecallError
@@ -45,12 +46,14 @@ def serve(
     toolkits: list[str] | None = None,
     workers: int | None = None,
     reload: bool | None = None,
+    allow_empty: bool | None = None,
 ) -> None:
     """Serve the tools over HTTP, until a signal; what is None the environment says, or the defaults."""
     leave_on(signal.SIGTERM)
     leave_on(signal.SIGINT, code=INTERRUPTED)
     _spare_the_collector()
-    settings = read_settings(host=host, port=port, tools=tools, toolkits=toolkits, workers=workers, reload=reload)
+    given = {"host": host, "port": port, "tools": tools, "toolkits": toolkits, "workers": workers, "reload": reload}
+    settings = read_settings(**given, allow_empty=allow_empty)
     if settings.reload and settings.workers > 1:
         raise InvalidToolOption("--reload works with one worker; leave out --workers.")
     _begin_to_log(settings)
@@ -63,6 +66,7 @@ def serve(
     settings = _find_store(settings)
     for finding in (f"{tool.source}: {text}" for tool in registry for text in tool.unmet):
         logger.warning("not done here: %s", finding)
+    _refuse_empty(settings, registry)
     tell = partial(_tell_what_is_served, settings, registry)
     if settings.workers == 1:
         _serve_alone(settings, registry, tell)
@@ -99,6 +103,14 @@ def _prepare(settings: Settings) -> Registry:
     except OSError as error:
         logger.error("the tools cannot be loaded: %s", word_system_refusal(error))
     sys.exit(1)
+
+
+def _refuse_empty(settings: Settings, registry: Registry) -> None:
+    try:
+        refuse_empty(settings, registry)
+    except SidecallError as error:
+        logger.error("%s", error.message)
+        sys.exit(1)
 
 
 def _find_store(settings: Settings) -> Settings:

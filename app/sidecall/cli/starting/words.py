@@ -9,7 +9,10 @@ from typing import Any
 
 # Options that take a word or a number, those that may come again, and those that stand alone.
 _TEXTS, _NUMBERS = {"--host": "host"}, {"--port": "port", "--workers": "workers"}
-_LISTS, _SWITCHES = {"--tools": "tools", "--toolkit": "toolkits"}, {"--reload": "reload"}
+_LISTS, _SWITCHES = (
+    {"--tools": "tools", "--toolkit": "toolkits"},
+    {"--reload": "reload", "--allow-empty": "allow_empty"},
+)
 _NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 

@@ -8,6 +8,7 @@ ErrorKind = Literal[
     "invalid_arguments",
     "tool_error",
     "execution_error",
+    "not_configured",
     "timeout",
     "output_error",
     "denied",

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from sidecall.core.approval import ApprovalRequired
-from sidecall.core.errors import InvalidArguments, SidecallError, ToolException, ToolOutputError
+from sidecall.core.errors import InvalidArguments, SidecallError, ToolException, ToolNotConfigured, ToolOutputError
 from sidecall.core.jsonable import render_failure, replace_surrogates, to_plain
 from sidecall.core.run.raised import read_http_exception, read_store_unavailable
 from sidecall.core.secrecy.user_tokens import UserTokenRefused
@@ -53,6 +53,8 @@ def _write_known(error: BaseException) -> dict[str, Any] | None:
         return {"kind": InvalidArguments.kind, "errors": list(error.errors)}
     if isinstance(error, ToolOutputError):
         return {"kind": ToolOutputError.kind, "message": error.message}
+    if isinstance(error, ToolNotConfigured):
+        return {"kind": ToolNotConfigured.kind, "message": error.message, "lack": error.lack}
     if isinstance(error, ApprovalRequired) and error.is_new:
         return {"kind": _APPROVAL, **_write_question(error)}
     if isinstance(error, UserTokenRefused):
@@ -160,6 +162,7 @@ _READERS: Mapping[str, Callable[[Mapping[str, Any]], Exception]] = {
     ToolException.kind: _read_exception,
     InvalidArguments.kind: lambda answer: InvalidArguments(answer["errors"]),
     ToolOutputError.kind: lambda answer: ToolOutputError(answer["message"]),
+    ToolNotConfigured.kind: lambda answer: ToolNotConfigured(answer["message"], answer["lack"]),
     _APPROVAL: lambda answer: ApprovalRequired(
         answer["message"], preview=answer["preview"], payload=answer["payload"], state=answer["state"]
     ),

@@ -4,7 +4,7 @@ from collections.abc import Awaitable
 
 from sidecall.core.decisions.places import Approvals
 from sidecall.core.decisions.preview import Preview
-from sidecall.core.errors import SidecallError, ToolExecutionError
+from sidecall.core.errors import ToolExecutionError, refuse_unconfigured
 from sidecall.core.injection import Injection
 from sidecall.core.invocation import Invocation
 from sidecall.core.secrecy.user_tokens import TokenUnavailable, UserTokenRefused, UserTokens
@@ -57,7 +57,7 @@ class RequireSignIn:
             ApprovalRequired: From `await`: it waits.
             AnsweredBefore: From `await`: the same call was answered while this one was on its way.
             TooManyApprovals: From `await`: too many calls wait already.
-            ToolExecutionError: Nobody can sign in here.
+            ToolNotConfigured: Nobody can sign in here.
         """
         provider = find_missing_provider(invocation)
         return None if provider is None else _ask(self._approvals, invocation, provider)
@@ -103,12 +103,12 @@ class AskAgain:
 async def _ask(approvals: Approvals, invocation: Invocation, provider: str) -> None:
     tokens = invocation.surroundings.user_tokens
     if tokens is None:
-        failure = ToolExecutionError(invocation.tool.name, invocation.call.id)
-        raise failure from SidecallError(f"There is no token of {provider} where nobody can sign in.")
+        lack = f"There is no token of {provider} where nobody can sign in."
+        raise refuse_unconfigured(invocation.tool.name, invocation.call.id, lack)
     try:
         sign_in = tokens.invite(invocation.request.caller, provider)
     except TokenUnavailable as error:
-        raise ToolExecutionError(invocation.tool.name, invocation.call.id) from error
+        raise refuse_unconfigured(invocation.tool.name, invocation.call.id, error.message) from error
     waiting = await ask_person(approvals, invocation, Preview(sign_in=sign_in))
     # They may have signed in before it was written down that this call waits for it.
     await tokens.look_again(invocation.request.caller, provider)

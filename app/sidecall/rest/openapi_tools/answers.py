@@ -34,6 +34,7 @@ _PROBLEMS: Mapping[ErrorKind, tuple[int, str]] = {
     "invalid_arguments": (422, "The arguments do not fit the tool."),
     "tool_error": (400, "The tool says that it cannot do this."),
     "execution_error": (500, "The tool failed."),
+    "not_configured": (500, "The tool lacks what nobody has set on the server."),
     "output_error": (500, "The tool answered with something that cannot be sent."),
     "outcome_unknown": (500, "The server ended while the tool ran."),
     "timeout": (504, "The tool did not answer in time."),

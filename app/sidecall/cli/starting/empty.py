@@ -1,0 +1,34 @@
+"""Refuse to start a server that would offer nothing."""
+
+from collections.abc import Iterable
+
+from sidecall.core.errors import SidecallError
+from sidecall.core.tool import CompiledTool
+from sidecall.settings import Settings
+
+
+class NothingOffered(SidecallError):
+    """A server would offer no tool, now or later."""
+
+
+def refuse_empty(settings: Settings, tools: Iterable[CompiledTool]) -> None:
+    """See that something is offered, or may be: by --reload, by MCP servers or by OpenAPI documents.
+
+    Raises:
+        NothingOffered: Nothing is, and the settings do not allow that.
+    """
+    lack = None if settings.reload else explain_emptiness(settings, tools)
+    if lack is not None:
+        raise NothingOffered(f"{lack} To start all the same, give --allow-empty or set SIDECALL_ALLOW_EMPTY=true.")
+
+
+def explain_emptiness(settings: Settings, tools: Iterable[CompiledTool]) -> str | None:
+    """Return why no tool is offered; None where one is, may come from elsewhere, or none is wanted."""
+    from_elsewhere = settings.mcp_servers is not None or settings.openapi or settings.openapi_services is not None
+    found = list(tools)
+    if settings.allow_empty or from_elsewhere or any(tool.options.is_enabled is not False for tool in found):
+        return None
+    places = ", ".join(settings.places)
+    if found:
+        return f"Nothing would be offered: all tools in {places} have is_enabled=False."
+    return f"Nothing would be offered: there is no tool in {places}. A tool is a module-level function with @tool."
