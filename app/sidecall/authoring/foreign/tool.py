@@ -35,6 +35,7 @@ class ForeignTool(StructuredTool):
             accepts: How its arguments are said and checked.
             options: The other fields of BaseTool.
         """
+        vars(call)["func"] = made_from  # Whether it asks a person is seen in what the author wrote.
         made = cls(func=made_from if callable(made_from) else None, coroutine=call, **options)
         made._made_from = made_from
         made._accepts = accepts
