@@ -7,7 +7,7 @@ from typing import Any
 from sidecall.authoring.foreign.arguments import make_pass_through
 from sidecall.authoring.foreign.graph import GraphCall
 from sidecall.authoring.foreign.hidden import plan_hidden
-from sidecall.authoring.foreign.running import make_runnable
+from sidecall.authoring.foreign.running import find_lost, make_runnable
 from sidecall.authoring.foreign.tool import CONTEXT, ForeignTool, set_signature
 from sidecall.authoring.methods import only_refuses
 from sidecall.core.context import ToolContext
@@ -55,7 +55,9 @@ def adopt_langchain(it: Any, name: str | None, options: Mapping[str, Any]) -> Fo
     call = _make_call(
         it, is_paired=said.get("response_format") == "content_and_artifact", is_asked_before=is_asked_before
     )
-    return ForeignTool.wrap(written, set_signature(call, hidden.values()), accepts, **said)
+    made = ForeignTool.wrap(written, set_signature(call, hidden.values()), accepts, **said)
+    made._unmet = find_lost(it)
+    return made
 
 
 def _has_schema(it: Any) -> bool:
