@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sidecall.authoring.foreign.arguments import make_pass_through
+from sidecall.authoring.foreign.callbacks import RefusalTeller
 from sidecall.authoring.foreign.graph import GraphCall
 from sidecall.authoring.foreign.hidden import plan_hidden
 from sidecall.authoring.foreign.running import find_lost, make_runnable
@@ -51,10 +52,10 @@ def adopt_langchain(it: Any, name: str | None, options: Mapping[str, Any]) -> Fo
     model = None if _has_schema(it) else it.args_schema or it.get_input_schema()
     hidden = plan_hidden(it, model)
     accepts = _make_args_schema(it, where, model, hidden, forbid_unknown=said.get("unknown_args") == "forbid")
-    is_asked_before = said.get("requires_approval", False) is not False
-    call = _make_call(
-        it, is_paired=said.get("response_format") == "content_and_artifact", is_asked_before=is_asked_before
-    )
+    teller = RefusalTeller(it) if it.callbacks or it.verbose else None
+    if teller is not None:
+        said["callbacks"] = [*(said.get("callbacks") or ()), teller]
+    call = _make_call(it, said, teller)
     made = ForeignTool.wrap(written, set_signature(call, hidden.values()), accepts, **said)
     made._unmet = find_lost(it)
     return made
@@ -109,11 +110,15 @@ def _read_json_schema(
     return make_json_args_schema(where, shown, takes, forbid_unknown=forbid_unknown)
 
 
-def _make_call(it: Any, *, is_paired: bool, is_asked_before: bool) -> Callable[..., Any]:
+def _make_call(it: Any, said: Mapping[str, Any], teller: RefusalTeller | None) -> Callable[..., Any]:
     runs = make_runnable(it)
+    is_paired = said.get("response_format") == "content_and_artifact"
+    is_asked_before = said.get("requires_approval", False) is not False
 
     async def call(**arguments: Any) -> Any:
         context: ToolContext = arguments.pop(CONTEXT)
+        if teller is not None:
+            teller.hand_over(context.invocation_id)
         asked = {"type": "tool_call", "id": context.tool_call_id, "name": it.name, "args": arguments}
         try:
             answer = await GraphCall(context, is_asked_before=is_asked_before).run(runs, asked)
