@@ -1,4 +1,4 @@
-"""Tell the callbacks of a LangChain tool of calls that never get there."""
+"""Inform the callbacks of a LangChain tool of calls that never get there."""
 
 import sys
 from typing import Any
@@ -13,7 +13,7 @@ _MOST = 10_000
 
 
 class RefusalTeller:
-    """Tell a LangChain tool's own callbacks of arguments that were refused before it ran, as LangChain does at home.
+    """Inform a LangChain tool's own callbacks of arguments that were refused before it ran, as LangChain does at home.
 
     It is a callback handler of ours. Of calls that get to LangChain, LangChain tells them itself.
     """
@@ -40,7 +40,7 @@ class RefusalTeller:
         self._sent.pop(run_id, None)
 
     async def on_tool_error(self, error: BaseException, *, run_id: UUID, tool_call_id: str) -> None:
-        """Tell of the start and of the error, where it is about arguments."""
+        """Pass on start and error, where it is about arguments."""
         is_kept = run_id in self._sent
         sent = self._sent.pop(run_id, None)
         if not is_kept or not isinstance(error, InvalidArguments | ValidationError):
