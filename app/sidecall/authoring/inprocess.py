@@ -11,13 +11,14 @@ from uuid_utils import uuid4
 
 from sidecall.core.callbacks import make_callback
 from sidecall.core.context import Caller
-from sidecall.core.errors import InvalidArguments, NotAToolCall, ToolException, ToolFailure
+from sidecall.core.errors import InvalidArguments, NotAToolCall, ToolCallFailed, ToolException, ToolFailure
 from sidecall.core.invocation import CallRequest, Invocation, Surroundings
 from sidecall.core.json_text import read_object
 from sidecall.core.messages import ToolCall
 from sidecall.core.mistakes.misplaced import find_misplaced
 from sidecall.core.options import ToolOptions
 from sidecall.core.pointer import format_path
+from sidecall.core.run.held_context import read_context
 from sidecall.core.run.runtime import RunnableConfig
 from sidecall.core.store.protocol import Store, SyncStore
 from sidecall.core.tool import CompiledTool
@@ -25,6 +26,7 @@ from sidecall.dataclasses import dataclass
 from sidecall.executors.table import EXECUTORS, ExecutorSettings
 from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.pipeline.budget import Budget
+from sidecall.pipeline.handle import find_original
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stages import default_stages
 from sidecall.registry import Registry
@@ -38,12 +40,12 @@ ToolInput = ToolCall | Mapping[str, Any] | str
 class Beside(TypedDict, total=False):
     """What comes beside a call when there is no server to supply it.
 
-    `state` is for InjectedState, `context` for InjectedToolArg, by name, `store` for InjectedStore. `approved` runs a
-    call that its tool wants a person to approve.
+    `state` is for InjectedState, `context` for InjectedToolArg, by name, `store` for InjectedStore. A `context` that is
+    an object is what a ToolContext has. `approved` runs a call that its tool wants a person to approve.
     """
 
     state: Any
-    context: Mapping[str, Any] | None
+    context: Any
     store: Store | SyncStore | None
     approved: bool
 
@@ -79,9 +81,24 @@ def invoke(tool: CompiledTool, input: ToolInput, config: RunnableConfig | None, 
         return thread.submit(lambda: asyncio.run(ainvoke(tool, input, config, beside))).result()
 
 
+async def run_plainly(tool: CompiledTool, call: ToolInput, beside: Beside) -> Any:
+    """Answer a ToolCall with the tool's plain result, or with the words for its failure.
+
+    Raises:
+        BaseException: What the tool has raised, where its author lets it through.
+    """
+    try:
+        invocation = await asyncio.create_task(_run(_plan(tool, call, {}, beside)))
+    except ToolCallFailed as failed:
+        raise find_original(failed) from None
+    if invocation.error is not None and invocation.message is not None:
+        return invocation.message.content
+    return _take_result(invocation)
+
+
 def _plan(tool: CompiledTool, input: ToolInput, config: RunnableConfig, beside: Beside) -> _Plan:
     is_call = isinstance(input, ToolCall) or (isinstance(input, Mapping) and input.get("type") == "tool_call")
-    context = {**config.get("configurable", {}), **(beside.get("context") or {})}
+    context = read_context(beside.get("context"), config.get("configurable") or {})
     request = CallRequest(
         _make_tool_call(tool, input, is_call),
         state=beside.get("state"),

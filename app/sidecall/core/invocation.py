@@ -17,6 +17,7 @@ from sidecall.core.decisions.rules import ApprovalRule, Decided
 from sidecall.core.injection import Supply
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.results.room import ResultRoom, Share
+from sidecall.core.run.held_context import HeldContext
 from sidecall.core.run.passages import OwnPassages, Passages
 from sidecall.core.run.sandbox import Sandbox
 from sidecall.core.run.trace import name_trace
@@ -188,6 +189,8 @@ class Invocation:
                 args=args if isinstance(args, str) else dict(args),  # Whatever is done to them.
                 signals=Signals(listener=self.request.listener, presence=self.request.presence),
             )
+            if isinstance(self.request.context, HeldContext):
+                self._context = self.request.context.put_into(self._context)
         return self._context
 
     def fail(self, error: BaseException) -> None:
