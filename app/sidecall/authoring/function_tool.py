@@ -17,6 +17,7 @@ from sidecall.authoring.tool import BaseTool, refuse_tool
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.core.jsonable import to_text
+from sidecall.core.messages import ToolCall
 from sidecall.core.options import ToolOptions
 from sidecall.core.run.agents_errors import SdkWording
 from sidecall.core.run.held_context import HeldContext
@@ -118,7 +119,7 @@ class FunctionTool(StructuredTool):
         if self._on_invoke_tool is not None:
             answer = self._on_invoke_tool(ctx, input)
             return await answer if inspect.isawaitable(answer) else answer
-        call = {"type": "tool_call", "name": self.name, "args": input or "{}", "id": ctx.tool_call_id}
+        call = ToolCall(name=self.name, args=input or "{}", id=ctx.tool_call_id)
         beside: Beside = {"state": ctx.state, "context": HeldContext.of(ctx), "store": ctx.store}
         return await run_plainly(self.compiled, call, {**beside, "approved": self.requires_approval is not False})
 

@@ -28,6 +28,7 @@ from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.handle import find_original
 from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.refuse_caller import let_program_call
 from sidecall.pipeline.stages import default_stages
 from sidecall.registry import Registry
 
@@ -81,14 +82,15 @@ def invoke(tool: CompiledTool, input: ToolInput, config: RunnableConfig | None, 
         return thread.submit(lambda: asyncio.run(ainvoke(tool, input, config, beside))).result()
 
 
-async def run_plainly(tool: CompiledTool, call: ToolInput, beside: Beside) -> Any:
+async def run_plainly(tool: CompiledTool, call: ToolCall, beside: Beside) -> Any:
     """Answer a ToolCall with the tool's plain result, or with the words for its failure.
 
     Raises:
         BaseException: What the tool has raised, where its author lets it through.
     """
     try:
-        invocation = await asyncio.create_task(_run(_plan(tool, call, {}, beside)))
+        plan = _plan(tool, let_program_call(tool, call), {}, beside)
+        invocation = await asyncio.create_task(_run(plan))
     except ToolCallFailed as failed:
         raise find_original(failed) from None
     if invocation.error is not None and invocation.message is not None:
@@ -177,12 +179,12 @@ def _make_tool_call(tool: CompiledTool, input: ToolInput, is_call: bool) -> Tool
     if isinstance(input, ToolCall):
         return input
     if isinstance(input, str):
-        return ToolCall(name=tool.name, args=_name_text(tool, input), id=new_call_id())
+        return let_program_call(tool, ToolCall(name=tool.name, args=_name_text(tool, input), id=new_call_id()))
     given = read_object(input)
     if not isinstance(given, Mapping):
         raise NotAToolCall(f"A tool is called with a ToolCall, its arguments or a text, not {type(given).__name__}.")
     if not is_call:
-        return ToolCall(name=tool.name, args=dict(given), id=new_call_id())
+        return let_program_call(tool, ToolCall(name=tool.name, args=dict(given), id=new_call_id()))
     if (misplaced := find_misplaced(given, "args")) is not None:
         raise NotAToolCall(f"The arguments of a call stand in `args`, not in `{misplaced}`.")
     try:
