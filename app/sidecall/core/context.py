@@ -234,11 +234,14 @@ class ToolContext(RunContextWrapper[Context]):
         Raises:
             ValueError: Name or id is missing.
         """
-        for name, value in (("tool_name", tool_name), ("tool_call_id", tool_call_id)):
-            if value is None:
-                raise ValueError(f"{name} must be passed to ToolContext")
-        given = {"context": context, "usage": usage, "args": tool_arguments}
-        known |= {name: value for name, value in given.items() if value is not (_ABSENT if name == "context" else None)}
+        if tool_name is None or tool_call_id is None:
+            raise ValueError(f"{'tool_name' if tool_name is None else 'tool_call_id'} must be passed to ToolContext")
+        if context is not _ABSENT:
+            known["context"] = context
+        if usage is not None:
+            known["usage"] = usage
+        if tool_arguments is not None:
+            known["args"] = tool_arguments
         super().__init__(tool_name=tool_name, tool_call_id=tool_call_id, tool_call=tool_call, **known)
 
     @classmethod

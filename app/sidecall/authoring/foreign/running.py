@@ -81,7 +81,7 @@ def _fall_back(it: Any, written: Any) -> Any:
 def _find_default(it: Any) -> Any:
     """Find LangChain's own method, which runs `_run` in a thread."""
     return next(
-        kind._arun
+        vars(kind)["_arun"]
         for kind in reversed(type(it).__mro__)
         if kind.__module__.partition(".")[0] == _PACKAGE and "_arun" in vars(kind)
     )

@@ -51,7 +51,7 @@ def plan_reading(annotation: Any) -> ReadContext | None:
     def read(context: ToolContext) -> Any:
         if may_lack and not context.context:
             return None
-        sent = context.context
+        sent: Any = context.context
         if not isinstance(sent, Mapping):  # An object of this process.
             return _check(adapter, sent, context)
         made = _check(adapter, dict(sent), context)
