@@ -29,6 +29,7 @@ WIDE: dict[str, str] = {"SqlApprovals": "each method is one step of an approval'
 BUILT_AT_ONCE = {"BaseToolkit", "RetrieverInput", "_Injected"}
 # What is private to other packages and touched outside serving/, and why there is no other way.
 REACHES = {
+    ("app/sidecall/__init__.py", "sys._getframe"): "whether an import asks for a name; `inspect` would be loaded first",
     ("app/sidecall/core/parameter.py", "inspect._ParameterKind"): "the only name of the type of `Parameter.kind`",
 }
 

@@ -5,6 +5,7 @@ same to type checkers.
 """
 
 from importlib import import_module
+from sys import _getframe
 
 from sidecall.version import __version__ as __version__
 
@@ -62,7 +63,7 @@ _HOMES = {
     "RemoveMessage": "sidecall.core.run.conversation",
     "RetrieverInput": "sidecall.authoring.retriever",
     "Retry": "sidecall.core.retry",
-    "RunContextWrapper": "sidecall.authoring.names",
+    "RunContextWrapper": "sidecall.core.context",
     "RunnableConfig": "sidecall.core.run.runtime",
     "SchemaAnnotationError": "sidecall.core.errors",
     "SearchItem": "sidecall.core.store.items",
@@ -114,6 +115,9 @@ _HOMES = {
     "tool_output_guardrail": "sidecall.core.guardrails",
 }
 
+# Python's own module that asks for the names of a `from sidecall import ...`.
+_IMPORTS = "importlib._bootstrap"
+
 __all__ = sorted(["__version__", *_HOMES])
 
 
@@ -122,7 +126,9 @@ def __getattr__(name: str) -> object:
     if name not in _HOMES:
         instead = import_module("sidecall.names_elsewhere").NOT_HERE.get(name)
         if instead is not None:
-            raise ImportError(f"{name} is not in sidecall: {instead}")
+            text = f"{name} is not in sidecall: {instead}"
+            # Of an AttributeError, which tells hasattr, `from sidecall import ...` would lose the words.
+            raise ImportError(text) if _getframe(1).f_globals["__name__"] == _IMPORTS else AttributeError(text)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_HOMES[name]), name)
     return value

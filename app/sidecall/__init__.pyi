@@ -12,7 +12,7 @@ from sidecall.authoring.hosted import (
     ToolSearchTool,
     WebSearchTool,
 )
-from sidecall.authoring.names import ArgsSchema, BaseStore, RunContextWrapper
+from sidecall.authoring.names import ArgsSchema, BaseStore
 from sidecall.authoring.openapi.credentials import ForwardedHeader
 from sidecall.authoring.openapi.toolkit import OpenAPIToolkit, from_openapi
 from sidecall.authoring.remote.factory import remote_agent
@@ -25,7 +25,7 @@ from sidecall.authoring.toolkit import BaseToolkit
 from sidecall.core.approval import ApprovalRequired
 from sidecall.core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from sidecall.core.command import Command, Send
-from sidecall.core.context import Caller, ToolContext
+from sidecall.core.context import Caller, RunContextWrapper, ToolContext
 from sidecall.core.errors import SchemaAnnotationError, ToolException
 from sidecall.core.guardrails import (
     ToolGuardrailFunctionOutput,

@@ -198,3 +198,112 @@ def test_files_of_installed_packages_are_not_accused(here: Path) -> None:
     assert [line for line in result.stdout.splitlines() if line.startswith("warning")] == [
         "warning run parameter `x` has no description; add it to the docstring's Args"
     ]
+
+
+AS_IS = '''
+from langchain_core.callbacks import dispatch_custom_event
+from langchain_core.tools import BaseTool, tool
+from langgraph.config import get_config, get_store, get_stream_writer
+from langgraph.prebuilt import ToolNode
+from langgraph.runtime import get_runtime
+from langgraph.types import interrupt
+
+
+@tool(parse_docstring=True)
+def ask(question: str) -> str:
+    """Ask a person.
+
+    Args:
+        question: What.
+    """
+    get_stream_writer()(question)
+    dispatch_custom_event("asks", get_config()["configurable"])
+    return interrupt(f"{question} {get_store()} {get_runtime()}")
+
+
+class Ask(BaseTool):
+    """Ask, too."""
+
+    name: str = "ask_too"
+    description: str = "Ask, too."
+
+    def _run(self) -> str:
+        return interrupt("?")
+
+
+ask_too = Ask()
+node = ToolNode([ask, ask_too])
+'''
+WITH_OURS = f"""
+import sidecall
+from sidecall import tool as offer
+{AS_IS.replace("node = ToolNode([ask, ask_too])", "")}
+
+@offer
+def ours() -> str:
+    \"\"\"Do it ourselves.\"\"\"
+    return interrupt("?")
+"""
+BY_A_TASK = '''
+from langchain_core.tools import tool
+from langgraph.func import task
+
+
+@task
+def add(a: int) -> int:
+    return a + 1
+
+
+@tool(parse_docstring=True)
+def sum_up(a: int) -> int:
+    """Sum up.
+
+    Args:
+        a: A number.
+    """
+    return add(a).result()
+'''
+RUNS_AGENTS = """
+from agents import Agent, Runner, handoff, ApplyPatchTool
+
+helper = Agent(handoff(Runner))
+print(ApplyPatchTool())
+"""
+APPROVE = (
+    "uses interrupt, which is not here: there is no graph to stop; let a person decide: raise ApprovalRequired('what')"
+)
+PATCH = (
+    "uses ApplyPatchTool, which is not here: `--toolkit files` runs such calls; for an editor of your own,"
+    " @tool(native='apply_patch')"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "warnings"),
+    [
+        pytest.param(AS_IS, [], id="as it is"),
+        pytest.param(WITH_OURS, [f"warning it.py:42 {APPROVE}"], id="beside ours"),
+        pytest.param(
+            BY_A_TASK,
+            [
+                "warning sum_up asks in it.py:11 for what is not here: "
+                "add, a task, runs only in an entrypoint of LangGraph; call a plain function"
+            ],
+            id="a task",
+        ),
+        pytest.param(GOOD.replace("sidecall", "agents.ours") + RUNS_AGENTS, [f"warning it.py:17 {PATCH}"], id="agents"),
+    ],
+)
+def test_what_works_in_a_file_that_is_served_as_it_is_is_not_named(
+    here: Path, monkeypatch: pytest.MonkeyPatch, text: str, warnings: list[str]
+) -> None:
+    """Its own library runs it; what it cannot is named as ever."""
+    (here / "agents").mkdir()
+    (here / "agents/__init__.py").write_text("Agent = Runner = handoff = lambda _: None\nclass ApplyPatchTool: pass\n")
+    (here / "agents/ours.py").write_text("from sidecall import tool\n")
+    monkeypatch.syspath_prepend(here)
+    (here / "it.py").write_text(text)
+
+    result = CliRunner().invoke(cli, ["check", "--tools", "it.py"])
+
+    assert [line for line in result.stdout.splitlines() if line.startswith("warning")] == warnings

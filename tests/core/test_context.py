@@ -1,14 +1,17 @@
 """A tool may ask who calls it, with what, and for how long."""
 
 import asyncio
+import copy
 import dataclasses
 import logging
 import math
+import pickle
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from sidecall import Caller, ToolContext, tool
+from sidecall import Caller, RunContextWrapper, ToolContext, Usage, tool
 from sidecall.core.context import Signals
 from tests.kit.calls import run
 
@@ -29,6 +32,38 @@ def test_a_context_cannot_be_changed() -> None:
     """A tool cannot make itself somebody else."""
     with pytest.raises(dataclasses.FrozenInstanceError):
         _context().caller = Caller("root")  # type: ignore[misc]  # what is being refused
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "message"),
+    [
+        ({}, None, None),
+        ({"approved": True}, True, None),
+        ({"approved": True, "rejection": "no"}, False, "no"),
+    ],
+)
+def test_it_knows_what_was_decided_about_its_call(fields: Any, status: bool | None, message: str | None) -> None:
+    """And about no other."""
+    context = _context(**fields)
+
+    assert context.is_tool_approved("search", "call_1") is status
+    assert context.get_approval_status("search", "call_1", existing_pending=None) is status
+    assert context.get_rejection_message("search", "call_1") == message
+    assert [context.is_tool_approved(*other) for other in (("search", "call_2"), ("find", "call_1"))] == [None, None]
+
+
+def test_one_can_be_made_in_a_test() -> None:
+    """By position and by name, as in the OpenAI Agents SDK."""
+    made: ToolContext[Any] = ToolContext({"a": 1}, Usage(requests=2), "search", "call_1", '{"q": 1}')
+    item = SimpleNamespace(name="find", arguments='{"x": 2}')
+    of_item = ToolContext.from_agent_context(RunContextWrapper("u"), "call_2", item)
+
+    assert (made.context, made.usage.requests, made.tool_arguments, made.args) == ({"a": 1}, 2, '{"q": 1}', '{"q": 1}')
+    assert (of_item.context, of_item.tool_name, of_item.tool_arguments) == ("u", "find", '{"x": 2}')
+    assert copy.copy(made) == pickle.loads(pickle.dumps(made)) == made
+    assert isinstance(made, RunContextWrapper)
+    with pytest.raises(ValueError, match="tool_name must be passed to ToolContext"):
+        ToolContext.from_agent_context(made, "call_3")
 
 
 @pytest.mark.parametrize(

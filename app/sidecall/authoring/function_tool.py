@@ -10,14 +10,17 @@ from pydantic import PrivateAttr, TypeAdapter
 
 from sidecall.authoring.foreign.tool import CONTEXT, set_signature
 from sidecall.authoring.hook_contexts import find_context_type
+from sidecall.authoring.inprocess import Beside, run_plainly
 from sidecall.authoring.spellings import rename_options
 from sidecall.authoring.structured import StructuredTool
 from sidecall.authoring.tool import BaseTool, refuse_tool
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.core.jsonable import to_text
+from sidecall.core.messages import ToolCall
 from sidecall.core.options import ToolOptions
 from sidecall.core.run.agents_errors import SdkWording
+from sidecall.core.run.held_context import HeldContext
 from sidecall.core.run.typed_context import ReadContext
 from sidecall.core.tool import CompiledTool, Schema
 from sidecall.schema.compile import DescriptionTexts, find_description
@@ -109,13 +112,16 @@ class FunctionTool(StructuredTool):
         return self.name if space is None else f"{space['name']}.{self.name}"
 
     async def on_invoke_tool(self, ctx: ToolContext[Any], input: str) -> Any:
-        """Run the tool on arguments in JSON text, as it is run in a call."""
+        """Run the tool on arguments in JSON text; return what it returns, or the words for its failure.
+
+        Whatever it raises is raised where there are no words for it.
+        """
         if self._on_invoke_tool is not None:
             answer = self._on_invoke_tool(ctx, input)
             return await answer if inspect.isawaitable(answer) else answer
-        call = {"type": "tool_call", "name": self.name, "args": input or "{}", "id": ctx.tool_call_id}
-        message = await self.ainvoke(call, state=ctx.state, context=ctx.context, store=ctx.store, approved=True)
-        return message.content
+        call = ToolCall(name=self.name, args=input or "{}", id=ctx.tool_call_id)
+        beside: Beside = {"state": ctx.state, "context": HeldContext.of(ctx), "store": ctx.store}
+        return await run_plainly(self.compiled, call, {**beside, "approved": self.requires_approval is not False})
 
     def _compile_options(self, own: ReadContext | None = None) -> ToolOptions:
         made = super()._compile_options(own)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from sidecall.core.context import ToolContext
+from sidecall.core.context import RunContextWrapper, ToolContext
 from sidecall.core.errors import SchemaInferenceError
 from sidecall.core.guardrails import Guardrail
 from sidecall.core.run.typed_context import ReadContext, names_context, open_context, plan_reading
@@ -77,5 +77,5 @@ def give_guardrail_context(guardrail: G, own: ReadContext | None) -> G:
 
 def _is_context(annotation: Any) -> bool:
     kind = typing.get_origin(annotation) or annotation
-    is_ours = isinstance(kind, type) and issubclass(kind, ToolContext)
+    is_ours = isinstance(kind, type) and issubclass(kind, RunContextWrapper)
     return is_ours or match_type(kind) == "tool_context"

@@ -14,13 +14,21 @@ from sidecall.authoring.given import supply, take_given
 from sidecall.core.approval import ApprovalRequired
 from sidecall.core.callbacks import make_callback
 from sidecall.core.context import Caller
-from sidecall.core.errors import InvalidArguments, NotAToolCall, ToolException, ToolExecutionError, ToolFailure
+from sidecall.core.errors import (
+    InvalidArguments,
+    NotAToolCall,
+    ToolCallFailed,
+    ToolException,
+    ToolExecutionError,
+    ToolFailure,
+)
 from sidecall.core.invocation import CallRequest, Invocation, Surroundings
 from sidecall.core.json_text import read_object
 from sidecall.core.messages import ToolCall
 from sidecall.core.mistakes.misplaced import find_misplaced
 from sidecall.core.options import ToolOptions
 from sidecall.core.pointer import format_path
+from sidecall.core.run.held_context import read_context
 from sidecall.core.run.runtime import RunnableConfig
 from sidecall.core.store.protocol import Store, SyncStore
 from sidecall.core.tool import CompiledTool
@@ -28,7 +36,9 @@ from sidecall.dataclasses import dataclass
 from sidecall.executors.table import EXECUTORS, ExecutorSettings
 from sidecall.ledger.memory.approvals import MemoryApprovals
 from sidecall.pipeline.budget import Budget
+from sidecall.pipeline.handle import find_original
 from sidecall.pipeline.pipeline import Pipeline
+from sidecall.pipeline.refuse_caller import let_program_call
 from sidecall.pipeline.stages import default_stages
 from sidecall.registry import Registry
 from sidecall.telemetry.current import CALL
@@ -44,12 +54,12 @@ ToolInput = ToolCall | Mapping[str, Any] | str
 class Beside(TypedDict, total=False):
     """What comes beside a call when there is no server to supply it.
 
-    `state` is for InjectedState, `context` for InjectedToolArg, by name, `store` for InjectedStore. `approved` runs a
-    call that its tool wants a person to approve.
+    `state` is for InjectedState, `context` for InjectedToolArg, by name, `store` for InjectedStore. A `context` that is
+    an object is what a ToolContext has. `approved` runs a call that its tool wants a person to approve.
     """
 
     state: Any
-    context: Mapping[str, Any] | None
+    context: Any
     store: Store | SyncStore | None
     approved: bool
 
@@ -90,11 +100,27 @@ def invoke(tool: CompiledTool, input: ToolInput, config: RunnableConfig | None, 
         return thread.submit(context.run, lambda: asyncio.run(ainvoke(tool, input, config, beside))).result()
 
 
+async def run_plainly(tool: CompiledTool, call: ToolCall, beside: Beside) -> Any:
+    """Answer a ToolCall with the tool's plain result, or with the words for its failure.
+
+    Raises:
+        BaseException: What the tool has raised, where its author lets it through.
+    """
+    try:
+        plan = _plan(tool, let_program_call(tool, call), {}, beside, _find_outer())
+        invocation = await asyncio.create_task(_run(plan))
+    except ToolCallFailed as failed:
+        raise find_original(failed) from None
+    if invocation.error is not None and invocation.message is not None:
+        return invocation.message.content
+    return _take_result(invocation)
+
+
 def _plan(
     tool: CompiledTool, input: ToolInput, config: RunnableConfig, beside: Beside, outer: CallRequest | None
 ) -> _Plan:
     is_call = isinstance(input, ToolCall) or (isinstance(input, Mapping) and input.get("type") == "tool_call")
-    context = {**config.get("configurable", {}), **(beside.get("context") or {})}
+    context = read_context(beside.get("context"), config.get("configurable") or {})
     supplied = beside.get("state") is not None or bool(context)
     call, given = take_given(tool, _make_tool_call(tool, input, is_call), may_be_models=is_call or supplied)
     request = CallRequest(
@@ -187,12 +213,12 @@ def _make_tool_call(tool: CompiledTool, input: ToolInput, is_call: bool) -> Tool
     if isinstance(input, ToolCall):
         return input
     if isinstance(input, str):
-        return ToolCall(name=tool.name, args=_name_text(tool, input), id=new_call_id())
+        return let_program_call(tool, ToolCall(name=tool.name, args=_name_text(tool, input), id=new_call_id()))
     given = read_object(input)
     if not isinstance(given, Mapping):
         raise NotAToolCall(f"A tool is called with a ToolCall, its arguments or a text, not {type(given).__name__}.")
     if not is_call:
-        return ToolCall(name=tool.name, args=dict(given), id=new_call_id())
+        return let_program_call(tool, ToolCall(name=tool.name, args=dict(given), id=new_call_id()))
     if (misplaced := find_misplaced(given, "args")) is not None:
         raise NotAToolCall(f"The arguments of a call stand in `args`, not in `{misplaced}`.")
     try:

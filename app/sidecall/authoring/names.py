@@ -4,12 +4,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from sidecall.core.context import ToolContext
 from sidecall.core.store.protocol import Store
 
 # What an `args_schema` may be: a model, or a JSON Schema.
 ArgsSchema = type[BaseModel] | dict[str, Any]
 # What `Annotated[BaseStore, InjectedStore]` is filled with.
 BaseStore = Store
-# The OpenAI Agents SDK's: what any function is given of a run; of a call more is known.
-RunContextWrapper = ToolContext

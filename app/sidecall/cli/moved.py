@@ -13,15 +13,32 @@ from sidecall.schema.lint import Finding
 # What runs here as well, made of LangChain's own.
 _RUNS_HERE = frozenset(("Runnable", "RunnableLambda"))
 _UNMET = {name: text for name, text in {**NOT_HERE, **LOCAL_TOOLS}.items() if name not in _RUNS_HERE}
+# What works in a file that is served as it is: there its own library runs the tools, and runs all else that it has.
+_RUNS_THERE = frozenset(NOT_HERE) - frozenset(LOCAL_TOOLS)
 # Where installed packages lie, which are no part of what their user writes.
 _INSTALLED = frozenset(("site-packages", "dist-packages"))
 _PACKAGES = ("langchain", "langchain_core", "langgraph", "agents")
+_OURS = "sidecall"
+# Whose functions run the calls of tools that are taken over.
+_TAKEN_OVER = "sidecall.authoring.foreign."
 
 
 def find_unmet(tools: Iterable[CompiledTool]) -> list[Finding]:
-    """Name each line in the files of these tools that uses what there is only inside a running graph or agent."""
-    files = {path.resolve(): None for tool in tools if (path := _find_file(tool)) is not None}
-    return [finding for path in files if _INSTALLED.isdisjoint(path.parts) for finding in _read(path)]
+    """Name each line in the files of these tools that uses what there is only inside a running graph or agent.
+
+    What a tool uses that its own library runs, as it is, is there.
+    """
+    files: dict[Path, list[CompiledTool]] = {}
+    for tool in tools:
+        path = _find_file(tool)
+        if path is not None:
+            files.setdefault(path.resolve(), []).append(tool)
+    return [
+        finding
+        for path, found in files.items()
+        if _INSTALLED.isdisjoint(path.parts)
+        for finding in _read(path, [it for it in found if it.function.__module__.startswith(_TAKEN_OVER)])
+    ]
 
 
 def _find_file(tool: CompiledTool) -> Path | None:
@@ -33,18 +50,40 @@ def _find_file(tool: CompiledTool) -> Path | None:
     return Path(file) if file else None
 
 
-def _read(path: Path) -> Iterator[Finding]:
+def _read(path: Path, taken_over: Iterable[CompiledTool]) -> Iterator[Finding]:
     try:
-        tree = ast.parse(path.read_text())
+        text = path.read_text()
+        tree = ast.parse(text) if any(name in text for name in _PACKAGES) else ast.Module([], [])
     except (OSError, SyntaxError, ValueError):
         return
     imported = dict(_list_imports(tree))
+    if _OURS not in {name.partition(".")[0] for name in _list_modules(tree)}:
+        imported = {known: name for known, name in imported.items() if name not in _RUNS_THERE}
     hosted = {id(node.func) for node in ast.walk(tree) if _is_hosted_shell(node, imported)}
     names = [node for node in ast.walk(tree) if _is_use(node) and node.id in imported and id(node) not in hosted]
-    used = {(node.lineno, imported[node.id]) for node in names}
+    theirs = {line for span in _list_spans(tree, taken_over) for line in span}
+    used = {(it.lineno, imported[it.id]) for it in names if it.lineno not in theirs or imported[it.id] in LOCAL_TOOLS}
     shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
     for line, name in sorted(used):
         yield Finding(f"{shown}:{line}", "warning", f"uses {name}, which is not here: {_UNMET[name]}")
+
+
+def _list_modules(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def _list_spans(tree: ast.Module, tools: Iterable[CompiledTool]) -> Iterator[range]:
+    """List the lines in which these tools are written: functions by their first line, classes by their names."""
+    places = {tool.source.rpartition(":")[2] for tool in tools} | {tool.source.rpartition(".")[2] for tool in tools}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            first = min(it.lineno for it in (node, *node.decorator_list))
+            if str(first) in places or (isinstance(node, ast.ClassDef) and node.name in places):
+                yield range(first, (node.end_lineno or first) + 1)
 
 
 def _is_use(node: ast.AST) -> TypeGuard[ast.Name]:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from dataclasses import field, replace
+from dataclasses import KW_ONLY, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, Generic, Protocol
 
@@ -135,10 +135,66 @@ class Signals:
 
 # What the program's context is; whoever says no type gets it as it was sent.
 Context = TypeVar("Context", default=Mapping[str, Any])
+_ABSENT: Any = object()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolContext(Generic[Context]):
+@dataclass(frozen=True, slots=True)
+class RunContextWrapper(Generic[Context]):
+    """What functions around a tool may ask about the call; in tests one is made of a context alone.
+
+    `usage`, `turn_input` and `tool_input` have the names of the OpenAI Agents SDK. The model's usage and the
+    conversation are the program's, so that they begin empty.
+    """
+
+    context: Context = field(default_factory=dict)  # type: ignore[assignment]  # where no type is said
+    usage: Usage = field(default_factory=Usage, repr=False)
+    turn_input: list[Any] = field(default_factory=list, repr=False)
+    _: KW_ONLY
+    tool_input: Any = field(default=None, repr=False)
+    tool_name: str = ""
+    tool_call_id: str = ""
+    invocation_id: str = ""
+    caller: Caller = ANONYMOUS
+    state: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    store: Store | None = None
+    contents: OwnContents | None = field(default=None, repr=False)
+    sandbox: Sandbox | None = field(default=None, repr=False)
+    passages: OwnPassages | None = field(default=None, repr=False)
+    deadline: float | None = None
+    approved: bool = False
+    rejection: str | None = None
+    resumed: Any = None
+    reply: str | None = None
+    args: Mapping[str, Any] | str = field(default_factory=dict, repr=False)
+    signals: Signals = field(default_factory=Signals, repr=False)
+    trace: Callable[[], Mapping[str, str]] = field(default=dict, repr=False, compare=False)
+    agent: Any = field(default=None, repr=False)
+    run_config: Any = field(default=None, repr=False)
+    tool_call: Any = field(default=None, repr=False)
+    tool_namespace: str | None = field(default=None, repr=False)
+
+    def is_tool_approved(self, tool_name: str, call_id: str) -> bool | None:
+        """Return what a person has decided about a call: None where nobody was asked, and of any other than this."""
+        is_own = (tool_name, call_id) == (self.tool_name, self.tool_call_id)
+        return self.rejection is None if is_own and self.approved else None
+
+    def get_approval_status(self, tool_name: str, call_id: str, **about: Any) -> bool | None:
+        """Do the same under the name that hooks of the OpenAI Agents SDK use; what else they say changes nothing."""
+        del about
+        return self.is_tool_approved(tool_name, call_id)
+
+    def get_rejection_message(self, tool_name: str, call_id: str, **about: Any) -> str | None:
+        """Return why a person has rejected a call, if one has."""
+        return self.rejection if self.get_approval_status(tool_name, call_id, **about) is False else None
+
+    @property
+    def tool_arguments(self) -> str:
+        """The arguments as JSON text, as the model wrote them."""
+        return self.args if isinstance(self.args, str) else to_text(self.args)
+
+
+class ToolContext(RunContextWrapper[Context]):
     """What a tool may ask about the call it serves; a parameter of this type is never shown to the model.
 
     `state` and `context` are what the calling program sent beside the call; as `ToolContext[User]` the tool gets the
@@ -152,35 +208,64 @@ class ToolContext(Generic[Context]):
     program's to count.
     """
 
-    tool_name: str
-    tool_call_id: str
-    invocation_id: str = ""
-    caller: Caller = ANONYMOUS
-    state: Any = None
-    context: Context = field(default_factory=dict)  # type: ignore[assignment]  # where no type is said
-    headers: Mapping[str, str] = field(default_factory=dict)
-    store: Store | None = None
-    contents: OwnContents | None = field(default=None, repr=False)
-    sandbox: Sandbox | None = field(default=None, repr=False)
-    passages: OwnPassages | None = field(default=None, repr=False)
-    deadline: float | None = None
-    approved: bool = False
-    rejection: str | None = None
-    resumed: Any = None
-    reply: str | None = None
-    args: Mapping[str, Any] | str = field(default_factory=dict, repr=False)
-    signals: Signals = field(default_factory=Signals, repr=False)
-    usage: Usage = field(default_factory=Usage, repr=False)
-    trace: Callable[[], Mapping[str, str]] = field(default=dict, repr=False, compare=False)
-    agent: None = field(default=None, repr=False)
-    run_config: None = field(default=None, repr=False)
-    tool_call: None = field(default=None, repr=False)
-    tool_namespace: None = field(default=None, repr=False)
+    __slots__ = ()
 
-    @property
-    def tool_arguments(self) -> str:
-        """The arguments as JSON text, as the model wrote them."""
-        return self.args if isinstance(self.args, str) else to_text(self.args)
+    def __init__(
+        self,
+        context: Any = _ABSENT,
+        usage: Usage | None = None,
+        tool_name: str | None = None,
+        tool_call_id: str | None = None,
+        tool_arguments: str | None = None,
+        tool_call: Any = None,
+        **known: Any,
+    ) -> None:
+        """Make what a tool is given, such as in a test: `ToolContext(context=user, tool_name="t", tool_call_id="1")`.
+
+        Args:
+            context: What the program sends beside the call.
+            usage: What models have used.
+            tool_name: The tool's name.
+            tool_call_id: The call's id.
+            tool_arguments: The arguments as JSON text.
+            tool_call: The model's item.
+            known: What else is known of the call, each under its own name.
+
+        Raises:
+            ValueError: Name or id is missing.
+        """
+        if tool_name is None or tool_call_id is None:
+            raise ValueError(f"{'tool_name' if tool_name is None else 'tool_call_id'} must be passed to ToolContext")
+        if context is not _ABSENT:
+            known["context"] = context
+        if usage is not None:
+            known["usage"] = usage
+        if tool_arguments is not None:
+            known["args"] = tool_arguments
+        super().__init__(tool_name=tool_name, tool_call_id=tool_call_id, tool_call=tool_call, **known)
+
+    @classmethod
+    def from_agent_context(
+        cls, context: RunContextWrapper[Any], tool_call_id: str, tool_call: Any = None, agent: Any = None, **said: Any
+    ) -> "ToolContext[Any]":
+        """Make one for a call of a run that is known, as the OpenAI Agents SDK does.
+
+        Args:
+            context: What is known of the run.
+            tool_call_id: The call's id.
+            tool_call: The model's item, which may say name and arguments.
+            agent: Whose run it is.
+            said: `tool_name`, `tool_arguments`, `tool_namespace` and `run_config`, where they are not the item's.
+
+        Raises:
+            ValueError: The name is missing.
+        """
+        of_run = {name: getattr(context, name) for name in ("context", "usage", "turn_input", "tool_input")}
+        of_item = {
+            "tool_name": getattr(tool_call, "name", None),
+            "tool_arguments": getattr(tool_call, "arguments", None),
+        }
+        return cls(tool_call_id=tool_call_id, tool_call=tool_call, agent=agent, **of_run, **{**of_item, **said})
 
     def with_context(self, context: Any) -> "ToolContext[Any]":
         """Return the same with another context."""
@@ -188,8 +273,8 @@ class ToolContext(Generic[Context]):
 
     @property
     def qualified_tool_name(self) -> str:
-        """The tool's name; there are no namespaces here."""
-        return self.tool_name
+        """The tool's name, with that of its namespace before it; calls have none here."""
+        return self.tool_name if self.tool_namespace is None else f"{self.tool_namespace}.{self.tool_name}"
 
     @property
     def remaining(self) -> float | None:

@@ -70,8 +70,8 @@ class ToolInputGuardrailData:
     """What an input guardrail judges: the validated arguments by name, without what is injected; there is no agent."""
 
     context: ToolContext
-    args: Mapping[str, Any]
-    agent: None = None
+    args: Mapping[str, Any] = field(default_factory=dict)
+    agent: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,9 +79,9 @@ class ToolOutputGuardrailData:
     """What an output guardrail judges: what the tool returned, or the text of its failure."""
 
     context: ToolContext
-    args: Mapping[str, Any]
+    args: Mapping[str, Any] = field(default_factory=dict)
     output: Any
-    agent: None = None
+    agent: Any = None
 
 
 Judged = TypeVar("Judged", ToolInputGuardrailData, ToolOutputGuardrailData)
@@ -101,6 +101,10 @@ class Guardrail(Generic[Judged]):
     def get_name(self) -> str:
         """Return the name, under which its verdicts are told."""
         return self.name
+
+    async def run(self, data: Judged) -> ToolGuardrailFunctionOutput:
+        """Do the same as `judge`, under the name that tests for the OpenAI Agents SDK use."""
+        return await self.judge(data)
 
     async def judge(self, judged: Judged) -> ToolGuardrailFunctionOutput:
         """Ask for the verdict.

@@ -11,12 +11,21 @@ from uuid_utils import uuid7
 
 from sidecall.core.calls.nothing import NOTHING
 from sidecall.core.contents import CallerContents, ReachableContents
-from sidecall.core.context import ANONYMOUS, Caller, EventListener, Presence, Signals, ToolContext
+from sidecall.core.context import (
+    ANONYMOUS,
+    Caller,
+    EventListener,
+    Presence,
+    RunContextWrapper,
+    Signals,
+    ToolContext,
+)
 from sidecall.core.deadline import Deadline
 from sidecall.core.decisions.rules import ApprovalRule, Decided
 from sidecall.core.injection import Supply
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.results.room import ResultRoom, Share
+from sidecall.core.run.held_context import HeldContext
 from sidecall.core.run.passages import OwnPassages, Passages
 from sidecall.core.run.sandbox import Sandbox
 from sidecall.core.run.trace import name_trace
@@ -167,7 +176,10 @@ class Invocation:
         if self._context is None:
             contents, passages = self.surroundings.contents, self.surroundings.passages
             args = self.call.args
-            self._context = ToolContext(
+            made = self._context = object.__new__(ToolContext)
+            # Past the form in which tests make one, which takes as long again.
+            RunContextWrapper.__init__(
+                made,
                 tool_name=self.tool.name,
                 tool_call_id=self.call.id,
                 invocation_id=self.id,
@@ -188,6 +200,8 @@ class Invocation:
                 args=args if isinstance(args, str) else dict(args),  # Whatever is done to them.
                 signals=Signals(listener=self.request.listener, presence=self.request.presence),
             )
+            if isinstance(self.request.context, HeldContext):
+                self._context = self.request.context.put_into(made)
         return self._context
 
     def fail(self, error: BaseException) -> None:

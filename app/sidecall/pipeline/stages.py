@@ -25,6 +25,7 @@ from sidecall.pipeline.guard import guard_input, guard_output, has_input_guardra
 from sidecall.pipeline.handle import contain, has_way_through, let_through, log_failure
 from sidecall.pipeline.hold_result import hold_result, promises_value
 from sidecall.pipeline.inject import has_injections, inject
+from sidecall.pipeline.refuse_caller import names_callers, refuse_caller
 from sidecall.pipeline.secrecy.hide import hide_in_answer, hide_in_events, takes_secrets
 from sidecall.pipeline.secrecy.look_up import look_up_secrets, takes_own_secrets
 from sidecall.pipeline.signing_in.ask import AskAgain, RequireSignIn, look_up_tokens
@@ -52,9 +53,10 @@ def default_stages(
     These two lists are the product. What stands before them is the gate.
     """
     keep_to_budget = [] if budget is None else [Stage(budget)]
-    execute, write, run_cached = _plan_running(Execute(executors), caching)
+    execute, write = _plan_running(Execute(executors), caching)
     success = (
         Stage(decode),
+        Stage(refuse_caller, names_callers),
         Stage(Recall(approvals), may_ask),
         Stage(look_up_secrets, takes_own_secrets),
         Stage(look_up_tokens, takes_user_tokens),
@@ -68,8 +70,7 @@ def default_stages(
         Stage(tell_start, has_callbacks),
         execute,
         Stage(guard_output, has_output_guardrails),
-        write,
-        *run_cached,
+        *write,
         Stage(list_files, takes_workspace),
         Stage(tell_of_workspace, takes_workspace),
         Stage(hide_in_answer, takes_secrets),
@@ -101,9 +102,9 @@ def _list_failure(approvals: Approvals, rules: ApprovalRules | None, keep_to_bud
     )
 
 
-def _plan_running(execute: Execute, caching: Caching | None) -> tuple[Stage, Stage, list[Stage]]:
+def _plan_running(execute: Execute, caching: Caching | None) -> tuple[Stage, list[Stage]]:
     """Let a tool with a cache take one stage in the place of two, where there is a server that keeps answers."""
     if caching is None:
-        return Stage(execute), Stage(format_output), []
+        return Stage(execute), [Stage(format_output)]
     run_cached = Stage(RunCached(execute, caching), has_cache)
-    return Stage(execute, has_no_cache), Stage(format_output, has_no_cache), [run_cached]
+    return Stage(execute, has_no_cache), [Stage(format_output, has_no_cache), run_cached]

@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, Valida
 from pydantic.errors import PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
 
-from sidecall.core.context import ToolContext
+from sidecall.core.context import RunContextWrapper, ToolContext
 from sidecall.core.errors import SchemaInferenceError
 from sidecall.core.injection import (
     ABSENT,
@@ -45,7 +45,7 @@ else:
 def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:
     """Find the marker of an injected parameter, wherever it sits in the annotation (`Optional`, nested `Annotated`)."""
     plain = typing.get_origin(annotation) or annotation
-    if isinstance(plain, type) and issubclass(plain, ToolContext):
+    if isinstance(plain, type) and issubclass(plain, RunContextWrapper):
         return plan_context(annotation)
     if isinstance(plain, type) and plain in _SANDBOXES:
         return FromFunction(_SANDBOXES[plain])

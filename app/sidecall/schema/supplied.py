@@ -91,7 +91,7 @@ def plan_runtime(annotation: Any) -> FromFunction:
             state=read_state(revive(state) if is_untyped else state, asked),
             context=read_context(dict(supply.context), asked),
             config=make_config(supply),
-            stream_writer=_make_writer(asked),
+            stream_writer=make_writer(asked),
             tool_call_id=supply.call_id,
             store=asked.store,
             tool_context=asked,
@@ -124,7 +124,7 @@ def choose_revival(module: str) -> Callable[[Any], Any]:
     return revive
 
 
-def _make_writer(context: ToolContext) -> Callable[[Any], None]:
+def make_writer(context: ToolContext) -> Callable[[Any], None]:
     """Make LangGraph's stream writer: what is written is progress."""
     numbers = itertools.count(1)
 

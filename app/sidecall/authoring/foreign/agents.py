@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from pydantic import PrivateAttr
-
 from sidecall.authoring.foreign.context import make_agents_context
 from sidecall.authoring.foreign.declared import find_lost_options
 from sidecall.authoring.foreign.guardrails import as_input_guardrail, as_output_guardrail
@@ -26,12 +24,10 @@ from sidecall.schema.signature import find_source
 class AgentsTool(ForeignTool):
     """A function tool that runs its calls itself."""
 
-    _unmet: tuple[str, ...] = PrivateAttr(default=())
-
     @cached_property
     def compiled(self) -> CompiledTool:
         """The tool made ready to run."""
-        return replace(super().compiled, reads_dicts=True, results=None, unmet=self._unmet)
+        return replace(super().compiled, reads_dicts=True, results=None)
 
 
 def adopt_function_tool(it: Any, name: str | None, options: Mapping[str, Any]) -> StructuredTool:

@@ -1,11 +1,16 @@
 """Take over tools of LangChain, without importing it."""
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from sidecall.authoring.foreign.arguments import make_pass_through
+from sidecall.authoring.foreign.callbacks import RefusalTeller
+from sidecall.authoring.foreign.graph import GraphCall
 from sidecall.authoring.foreign.hidden import plan_hidden
+from sidecall.authoring.foreign.running import find_lost, make_runnable
 from sidecall.authoring.foreign.tool import CONTEXT, ForeignTool, set_signature
+from sidecall.authoring.methods import only_refuses
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import ToolException
 from sidecall.core.messages import ToolMessage
@@ -13,12 +18,16 @@ from sidecall.core.parameter import Parameter
 from sidecall.core.tool import ArgsSchema
 from sidecall.schema.by_json_schema import make_json_args_schema, read_json_schema
 from sidecall.schema.foreign import is_instance_of
+from sidecall.schema.infer import infer_args_schema
+from sidecall.schema.injections import find_marker
 from sidecall.schema.models import open_model
 from sidecall.schema.references import inline_root
-from sidecall.schema.signature import find_source
+from sidecall.schema.signature import find_source, read_signature
 from sidecall.schema.single_input import SingleInputArgsSchema
 
 _PACKAGE = "langchain_core"
+# What LangChain fills in by name.
+_FILLED = frozenset(("run_manager", "callbacks"))
 _TAKEN_OVER = (
     "description",
     "return_direct",
@@ -43,8 +52,13 @@ def adopt_langchain(it: Any, name: str | None, options: Mapping[str, Any]) -> Fo
     model = None if _has_schema(it) else it.args_schema or it.get_input_schema()
     hidden = plan_hidden(it, model)
     accepts = _make_args_schema(it, where, model, hidden, forbid_unknown=said.get("unknown_args") == "forbid")
-    call = _make_call(it, is_paired=said.get("response_format") == "content_and_artifact")
-    return ForeignTool.wrap(written, set_signature(call, hidden.values()), accepts, **said)
+    teller = RefusalTeller(it) if it.callbacks or it.verbose else None
+    if teller is not None:
+        said["callbacks"] = [*(said.get("callbacks") or ()), teller]
+    call = _make_call(it, said, teller)
+    made = ForeignTool.wrap(written, set_signature(call, hidden.values()), accepts, **said)
+    made._unmet = find_lost(it)
+    return made
 
 
 def _has_schema(it: Any) -> bool:
@@ -63,10 +77,26 @@ def _make_args_schema(
         return SingleInputArgsSchema(it.name)
     if model is None:
         return _read_json_schema(where, it.args_schema, hidden, forbid_unknown=forbid_unknown)
+    if it.args_schema is None:
+        return _infer(it, where, hidden, forbid_unknown=forbid_unknown)
     hidden_fields = frozenset(hidden) & open_model(model).aliases.keys()
-    made = make_pass_through(where, model, hidden_fields, forbid_unknown=forbid_unknown)
-    # A tool without args_schema hands its arguments on unread, so that it has to get what they mean.
-    return made if it.args_schema is not None else made.inner
+    return make_pass_through(where, model, hidden_fields, forbid_unknown=forbid_unknown)
+
+
+def _infer(it: Any, where: str, hidden: Mapping[str, Parameter], *, forbid_unknown: bool) -> ArgsSchema:
+    """Read the arguments of a class off its method, to which LangChain hands them on by name and unread.
+
+    The model that LangChain makes of it has fields for `*args` and `**kwargs`, whose defaults the method would get.
+    """
+    signature = read_signature(it._arun if only_refuses(it._run) else it._run)
+    shown = (one for one in signature.parameters if not (one.name in hidden or _is_filled(one)))
+    return infer_args_schema(where, shown, {}, frozenset(hidden), forbid_unknown=forbid_unknown)
+
+
+def _is_filled(parameter: Parameter) -> bool:
+    """Return whether LangChain fills a parameter itself, or nothing does."""
+    is_positional = parameter.kind is inspect.Parameter.VAR_POSITIONAL
+    return is_positional or parameter.name in _FILLED or find_marker(parameter.annotation) is not None
 
 
 def _read_json_schema(
@@ -80,15 +110,18 @@ def _read_json_schema(
     return make_json_args_schema(where, shown, takes, forbid_unknown=forbid_unknown)
 
 
-def _make_call(it: Any, *, is_paired: bool) -> Callable[..., Any]:
-    # The arguments have been checked: what fails to validate now is no fault of theirs, but of the tool's own code.
-    runs = it.model_copy(update={"handle_validation_error": False}) if it.handle_validation_error else it
+def _make_call(it: Any, said: Mapping[str, Any], teller: RefusalTeller | None) -> Callable[..., Any]:
+    runs = make_runnable(it)
+    is_paired = said.get("response_format") == "content_and_artifact"
+    is_asked_before = said.get("requires_approval", False) is not False
 
     async def call(**arguments: Any) -> Any:
         context: ToolContext = arguments.pop(CONTEXT)
+        if teller is not None:
+            teller.hand_over(context.invocation_id)
         asked = {"type": "tool_call", "id": context.tool_call_id, "name": it.name, "args": arguments}
         try:
-            answer = await runs.ainvoke(asked, {"configurable": dict(context.context)})
+            answer = await GraphCall(context, is_asked_before=is_asked_before).run(runs, asked)
         except Exception as error:
             if is_instance_of(error, _PACKAGE, "ToolException"):
                 raise ToolException(*error.args) from error

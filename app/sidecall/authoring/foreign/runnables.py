@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sidecall.authoring.foreign.graph import GraphCall
 from sidecall.authoring.foreign.tool import CONTEXT, ForeignTool, set_signature
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import InvalidToolOption
@@ -29,7 +30,8 @@ def adopt_runnable(it: Any, name: str | None, options: Mapping[str, Any]) -> For
     accepts: ArgsSchema = SingleInputArgsSchema(name)
     if is_object:
         accepts = _make_args_schema(f"{find_source(written)}: tool {name!r}", schema, options)
-    call = set_signature(_make_call(it, is_object=is_object))
+    is_asked_before = options.get("requires_approval", False) is not False
+    call = set_signature(_make_call(it, is_object=is_object, is_asked_before=is_asked_before))
     return ForeignTool.wrap(written, call, accepts, **{"name": name, "description": _find_name(it), **options})
 
 
@@ -48,11 +50,11 @@ def _find_name(it: Any) -> str:
     return str(it.get_name() if hasattr(it, "get_name") else type(it).__name__)
 
 
-def _make_call(it: Any, *, is_object: bool) -> Callable[..., Any]:
+def _make_call(it: Any, *, is_object: bool, is_asked_before: bool) -> Callable[..., Any]:
     async def call(**arguments: Any) -> Any:
         context: ToolContext = arguments.pop(CONTEXT)
         given = arguments if is_object else arguments["tool_input"]
-        answer = await it.ainvoke(given, {"configurable": dict(context.context)})
+        answer = await GraphCall(context, is_asked_before=is_asked_before).run(it, given)
         return answer.content if is_instance_of(answer, "langchain_core", "BaseMessage") else answer
 
     return call

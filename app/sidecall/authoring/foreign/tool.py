@@ -2,6 +2,8 @@
 
 import inspect
 from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cached_property
 from typing import Any, Self
 
 from pydantic import BaseModel, PrivateAttr
@@ -10,7 +12,7 @@ from sidecall.authoring.structured import StructuredTool
 from sidecall.core.context import ToolContext
 from sidecall.core.errors import InvalidToolOption
 from sidecall.core.parameter import Parameter
-from sidecall.core.tool import ArgsSchema
+from sidecall.core.tool import ArgsSchema, CompiledTool
 
 # Under this name the call's ToolContext reaches the function that stands for the other library's tool.
 CONTEXT = "_sidecall_context"
@@ -22,6 +24,12 @@ class ForeignTool(StructuredTool):
     _made_from: Any = PrivateAttr(default=None)
     _stands_for: Any = PrivateAttr(default=None)
     _accepts: ArgsSchema | dict[str, Any] | None = PrivateAttr(default=None)
+    _unmet: tuple[str, ...] = PrivateAttr(default=())
+
+    @cached_property
+    def compiled(self) -> CompiledTool:
+        """The tool made ready to run."""
+        return replace(super().compiled, unmet=self._unmet)
 
     @classmethod
     def wrap(
@@ -35,6 +43,7 @@ class ForeignTool(StructuredTool):
             accepts: How its arguments are said and checked.
             options: The other fields of BaseTool.
         """
+        vars(call)["func"] = made_from  # Whether it asks a person is seen in what the author wrote.
         made = cls(func=made_from if callable(made_from) else None, coroutine=call, **options)
         made._made_from = made_from
         made._accepts = accepts

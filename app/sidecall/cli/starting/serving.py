@@ -16,6 +16,7 @@ import uvicorn
 
 from sidecall.access import build_access
 from sidecall.cli.listening import find_address, listen, refuse_open
+from sidecall.cli.moved import find_unmet
 from sidecall.cli.starting.empty import refuse_empty
 from sidecall.cli.starting.given import load_registry, read_settings, write_count
 from sidecall.cli.store import choose_store
@@ -63,10 +64,9 @@ def serve(
         logger.warning("%s is not a setting of this version and changes nothing", name)
     registry = _prepare(settings)
     listen(settings).close()  # Before anybody is told to try it, or of a store: nobody is let in to be dropped.
-    settings = _find_store(settings)
-    for finding in (f"{tool.source}: {text}" for tool in registry for text in tool.unmet):
-        logger.warning("not done here: %s", finding)
     _refuse_empty(settings, registry)
+    settings = _find_store(settings)
+    _warn_of_unmet(registry)
     tell = partial(_tell_what_is_served, settings, registry)
     if settings.workers == 1:
         _serve_alone(settings, registry, tell)
@@ -74,6 +74,15 @@ def serve(
         seconds = settings.drain_grace + settings.drain_timeout + LAST_STEPS
         work, sock = partial(_serve_in_worker, settings), listen(settings, 2048)
         sys.exit(Supervisor(settings.workers, work, sock, seconds, tell).run())
+
+
+def _warn_of_unmet(registry: Registry) -> None:
+    """Name what files that were written for other libraries ask for in vain."""
+    for tool in registry:
+        for text in tool.unmet:
+            logger.warning("not done here: %s: %s", tool.source, text)
+    for finding in find_unmet(registry):
+        logger.warning("not done here: %s: %s", finding.tool, finding.message)
 
 
 def _tell_what_is_served(settings: Settings, registry: Registry) -> None:

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import CodeType, FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from sidecall.core.approval import ApprovalRequired
@@ -14,7 +14,8 @@ _INNER = ("__wrapped__", "func", "coroutine")
 def asks_inside(function: Callable[..., Any]) -> bool:
     """Return whether a function, or what it calls in its own module, names what asks a person, be it a tool.
 
-    So do all functions of a module that imports it and names it nowhere: another module raises it for them.
+    So do all functions of a module that imports it and names it nowhere: another module raises it for them. LangGraph's
+    `interrupt` asks, too.
     """
     begun = list(_find_functions([function], None))
     return _reach_question(begun) or any(_is_marked(one.__globals__) for one in begun)
@@ -85,8 +86,21 @@ def _list_closed(function: FunctionType) -> Iterator[Any]:
 
 def _names_question(function: FunctionType) -> bool:
     known = function.__globals__
-    names = _list_names(function.__code__)
-    return any(name == ApprovalRequired.__name__ or _is_question(known.get(name)) for name in names)
+    names = frozenset(_list_names(function.__code__))
+    is_ours = any(name == ApprovalRequired.__name__ or _is_question(known.get(name)) for name in names)
+    return is_ours or _names_interrupt(names, known)
+
+
+def _names_interrupt(names: frozenset[str], known: Mapping[str, Any]) -> bool:
+    """Return whether LangGraph's function is among these, under any name; or is taken from LangGraph where it runs."""
+    values = [known[name] for name in names if name in known]
+    if any(isinstance(it, FunctionType) and (it.__module__, it.__name__) == _INTERRUPT for it in values):
+        return True
+    modules = [it.__name__ for it in values if isinstance(it, ModuleType)]
+    return _INTERRUPT[1] in names and any(name.partition(".")[0] == "langgraph" for name in (*names, *modules))
+
+
+_INTERRUPT = ("langgraph.types", "interrupt")
 
 
 def _list_names(code: CodeType) -> Iterator[str]:

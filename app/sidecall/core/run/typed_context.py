@@ -51,9 +51,12 @@ def plan_reading(annotation: Any) -> ReadContext | None:
     def read(context: ToolContext) -> Any:
         if may_lack and not context.context:
             return None
-        made = _check(adapter, dict(context.context), context)
+        sent: Any = context.context
+        if not isinstance(sent, Mapping):  # An object of this process.
+            return _check(adapter, sent, context)
+        made = _check(adapter, dict(sent), context)
         # Of a TypedDict pydantic keeps the keys that it names; whoever sends more may be read by another tool.
-        return {**context.context, **made} if is_typeddict(wanted) else made
+        return {**sent, **made} if is_typeddict(wanted) else made
 
     return read
 
@@ -80,9 +83,9 @@ class OpenContext(dict[str, Any]):
         return OpenContext(value) if type(value) is dict else value
 
 
-def open_context(context: ToolContext) -> OpenContext:
-    """Make the members of a call's context attributes too."""
-    return OpenContext(context.context)
+def open_context(context: ToolContext) -> Any:
+    """Make the members of a call's context attributes too; an object of this process has its own."""
+    return OpenContext(context.context) if isinstance(context.context, Mapping) else context.context
 
 
 def _adapt(wanted: Any) -> TypeAdapter[Any]:
@@ -110,7 +113,7 @@ def _strip(hint: Any) -> Any:
     return hint
 
 
-def _check(adapter: TypeAdapter[Any], sent: Mapping[str, Any], context: ToolContext) -> Any:
+def _check(adapter: TypeAdapter[Any], sent: Any, context: ToolContext) -> Any:
     try:
         return adapter.validate_python(sent)
     except ValidationError as error:
