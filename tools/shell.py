@@ -1,5 +1,6 @@
 """Run the commands of models in a sandbox, as the shells of OpenAI and Anthropic are called."""
 
+import asyncio
 import os
 import secrets
 import time
@@ -21,6 +22,7 @@ MARK = "…"
 MARKS = 2 * len(MARK)
 MOST_SHOWN, MOST_VARIABLES = 300, 30
 OUTPUTS = "/workspace/.outputs"
+SPILL = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 TAGS = ["shell"]
 DESTRUCTIVE = ToolAnnotations(read_only=False, destructive=True)
 Command = Annotated[str, Field(max_length=200_000)]
@@ -143,14 +145,20 @@ async def run(
     command: str, seconds: float, most: int, workspace: Workspace, sandbox: CommandSandbox
 ) -> tuple[CommandResult, Sequence[str]]:
     """Run one command, and keep the whole of an output that is cut in a file beside the others."""
-    workspace.require_room()
+    # In a thread, since commands may leave many files behind.
+    await asyncio.to_thread(workspace.require_room)
 
     def open_spill(kind: str) -> tuple[int, str] | None:
-        path = f"{OUTPUTS}/{time.strftime('%H%M%S')}-{secrets.token_hex(3)}-{kind}.txt"
+        name = f"{time.strftime('%H%M%S')}-{secrets.token_hex(3)}-{kind}.txt"
         try:
             workspace.make_folder(OUTPUTS)
-            return workspace.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), path
-        except WorkspaceError:  # It is full, and the beginning and the end have to do.
+            folder = workspace.open(OUTPUTS, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                # Not counted here, on the event loop; all is counted when the command has ended.
+                return os.open(name, SPILL, 0o644, dir_fd=folder), f"{OUTPUTS}/{name}"
+            finally:
+                os.close(folder)
+        except (WorkspaceError, OSError):  # It is full, and the beginning and the end have to do.
             return None
 
     end = await sandbox.run_command(command, workspace.directory, seconds, open_spill)
