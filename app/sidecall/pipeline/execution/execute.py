@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Coroutine, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from sidecall.core.errors import ToolExecutionError, ToolFailure
 from sidecall.core.invocation import Invocation, Release
@@ -12,7 +12,7 @@ from sidecall.core.run.raised import read_http_exception, read_store_unavailable
 from sidecall.executors.base import Executor
 from sidecall.later import Later
 from sidecall.pipeline.execution.bounded import DeadlinePassed
-from sidecall.pipeline.execution.deadline import make_timeout, seconds_left
+from sidecall.pipeline.execution.deadline import is_late, make_timeout, seconds_left
 from sidecall.pipeline.execution.first_step import FirstSteps
 from sidecall.pipeline.hooks import is_cancelled
 
@@ -34,7 +34,8 @@ class Execute:
 
         Raises:
             ToolException: The tool raised it, or an HTTPException.
-            ToolTimeout: The deadline passed; the tool's code may go on, but nobody waits for it.
+            ToolTimeout: The deadline passed; the tool's code may go on, but nobody waits for it. Or it has blocked the
+                event loop until then, so that nothing could interrupt it.
             ToolExecutionError: The tool raised anything else, SystemExit and its own TimeoutError included.
         """
         if invocation.request.deadline is not None and seconds_left(invocation) == 0:
@@ -50,15 +51,11 @@ class Execute:
             running = _run_with_room(invocation, results.large[invocation.tool.name], running)
         try:
             is_done, came = self._first_steps.take(running, invocation)
-        except ToolFailure:
-            raise
         except BaseException as error:
-            if _is_given_up(invocation, error):
-                raise
-            raise _find_failure(invocation, error) from error
+            _raise_failure(invocation, error)
         if not is_done:
             return _await_end(invocation, came)
-        invocation.output = came
+        _keep(invocation, came)
         return None
 
     def _abandon(self, invocation: Invocation, left: Coroutine[Any, Any, Any]) -> None:
@@ -87,15 +84,28 @@ async def _run_with_room(invocation: Invocation, size: int, running: Coroutine[A
 
 async def _await_end(invocation: Invocation, running: Awaitable[Any]) -> None:
     try:
-        invocation.output = await running
-    except ToolFailure:
-        raise
+        output = await running
     except DeadlinePassed:
         raise make_timeout(invocation) from None
     except BaseException as error:
-        if _is_given_up(invocation, error):
-            raise
-        raise _find_failure(invocation, error) from error
+        _raise_failure(invocation, error)
+    _keep(invocation, output)
+
+
+def _keep(invocation: Invocation, output: Any) -> None:
+    if is_late(invocation):
+        raise make_timeout(invocation)
+    invocation.output = output
+
+
+def _raise_failure(invocation: Invocation, error: BaseException) -> NoReturn:
+    if _is_given_up(invocation, error):
+        raise error
+    if is_late(invocation):
+        raise make_timeout(invocation) from None
+    if isinstance(error, ToolFailure):
+        raise error
+    raise _find_failure(invocation, error) from error
 
 
 def _find_failure(invocation: Invocation, error: BaseException) -> ToolFailure:
