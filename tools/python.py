@@ -1,6 +1,5 @@
 """Run the Python of models: in an interpreter that has no system beneath it, or in a sandbox with libraries."""
 
-import asyncio
 import base64
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -8,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from sidecall import PythonSandbox, ToolAnnotations, Workspace, WorkspaceError, tool
+from sidecall.core.waiting.pools import FILES
 
 SECONDS = 30.0
 MOST_FILES = 100
@@ -36,9 +36,9 @@ async def run_python(
         code: What to run.
     """
     # In a thread, since code may leave many files behind.
-    before = await asyncio.to_thread(find_room, workspace)
+    before = await FILES.run(find_room, workspace)
     end = await sandbox.run_python(code, workspace.directory, SECONDS)
-    files, images = await asyncio.to_thread(find_written, workspace, before)
+    files, images = await FILES.run(find_written, workspace, before)
     answer = {"stdout": end.stdout, "value": end.value, "error": end.error, "files": files}
     if end.lost is not None:
         answer["lost"] = end.lost

@@ -1,6 +1,5 @@
 """Run the commands of models in a sandbox, as the shells of OpenAI and Anthropic are called."""
 
-import asyncio
 import os
 import secrets
 import time
@@ -10,6 +9,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from sidecall import CommandSandbox, ToolAnnotations, ToolContext, ToolException, Workspace, WorkspaceError, tool
+from sidecall.core.waiting.pools import FILES
+from sidecall.core.waiting.turns import CallerKey, key_of
 from sidecall.native import CommandResult
 
 SECONDS = 30.0
@@ -98,7 +99,9 @@ async def shell(
             continue
         # Of those to come room enough is left to say that something is missing.
         room = max(0, min(most, left - MARKS * (len(commands) - number)))
-        result, kept = await run(command, min(seconds, remaining, MOST_SECONDS), room, workspace, sandbox)
+        result, kept = await run(
+            command, min(seconds, remaining, MOST_SECONDS), room, workspace, sandbox, key_of(context.caller)
+        )
         results.append(result)
         files += kept
         left -= len(result.stdout) + len(result.stderr)
@@ -120,7 +123,7 @@ async def bash(
     *,
     workspace: Workspace,
     sandbox: CommandSandbox,
-    context: ToolContext,  # noqa: ARG001  for its preview
+    context: ToolContext,
 ) -> tuple[CommandResult | str, dict[str, Any]]:
     """Run a command of bash in /workspace; there is no network.
 
@@ -137,16 +140,16 @@ async def bash(
         if not restart:
             raise ToolException("Say what to run in `command`.")
         return "The shell begins anew.", {"files": []}
-    result, files = await run(command, SECONDS, MOST_CHARACTERS, workspace, sandbox)
+    result, files = await run(command, SECONDS, MOST_CHARACTERS, workspace, sandbox, key_of(context.caller))
     return result, {"files": files}
 
 
 async def run(
-    command: str, seconds: float, most: int, workspace: Workspace, sandbox: CommandSandbox
+    command: str, seconds: float, most: int, workspace: Workspace, sandbox: CommandSandbox, caller: CallerKey
 ) -> tuple[CommandResult, Sequence[str]]:
     """Run one command, and keep the whole of an output that is cut in a file beside the others."""
     # In a thread, since commands may leave many files behind.
-    await asyncio.to_thread(workspace.require_room)
+    await FILES.run_for(caller, workspace.require_room)
 
     def open_spill(kind: str) -> tuple[int, str] | None:
         name = f"{time.strftime('%H%M%S')}-{secrets.token_hex(3)}-{kind}.txt"

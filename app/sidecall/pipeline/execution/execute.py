@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Coroutine, Mapping
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 from sidecall.core.errors import ToolExecutionError, ToolFailure
 from sidecall.core.invocation import Invocation, Release
@@ -52,7 +52,9 @@ class Execute:
         try:
             is_done, came = self._first_steps.take(running, invocation)
         except BaseException as error:
-            _raise_failure(invocation, error)
+            if _passes(invocation, error):
+                raise
+            raise _find_failure(invocation, error) from error
         if not is_done:
             return _await_end(invocation, came)
         _keep(invocation, came)
@@ -88,7 +90,9 @@ async def _await_end(invocation: Invocation, running: Awaitable[Any]) -> None:
     except DeadlinePassed:
         raise make_timeout(invocation) from None
     except BaseException as error:
-        _raise_failure(invocation, error)
+        if _passes(invocation, error):
+            raise
+        raise _find_failure(invocation, error) from error
     _keep(invocation, output)
 
 
@@ -98,17 +102,16 @@ def _keep(invocation: Invocation, output: Any) -> None:
     invocation.output = output
 
 
-def _raise_failure(invocation: Invocation, error: BaseException) -> NoReturn:
-    if _is_given_up(invocation, error):
-        raise error
-    if is_late(invocation):
-        raise make_timeout(invocation) from None
+def _passes(invocation: Invocation, error: BaseException) -> bool:
+    """Return whether an error is what is wanted: a failure of the call in time, or that nobody waits for it."""
     if isinstance(error, ToolFailure):
-        raise error
-    raise _find_failure(invocation, error) from error
+        return not is_late(invocation)
+    return _is_given_up(invocation, error)
 
 
 def _find_failure(invocation: Invocation, error: BaseException) -> ToolFailure:
+    if is_late(invocation):
+        return make_timeout(invocation)
     refusal = read_http_exception(error) or read_store_unavailable(error)
     return refusal or ToolExecutionError(invocation.tool.name, invocation.call.id)
 
