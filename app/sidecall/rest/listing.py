@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from sidecall.core.context import ANONYMOUS, Caller, Toolset
 from sidecall.core.waiting.pools import LISTINGS
+from sidecall.core.waiting.turns import key_of
 from sidecall.dataclasses import dataclass
 from sidecall.http.reply import Reply
 from sidecall.registry import Registry
@@ -72,7 +73,7 @@ class Listings:
         if count <= _FEW:
             listing = write()
         elif self._registry.is_conditional:
-            listing = await LISTINGS.run(write)
+            listing = await LISTINGS.run_for(key_of(caller), write)
         else:
             listing = await self._join((query, self._see(caller), version), write)
         self.keep(query, listing, version, caller)
