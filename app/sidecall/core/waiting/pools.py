@@ -138,5 +138,7 @@ STORES = Pool("stores", 8)
 WEB_PAGES = Pool("web-pages", 4)
 #: Names of hosts that are looked up.
 NAMES = Pool("names", 32)
+#: Sandboxes that are bounded and ended.
+SANDBOXES = Pool("sandboxes", 8)
 #: What the server does for itself, and no caller makes long.
 SERVER = Pool("server", 4)

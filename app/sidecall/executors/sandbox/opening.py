@@ -59,7 +59,7 @@ async def open_bubblewrap(limits: SandboxLimits) -> Opened:
     """
     if sys.platform != "linux":
         raise NoSandbox("bubblewrap runs on Linux only")
-    groups = find_groups()
+    groups = await SERVER.run(find_groups)
     if os.geteuid() == 0 and groups is None:
         raise NoSandbox(_NO_GROUP)
     try:
