@@ -2,41 +2,31 @@
 
 from typing import Any
 
-from pydantic import create_model
+from pydantic import BaseModel, Field
 
-from sidecall import StructuredTool, tool
+from sidecall import StructuredTool
 
 MANY = 5000
 
 
+class Wanted(BaseModel):
+    """What to list."""
+
+    account: str = Field(description="Whose items they are.")
+    limit: int = Field(10, ge=1, le=100, description="The most to list.")
+    labels: list[str] = []
+    options: dict[str, str] | None = None
+
+
+def work(**args: Any) -> str:
+    """List items."""
+    return str(len(args))
+
+
 def _make(number: int) -> StructuredTool:
-    model = create_model(
-        f"Arguments{number}",
-        account=(str, ...),
-        limit=(int, 10),
-        labels=(list[str], []),
-        options=(dict[str, str] | None, None),
-    )
-
-    def work(**args: Any) -> str:
-        return str(len(args))
-
-    return StructuredTool.from_function(
-        work,
-        name=f"service_{number}_list_items",
-        description=f"List the items of service {number} in the order in which they were made, with their labels.",
-        args_schema=model,
-    )
+    text = f"List the items of service {number} in the order in which they were made, with their labels."
+    name = f"service_{number}_list_items"
+    return StructuredTool.from_function(work, name=name, description=text, args_schema=Wanted)
 
 
 globals().update({f"tool_{number}": _make(number) for number in range(MANY)})
-
-
-@tool
-async def echo(value: Any) -> Any:
-    """Return what comes.
-
-    Args:
-        value: What.
-    """
-    return value

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Response
 
+from sidecall.core.waiting.pools import SERVER
 from sidecall.http.late_route import LateRoute
 from sidecall.rest.parts import PartsDep
 
@@ -31,5 +32,6 @@ Accept = Annotated[str, Header(include_in_schema=False)]
 )
 async def get_metrics(parts: PartsDep, accept: Accept = "") -> Response:
     """Count how many calls each tool had and how they ended, how long they took, and how full the server is."""
-    body, media_type = parts.metrics.render(accept)
+    # In a thread, since thousands of tools may have been called.
+    body, media_type = await SERVER.run(parts.metrics.render, accept)
     return Response(body, headers={"Content-Type": media_type})
