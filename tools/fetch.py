@@ -1,6 +1,5 @@
 """Fetch web pages as Markdown."""
 
-import asyncio
 import html
 import os
 import re
@@ -12,6 +11,7 @@ import httpx
 from pydantic import Field
 
 from sidecall import OutgoingRefused, ToolAnnotations, ToolException, guarded_async_client, tool
+from sidecall.core.waiting.pools import WEB_PAGES
 
 try:
     import html_to_markdown
@@ -100,7 +100,7 @@ async def web_fetch(
         empty = {"url": place, "content_type": _read_kind(response), "characters": 0, "start": 0, "end": 0}
         return f"There is nothing at {place}: it answers {response.status_code}, without any content.", empty
     kind = _require_text(response)
-    text = await asyncio.to_thread(_write, response, kind)
+    text = await WEB_PAGES.run(_write, response, kind)
     if start and start >= len(text):
         raise _fail("invalid_tool_input", f"The text has {len(text)} characters only. Use a smaller start.")
     part = text[start : start + max_characters]

@@ -1,6 +1,5 @@
 """Find passages in the caller's vector stores, and in a folder of files."""
 
-import asyncio
 import os
 import re
 import threading
@@ -11,6 +10,8 @@ from pydantic import Field
 
 from sidecall import IndexedFolder, ToolAnnotations, ToolContext, ToolException, tool
 from sidecall.core.run.passages import FilePassage
+from sidecall.core.waiting.pools import FOLDER_SEARCH
+from sidecall.core.waiting.turns import key_of
 from sidecall.indexing.pages import find_page_reader
 from sidecall.indexing.ranking import spread
 
@@ -76,7 +77,9 @@ async def file_search(
         raise ToolException(_UNSET)
     stored = context.passages
     found = [] if stored is None else [*await stored.search(wanted, max_num_results, filters)]
-    found += await asyncio.to_thread(_search_folder, context.caller.tenant, wanted, max_num_results, filters)
+    found += await FOLDER_SEARCH.run_for(
+        key_of(context.caller), _search_folder, context.caller.tenant, wanted, max_num_results, filters
+    )
     best = spread(found, lambda it: it.file_id, lambda it: it.score)
     results = [_show(it) for it in best if it.score >= score_threshold][:max_num_results]
     shown = [f"[{number}] {it['filename']} ({it['score']})\n{it['text']}" for number, it in enumerate(results, 1)]

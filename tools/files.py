@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeVar
 
 from sidecall import InjectedWorkspace, ToolAnnotations, ToolException, Workspace, tool
+from sidecall.core.waiting.pools import FILES
 from sidecall.editing.committing import commit_plan, hold_workspace
 from sidecall.editing.editor import create_file, put_lines, replace_passage, view_path
 from sidecall.editing.memory import Memory, locate_deletable
@@ -31,6 +32,8 @@ __all__ = [
 
 T = TypeVar("T")
 
+#: Characters of a patch above which it is read in a thread, since others would wait for it.
+LONG = 50_000
 WRITING = ToolAnnotations(read_only=False, destructive=True, idempotent=True)
 CHANGING = ToolAnnotations(read_only=False, destructive=True, idempotent=False)
 
@@ -68,8 +71,13 @@ def edit(
     return f"edited {file_path} ({count} replacement(s))"
 
 
-def _asks_to_patch(args: Mapping[str, Any]) -> bool:
+async def _asks_to_patch(args: Mapping[str, Any]) -> bool:
     """Return whether a patch deletes a file; nobody is asked about one that is refused."""
+    is_long = len(args.get("input") or "") > LONG
+    return await FILES.run(_deletes, args) if is_long else _deletes(args)
+
+
+def _deletes(args: Mapping[str, Any]) -> bool:
     if args.get("type") != "delete_file" and not deletes_files(args.get("input") or ""):
         return False
     try:

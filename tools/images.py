@@ -24,6 +24,8 @@ from sidecall import (
     guarded_async_client,
     tool,
 )
+from sidecall.core.waiting.pools import FILES
+from sidecall.core.waiting.turns import key_of
 
 MAX_SECONDS = 180.0
 MAX_BYTES = 64 * 1024 * 1024
@@ -144,7 +146,7 @@ async def _read_files(
 
 async def _read(name: str, context: ToolContext, workspace: Workspace) -> bytes:
     if name.startswith("/workspace/"):
-        return await asyncio.to_thread(workspace.read_bytes, name)
+        return await FILES.run_for(key_of(context.caller), workspace.read_bytes, name)
     found = await context.read_content(name)
     return found.body if isinstance(found.body, bytes) else found.body.encode()
 
@@ -276,7 +278,7 @@ async def _keep(body: bytes, found: Mapping[str, Any], context: ToolContext, wor
     if workspace.is_kept:
         path = f"/workspace/images/{artifact['sha256'][:12]}.{kind.partition('/')[2]}"
         with suppress(WorkspaceError):  # It is made, and paid, also where the workspace is full.
-            await asyncio.to_thread(workspace.write_bytes, path, body)
+            await FILES.run_for(key_of(context.caller), workspace.write_bytes, path, body)
             artifact["path"] = path
     for name in ("revised_prompt", "usage", "size"):
         if found.get(name):

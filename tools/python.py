@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from sidecall import PythonSandbox, ToolAnnotations, Workspace, WorkspaceError, tool
+from sidecall.core.waiting.pools import FILES
 
 SECONDS = 30.0
 MOST_FILES = 100
@@ -34,17 +35,29 @@ async def run_python(
     Args:
         code: What to run.
     """
-    workspace.require_room()
-    before = look_over(workspace)
+    # In a thread, since code may leave many files behind.
+    before = await FILES.run(find_room, workspace)
     end = await sandbox.run_python(code, workspace.directory, SECONDS)
-    files = [path for path, state in look_over(workspace).items() if before.get(path) != state][:MOST_FILES]
+    files, images = await FILES.run(find_written, workspace, before)
     answer = {"stdout": end.stdout, "value": end.value, "error": end.error, "files": files}
     if end.lost is not None:
         answer["lost"] = end.lost
     logs = "\n".join(text for text in (end.stdout, end.value, end.error) if text)
     # As the items of OpenAI's code interpreter have them.
-    outputs = [*([{"type": "logs", "logs": logs}] if logs else []), *find_images(workspace, files)]
+    outputs = [*([{"type": "logs", "logs": logs}] if logs else []), *images]
     return answer, {"files": files, "outputs": outputs}
+
+
+def find_room(workspace: Workspace) -> dict[str, tuple[float, int]]:
+    """Return what is there before code runs; refuse to run any where the workspace is full."""
+    workspace.require_room()
+    return look_over(workspace)
+
+
+def find_written(workspace: Workspace, before: dict[str, tuple[float, int]]) -> tuple[list[str], list[dict[str, str]]]:
+    """Return the files that are others than before, and those of them that are images."""
+    files = [path for path, state in look_over(workspace).items() if before.get(path) != state][:MOST_FILES]
+    return files, list(find_images(workspace, files))
 
 
 def look_over(workspace: Workspace) -> dict[str, tuple[float, int]]:

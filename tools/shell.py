@@ -9,6 +9,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from sidecall import CommandSandbox, ToolAnnotations, ToolContext, ToolException, Workspace, WorkspaceError, tool
+from sidecall.core.waiting.pools import FILES
+from sidecall.core.waiting.turns import CallerKey, key_of
 from sidecall.native import CommandResult
 
 SECONDS = 30.0
@@ -21,6 +23,7 @@ MARK = "…"
 MARKS = 2 * len(MARK)
 MOST_SHOWN, MOST_VARIABLES = 300, 30
 OUTPUTS = "/workspace/.outputs"
+SPILL = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 TAGS = ["shell"]
 DESTRUCTIVE = ToolAnnotations(read_only=False, destructive=True)
 Command = Annotated[str, Field(max_length=200_000)]
@@ -96,7 +99,9 @@ async def shell(
             continue
         # Of those to come room enough is left to say that something is missing.
         room = max(0, min(most, left - MARKS * (len(commands) - number)))
-        result, kept = await run(command, min(seconds, remaining, MOST_SECONDS), room, workspace, sandbox)
+        result, kept = await run(
+            command, min(seconds, remaining, MOST_SECONDS), room, workspace, sandbox, key_of(context.caller)
+        )
         results.append(result)
         files += kept
         left -= len(result.stdout) + len(result.stderr)
@@ -118,7 +123,7 @@ async def bash(
     *,
     workspace: Workspace,
     sandbox: CommandSandbox,
-    context: ToolContext,  # noqa: ARG001  for its preview
+    context: ToolContext,
 ) -> tuple[CommandResult | str, dict[str, Any]]:
     """Run a command of bash in /workspace; there is no network.
 
@@ -135,22 +140,28 @@ async def bash(
         if not restart:
             raise ToolException("Say what to run in `command`.")
         return "The shell begins anew.", {"files": []}
-    result, files = await run(command, SECONDS, MOST_CHARACTERS, workspace, sandbox)
+    result, files = await run(command, SECONDS, MOST_CHARACTERS, workspace, sandbox, key_of(context.caller))
     return result, {"files": files}
 
 
 async def run(
-    command: str, seconds: float, most: int, workspace: Workspace, sandbox: CommandSandbox
+    command: str, seconds: float, most: int, workspace: Workspace, sandbox: CommandSandbox, caller: CallerKey
 ) -> tuple[CommandResult, Sequence[str]]:
     """Run one command, and keep the whole of an output that is cut in a file beside the others."""
-    workspace.require_room()
+    # In a thread, since commands may leave many files behind.
+    await FILES.run_for(caller, workspace.require_room)
 
     def open_spill(kind: str) -> tuple[int, str] | None:
-        path = f"{OUTPUTS}/{time.strftime('%H%M%S')}-{secrets.token_hex(3)}-{kind}.txt"
+        name = f"{time.strftime('%H%M%S')}-{secrets.token_hex(3)}-{kind}.txt"
         try:
             workspace.make_folder(OUTPUTS)
-            return workspace.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), path
-        except WorkspaceError:  # It is full, and the beginning and the end have to do.
+            folder = workspace.open(OUTPUTS, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                # Not counted here, on the event loop; all is counted when the command has ended.
+                return os.open(name, SPILL, 0o644, dir_fd=folder), f"{OUTPUTS}/{name}"
+            finally:
+                os.close(folder)
+        except (WorkspaceError, OSError):  # It is full, and the beginning and the end have to do.
             return None
 
     end = await sandbox.run_command(command, workspace.directory, seconds, open_spill)

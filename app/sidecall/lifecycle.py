@@ -26,6 +26,8 @@ class Lifecycle:
         self.refused: Counter[int] = Counter()
         # Set in the end, when no call runs any more for which no request waits.
         self.has_finished = False
+        # Seconds for which the event loop stood still, so that nobody was answered.
+        self.stuck_seconds = 0.0
 
     @property
     def is_draining(self) -> bool:
@@ -36,6 +38,10 @@ class Lifecycle:
     def uptime(self) -> float:
         """Seconds since it was made."""
         return time.monotonic() - self._begun_at
+
+    def note_stuck(self, seconds: float) -> None:
+        """Note for how much longer the event loop has stood still."""
+        self.stuck_seconds += seconds
 
     def begin(self) -> None:
         """Take traffic, unless the end came first."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 else:
     _link = Later("sidecall.upstream.link")
 
+_STUCK = "Seconds for which code on the event loop held up everything, in stretches of half a second and more."
 _LOST = "Spans that their collector has not taken."
 _WAITING = "Calls that wait for a person, of all tenants and servers of the store."
 _DROPPED = "Calls that are not in the history, since there was no room for them."
@@ -45,6 +46,7 @@ def build_metrics(
         connections, requests = lifecycle.connections, lifecycle.in_flight
         metrics.add_gauge("sidecall_connections", "Connections that are open.", lambda: len(connections))
         metrics.add_gauge("sidecall_requests_in_flight", "Requests that are not answered yet.", lambda: len(requests))
+        metrics.add_counter("sidecall_event_loop_stuck_seconds", _STUCK, lambda: lifecycle.stuck_seconds)
     return metrics
 
 

@@ -34,7 +34,7 @@ WELL: dict[str, Any] = {
     "phase": "ready",
     "process": {
         "pid": 7, "workers": 1, "uptime_seconds": 90.0, "requests_in_flight": 1, "connections": 2,
-        "log_lines_dropped": 0,
+        "log_lines_dropped": 0, "event_loop_stuck_seconds": 0.0,
         "spans_dropped": None,
     },
     "calls": _QUEUE,
@@ -98,6 +98,10 @@ def test_a_server_that_is_well(capsys: pytest.CaptureFixture[str]) -> None:
         (
             {"process": {**WELL["process"], "workers": 4, "uptime_seconds": 7500.0}},
             "server ready, version 1.2.3, for 2 h 5 min, worker 7 of 4",
+        ),
+        (
+            {"process": {**WELL["process"], "event_loop_stuck_seconds": 8.25}},
+            "event loop stood still for 8 s in all; the log says where",
         ),
         ({"process": {**WELL["process"], "log_lines_dropped": 3}}, "log 3 lines dropped, since nobody read them"),
         (

@@ -243,6 +243,9 @@ def test_what_blocks_the_event_loop_is_named(start_server: Serve) -> None:
     assert answer.json()["content"] == "slept"
     assert alive.status_code == 200
     assert "the event loop goes on, after " in server.wait_for("goes on")
+    stuck = httpx.get(f"{server.url}/status").json()["process"]["event_loop_stuck_seconds"]
+    assert stuck >= 0.5
+    assert server.metrics()["sidecall_event_loop_stuck_seconds_total"] == pytest.approx(stuck)
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ def test_what_is_no_handler_is_refused_at_the_start(option: str, value: Any) -> 
 async def fail(how: str, args: Any = None, **options: Any) -> ToolMessage:
     """Run a tool that fails in one of many ways."""
 
-    @tool("work", timeout=0.01, **options)
+    @tool("work", timeout=0.01 if how == "hang" else None, **options)
     async def work(times: int) -> Any:
         """Work."""
         if how == "hang":

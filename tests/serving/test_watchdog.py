@@ -82,3 +82,19 @@ def test_a_process_that_does_not_end_is_ended(lines: "Queue[logging.LogRecord]",
     assert line.levelname == level
     assert line.getMessage().startswith("the process does not end by itself and is ended; still running: MainThread")
     assert "hanging" in line.getMessage()
+
+
+def test_the_time_in_which_a_loop_stands_still_is_noted(lines: "Queue[logging.LogRecord]") -> None:
+    """All of it once it is half a second, and nothing of what is shorter."""
+    ended: Queue[int] = Queue()
+    noted: Queue[float] = Queue()
+    watchdog = Watchdog(2.0, end=ended.put, note=noted.put)
+    watchdog.start()
+
+    watchdog.beat()
+    first = [noted.get(timeout=PATIENCE) for _ in range(3)]
+    watchdog.end_within(0, code=0)
+    ended.get(timeout=PATIENCE)
+
+    assert first == [0.5, 0.25, 0.25]
+    assert lines.empty() or "stuck" not in lines.get().getMessage()

@@ -1,6 +1,7 @@
 """Models run Python, in an interpreter without a system or in the server's own inside a sandbox."""
 
 import base64
+import os
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from sidecall.discovery import discover
 from sidecall.toolkits.choosing import find_files
 from tests.executors.sandbox.machine import open_once
 from tests.kit.clients import MakeClient
+from tests.kit.on_loop import listing_calls_on_loop
 
 HERE = {"Sidecall-Conversation": "one"}
 pytestmark = pytest.mark.usefixtures("here")
@@ -70,3 +72,15 @@ async def test_code_that_answers_itself_is_ended(make_client: MakeClient, forged
     answer = await _run(client, f"{frame}; os._exit(0)")
 
     assert (answer["status"], "Python has" in answer["content"]) == ("success", True)
+
+
+async def test_files_that_code_leaves_behind_are_counted_beside_the_event_loop(make_client: MakeClient) -> None:
+    """Before the next code, and after it."""
+    client = await _serve(make_client, workspace_max_entries=300)
+    with listing_calls_on_loop(os, "scandir") as called:
+        first = await _run(client, "for n in range(400):\n    open(f'/workspace/{n}', 'w').write('x')")
+        second = await _run(client, "1")
+
+    assert called == []
+    assert "may hold 300 files and folders, and does" in first["response_metadata"]["workspace_note"]
+    assert second["content"] == "The workspace may hold 300 files and folders, and does. Delete some first."

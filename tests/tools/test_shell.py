@@ -1,14 +1,18 @@
 """Models of every provider run commands in a sandbox, in the files of their conversation."""
 
 import json
+import os
+import subprocess
 from typing import Any
 
 import pytest
 
 from sidecall.discovery import discover
+from sidecall.executors.sandbox import cgroups, confined
 from sidecall.toolkits.choosing import find_files
 from tests.executors.sandbox.machine import open_once
 from tests.kit.clients import MakeClient
+from tests.kit.on_loop import listing_calls_on_loop
 
 HERE = {"Sidecall-Conversation": "one"}
 pytestmark = pytest.mark.usefixtures("here")
@@ -236,3 +240,34 @@ async def test_a_workspace_that_was_closed_is_opened_again(make_client: MakeClie
     await _approve(client, commands=["chmod 000 /workspace"])
 
     assert (await _post_item(client, commands=["pwd"])).json()["output"][0]["stdout"] == "/workspace\n"
+
+
+async def test_files_that_a_command_leaves_behind_are_counted_beside_the_event_loop(make_client: MakeClient) -> None:
+    """Before the next one, after it, and where both of its outputs are kept whole."""
+    client = await _serve(make_client, workspace_max_entries=300)
+    many = "seq 30000; seq 30000 >&2; mkdir -p many; cd many; for n in $(seq 400); do ln -s none $n; done; cd .."
+    await _call(client, "bash", {"command": "pwd"})  # The sandbox has been tried.
+    with listing_calls_on_loop(os, "scandir") as called:
+        approved = (await _approve(client, commands=[many])).json()
+        second = (await _call(client, "bash", {"command": "pwd"})).json()
+
+    assert called == []
+    assert len(approved["message"]["artifact"]["files"]) == 2
+    assert "may hold 300 files and folders, and does" in approved["message"]["response_metadata"]["workspace_note"]
+    assert second["content"] == "The workspace may hold 300 files and folders, and does. Delete some first."
+
+
+async def test_a_sandbox_is_bounded_and_ended_beside_the_event_loop(make_client: MakeClient) -> None:
+    """Whether it ends by itself, at its deadline, or before it has begun; and it is tried there, too."""
+    client = await _serve(make_client)
+    with (
+        listing_calls_on_loop(cgroups.Groups, "open") as opened,
+        listing_calls_on_loop(cgroups.Group, "add", "remove") as changed,
+        listing_calls_on_loop(confined, "end_early") as ended,
+        listing_calls_on_loop(subprocess.Popen, "wait") as waited,
+    ):
+        answer = (await _post_item(client, commands=["pwd", "sleep 60"], timeout_ms=500)).json()
+        await _post_item(client, commands=["sleep 60"], timeout_ms=1)
+
+    assert [one["outcome"]["type"] for one in answer["output"]] == ["exit", "timeout"]
+    assert (opened, changed, ended, waited) == ([], [], [], [])

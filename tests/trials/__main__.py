@@ -26,7 +26,19 @@ from tests.trials import (
 from tests.trials.confined import agents, attacks, commands, pages, pythons, raced, viewing
 from tests.trials.durable import away, drained, killed, past, points, shared, told, torn
 from tests.trials.finding import Finding
-from tests.trials.hostile import bombs, floods, framing, fuzz, hoards, loris, outputs, stalls, two_tenants, worst_mix
+from tests.trials.hostile import (
+    bombs,
+    floods,
+    framing,
+    fuzz,
+    held_up,
+    hoards,
+    loris,
+    outputs,
+    stalls,
+    two_tenants,
+    worst_mix,
+)
 from tests.trials.searching import docstrings, stores
 
 Trial = Callable[[], Iterator[Finding]]
@@ -46,6 +58,7 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
         worst_mix.run,
         outputs.run,
     ),
+    "responsive": (held_up.run,),
     "observed": (schemathesis.run, contract.run, traces.run, series.run),
     "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run),
     "confined": (commands.run, pythons.run, attacks.run, raced.run, viewing.run, pages.run, agents.run),
@@ -72,6 +85,7 @@ SHORT: Mapping[str, Trial] = {
     "hoards": hoards.run_shortly,
     "worst mix": worst_mix.run_shortly,
     "outputs": outputs.run_shortly,
+    "held up": held_up.run_shortly,
     "contract": contract.run,
     "traces": traces.run_shortly,
     "series": series.run_shortly,

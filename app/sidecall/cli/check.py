@@ -11,6 +11,7 @@ from sidecall.access import map_tags
 from sidecall.auth.toolsets import read_toolsets
 from sidecall.authoring.offers import tools_of
 from sidecall.authoring.omissions.find import Omission
+from sidecall.cli.checks.blocking import find_blocking
 from sidecall.cli.checks.unread import find_unread
 from sidecall.cli.checks.unset import find_unset
 from sidecall.cli.contract.lock import compare_with_lock, find_exit_code, print_changes
@@ -34,6 +35,7 @@ def _find_all(settings: Settings, registry: Registry, omissions: Iterable[Omissi
     omitted = {omission.place: Finding(omission.place, "warning", omission.text) for omission in omissions}
     return [
         *lint(list(registry)),
+        *find_blocking(registry),
         *omitted.values(),
         *(finding for finding in find_unmet(registry) if finding.tool not in omitted),
         *find_unread(settings.places),

@@ -61,6 +61,9 @@ def _write_rows(found: dict[str, Any]) -> Iterator[_Row]:
         yield "approvals", _write_approvals(found["approvals"])
     yield from (("tools", Text(f"not loaded again: {clean(why)}", _BAD)) for why in found["load_errors"])
     yield from ((pool, _write_executor(found["executors"][name])) for name, pool in _POOLS)
+    if process.get("event_loop_stuck_seconds"):
+        text = f"stood still for {_write_span(process['event_loop_stuck_seconds'])} in all; the log says where"
+        yield "event loop", Text(text, _BAD)
     if process["log_lines_dropped"]:
         yield "log", Text(f"{process['log_lines_dropped']} lines dropped, since nobody read them", _FAIR)
     if process["spans_dropped"]:

@@ -6,6 +6,8 @@ from pydantic_core import to_json
 
 from sidecall.core.context import Caller
 from sidecall.core.tool import CompiledTool
+from sidecall.core.waiting.pools import LISTINGS
+from sidecall.core.waiting.turns import key_of
 from sidecall.mcp.results import hint_caching, make_complete
 from sidecall.mcp.wire import INVALID_PARAMS, RpcError
 from sidecall.pipeline.pipeline import Pipeline
@@ -40,7 +42,7 @@ class ToolPages:
         version = self._version
         tools = [tool for tool in await self._pipeline.visible(caller) if tool.declaration is None]
         start = 0 if cursor is None else _find_start(tools, cursor)
-        body = to_json(self._make(tools, start, is_for_all=is_for_all))
+        body = await LISTINGS.run_for(key_of(caller), self._write, tools, start, cursor, is_for_all=is_for_all)
         # Every tool's name is a cursor, and so many pages would be as much as all tools times their number.
         if is_for_all and version == self._registry.version and start % self._page == 0:
             self._known[cursor] = body
@@ -50,12 +52,14 @@ class ToolPages:
         """Return whether other callers are shown the same."""
         return not self._registry.is_conditional and not self._registry.scopes and caller.toolset is None
 
-    def _make(self, tools: list[CompiledTool], start: int, *, is_for_all: bool) -> dict[str, Any]:
+    def _write(self, tools: list[CompiledTool], start: int, cursor: Any, *, is_for_all: bool) -> bytes:
+        if is_for_all and (known := self._known.get(cursor)) is not None:
+            return known  # Another request has had it written meanwhile.
         shown, rest = tools[start : start + self._page], tools[start + self._page :]
         page: dict[str, Any] = {"tools": render_definitions(shown, "mcp")}
         if rest:
             page["nextCursor"] = shown[-1].name
-        return make_complete(page | hint_caching(is_public=is_for_all))
+        return to_json(make_complete(page | hint_caching(is_public=is_for_all)))
 
 
 def _find_start(tools: list[CompiledTool], cursor: Any) -> int:

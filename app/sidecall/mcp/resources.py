@@ -1,11 +1,12 @@
 """Read the whole of what was cut out of answers."""
 
-import asyncio
 import base64
 from typing import Any
 
 from sidecall.core.contents import KeptContent
 from sidecall.core.errors import UnknownContent
+from sidecall.core.waiting.pools import RESULTS
+from sidecall.core.waiting.turns import key_of
 from sidecall.http.body import LARGE
 from sidecall.mcp.exchange import Exchange
 from sidecall.mcp.parts import McpParts
@@ -41,7 +42,9 @@ async def read_resource(parts: McpParts, uri: Any, exchange: Exchange) -> dict[s
     except UnknownContent as error:
         code = INVALID_PARAMS if exchange.is_modern else OLD_RESOURCE_NOT_FOUND
         raise RpcError(code, f"Resource not found: {error.message}", {"uri": uri}) from None
-    held = await asyncio.to_thread(_hold, content) if len(content.body) > LARGE else _hold(content)
+    held = (
+        await RESULTS.run_for(key_of(exchange.caller), _hold, content) if len(content.body) > LARGE else _hold(content)
+    )
     shown = {"uri": uri, "mimeType": content.media_type, **held}
     return make_complete({"contents": [shown], **hint_caching(is_public=False)})
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpcore
 
+from sidecall.core.waiting.pools import NAMES
 from sidecall.outgoing.moments import limit_wait
 from sidecall.outgoing.rules import OutgoingRules
 
@@ -137,7 +138,7 @@ class _AsyncTimedStream(httpcore.AsyncNetworkStream):
 async def _resolve(host: str, port: int, timeout: float | None) -> list[str]:
     try:
         async with asyncio.timeout(timeout):
-            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            found = await NAMES.run(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
     except TimeoutError as error:
         raise httpcore.ConnectTimeout(f"{host} was not resolved in time") from error
     except _NOT_FOUND as error:

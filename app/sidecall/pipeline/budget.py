@@ -1,6 +1,5 @@
 """Keep what a model reads within its budget."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from sidecall.core.native.items import bound_outputs
 from sidecall.core.options import IN_PROCESSES
 from sidecall.core.results.room import SMALL, ResultRoom, Share, estimate_size
 from sidecall.core.results.values import ABSENT, find_value, keep_value
+from sidecall.core.waiting.pools import RESULTS
 
 # Keeps a caller's body, a text or JSON, and returns where it can be read; None when it cannot be kept.
 Keep = Callable[[str | bytes, Caller], Awaitable[str | None]]
@@ -98,7 +98,7 @@ class Budget:
         """Write a plain value as JSON, off the event loop when it is large: others would wait for it."""
         if not is_bulky(plain):
             return to_json(plain)
-        return await asyncio.to_thread(to_json, plain) if self._results is None else await self._results.write(plain)
+        return await RESULTS.run(to_json, plain) if self._results is None else await self._results.write(plain)
 
     async def _cut(self, invocation: Invocation, message: ToolMessage, whole: str | bytes, most: int) -> None:
         url = await self._keep(whole, invocation.request.caller)
@@ -119,7 +119,7 @@ async def _cut_content(content: Content, most: int, where: str) -> Content:
     if isinstance(content, str):
         return _cut_text(content, most, where)
     if is_bulky(content):
-        return await asyncio.to_thread(_cut_parts, content, most, where)
+        return await RESULTS.run(_cut_parts, content, most, where)
     return _cut_parts(content, most, where)
 
 

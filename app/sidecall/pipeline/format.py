@@ -1,6 +1,5 @@
 """Make a ToolMessage of what the tool returned, or of why it failed."""
 
-import asyncio
 import time
 from collections.abc import Awaitable
 from dataclasses import asdict
@@ -27,6 +26,8 @@ from sidecall.core.results.notes import IGNORED
 from sidecall.core.results.unsayable import no_json_form
 from sidecall.core.results.values import ABSENT, JsonText, ValuedBlocks, ValuedText, keep_value
 from sidecall.core.tool import CompiledTool
+from sidecall.core.waiting.pools import RESULTS
+from sidecall.core.waiting.turns import key_of
 from sidecall.pipeline.guard import guard_text
 from sidecall.pipeline.handle import ask_handler, has_words
 from sidecall.pipeline.lost_numbers import LostNumbers
@@ -64,7 +65,7 @@ def format_output(invocation: Invocation) -> Awaitable[None] | None:
         return None
     if invocation.tool.executor in IN_PROCESSES and is_bulky(invocation.output):
         # Of plain values, which can be written anywhere, so that others need not wait for it.
-        return asyncio.to_thread(_format_structure, invocation)
+        return RESULTS.run_for(key_of(invocation.request.caller), _format_structure, invocation)
     _format_structure(invocation)
     return None
 

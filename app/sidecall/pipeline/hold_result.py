@@ -1,6 +1,5 @@
 """Compare what a tool returned with the schema that it promises, so that each way in has the same outcome."""
 
-import asyncio
 from collections.abc import Awaitable
 
 from sidecall.core.errors import ToolOutputError
@@ -11,6 +10,8 @@ from sidecall.core.options import IN_PROCESSES
 from sidecall.core.results.notes import RESULT
 from sidecall.core.results.values import ABSENT, find_value, keep_value
 from sidecall.core.tool import CompiledTool, ResultSchema
+from sidecall.core.waiting.pools import RESULTS
+from sidecall.core.waiting.turns import key_of
 
 
 def promises_value(tool: CompiledTool) -> bool:
@@ -34,7 +35,7 @@ def hold_result(invocation: Invocation) -> Awaitable[None] | None:
     if value is ABSENT or type(value) in results.scalars:
         return None
     if invocation.tool.executor in IN_PROCESSES and is_bulky(value):
-        return asyncio.to_thread(_hold, invocation, message, results)
+        return RESULTS.run_for(key_of(invocation.request.caller), _hold, invocation, message, results)
     _hold(invocation, message, results)
     return None
 

@@ -15,6 +15,7 @@ from sidecall.core.deadline import Deadline
 from sidecall.core.errors import InvalidParameter, write_seconds
 from sidecall.core.overload import Overloaded
 from sidecall.core.run.outlasting import outlast
+from sidecall.core.waiting.pools import EXCERPTS
 from sidecall.core.waiting.semaphore import Semaphore
 from sidecall.core.waiting.turns import CallerKey, key_of
 from sidecall.dataclasses import dataclass
@@ -134,7 +135,7 @@ class Excerpts:
         self, fetch: Callable[[], Awaitable[KeptContent]], wanted: Wanted, caller: CallerKey
     ) -> Response:
         try:
-            return await asyncio.to_thread(_make, await fetch(), wanted)
+            return await EXCERPTS.run_for(caller, _make, await fetch(), wanted)
         finally:
             self._turn.waiting.postpone(caller)
             self._turn.leave()

@@ -5,6 +5,8 @@ import hashlib
 from collections.abc import Callable
 
 from sidecall.core.context import ANONYMOUS, Caller, Toolset
+from sidecall.core.waiting.pools import LISTINGS
+from sidecall.core.waiting.turns import key_of
 from sidecall.dataclasses import dataclass
 from sidecall.http.reply import Reply
 from sidecall.registry import Registry
@@ -71,7 +73,7 @@ class Listings:
         if count <= _FEW:
             listing = write()
         elif self._registry.is_conditional:
-            listing = await asyncio.to_thread(write)
+            listing = await LISTINGS.run_for(key_of(caller), write)
         else:
             listing = await self._join((query, self._see(caller), version), write)
         self.keep(query, listing, version, caller)
@@ -81,7 +83,7 @@ class Listings:
         """Write it, or wait until another has; it is written to its end although those who want it may leave."""
         making = self._making.get(wanted)
         if making is None:
-            making = self._making[wanted] = asyncio.create_task(asyncio.to_thread(write))
+            making = self._making[wanted] = asyncio.create_task(LISTINGS.run(write))
             making.add_done_callback(lambda _: self._making.pop(wanted))
         return await asyncio.shield(making)
 

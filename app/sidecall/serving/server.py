@@ -74,7 +74,7 @@ class Server(uvicorn.Server):
         self._patience = patience
         self._connections = Connections(lifecycle, patience, max_connections, config.timeout_keep_alive, room)
         self.server_state = self._connections
-        self._watchdog = Watchdog(patience.stuck_after)
+        self._watchdog = Watchdog(patience.stuck_after, note=lifecycle.note_stuck)
         self._grace = patience.drain_grace
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:

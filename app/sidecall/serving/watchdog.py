@@ -13,6 +13,8 @@ from sidecall.telemetry.standard_streams import leave_at_once
 logger = logging.getLogger("sidecall")
 
 _TICK = 0.25
+# What is shorter is not counted: a loop that has much to do beats late, too.
+_COUNTED = 0.5
 # What runs there is below this file; what is above is our own start.
 _RUNNER = os.path.join("asyncio", "runners.py")
 
@@ -28,8 +30,15 @@ class Watchdog:
     is counted in ticks of the watching thread, so that a process that was stopped or starved is not called stuck.
     """
 
-    def __init__(self, stuck_after: float, end: Callable[[int], object] = leave_at_once) -> None:
+    def __init__(
+        self,
+        stuck_after: float,
+        end: Callable[[int], object] = leave_at_once,
+        note: Callable[[float], object] = lambda _: None,
+    ) -> None:
+        """Log after so many seconds; `note` is told for how much longer the loop has stood still, in seconds."""
         self._stuck_after = stuck_after
+        self._note = note
         self._tick = min(_TICK, stuck_after / 4)
         self._end = end
         self._beats = 0
@@ -64,6 +73,8 @@ class Watchdog:
                 seen, silent, is_told = self._beats, 0.0, False
                 continue
             silent += self._tick
+            if silent >= _COUNTED:
+                self._note(silent if silent - self._tick < _COUNTED else self._tick)
             if silent >= self._stuck_after and not is_told:
                 self._tell(silent)
                 is_told = True

@@ -97,8 +97,9 @@ def _collect_calls(tallies: Mapping[str, Tally]) -> Iterator[Metric]:
     waits = HistogramMetricFamily(
         "sidecall_queue_wait_seconds", "Seconds of those in which a call waited for its turn.", labels=["tool"]
     )
-    for tool, tally in tallies.items():
-        for outcome, count in tally.outcomes.items():
+    # Lists, since calls are counted meanwhile: this is read in a thread.
+    for tool, tally in list(tallies.items()):
+        for outcome, count in list(tally.outcomes.items()):
             calls.add_metric([tool, outcome], count)
         if not tally.begun:
             continue  # A hundred tools that nobody calls would make every scrape slow.

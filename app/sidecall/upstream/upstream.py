@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sidecall.core.errors import DefinitionError
 from sidecall.core.tool import CompiledTool
+from sidecall.core.waiting.pools import SERVER
 from sidecall.dataclasses import dataclass
 from sidecall.later import Later
 from sidecall.registry import Registry
@@ -135,11 +136,11 @@ class Upstream:
             task.cancel()
         await asyncio.gather(*self._tending, *work, return_exceptions=True)
         if self._warden is not None:
-            await asyncio.to_thread(self._warden.close)
+            await SERVER.run(self._warden.close)
 
     async def _run(self) -> None:
         try:
-            self._sdk, wardens, *_ = await asyncio.to_thread(lambda: [import_module(name) for name in _LOADED])
+            self._sdk, wardens, *_ = await SERVER.run(lambda: [import_module(name) for name in _LOADED])
             self._warden = wardens.Warden()
         except Exception:
             logger.exception("no MCP server can be connected to: the official client cannot be loaded")
@@ -192,9 +193,7 @@ class Upstream:
             return
         found: list[frozenset[str]] = []
         try:
-            pins = await asyncio.to_thread(
-                self._pins.change, lambda pins: found.append(pins.compare(server.name, tools))
-            )
+            pins = await SERVER.run(self._pins.change, lambda pins: found.append(pins.compare(server.name, tools)))
             waits = found[0]
             self._words[server.name] = pins.list_kept_words(server.name)
         except _pins.PinsUnfit as error:

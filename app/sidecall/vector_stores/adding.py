@@ -1,6 +1,5 @@
 """Put a file into a store: its text, in pieces that can be found."""
 
-import asyncio
 import hashlib
 import json
 import re
@@ -12,6 +11,7 @@ from functools import partial
 
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.run.file_errors import FileBusy, TooManyFiles, UnknownFile, UnknownVectorStore
+from sidecall.core.waiting.pools import PASSAGES
 from sidecall.dataclasses import dataclass
 from sidecall.indexing.cutting import cut_text
 from sidecall.indexing.filters import Attribute, list_attributes
@@ -78,7 +78,7 @@ class Adding:
         body = await self.files.read(tenant, wanted.file)
         number = secrets.randbits(62)
         try:
-            pieces = await asyncio.to_thread(_cut, found.name, body, wanted.cut)
+            pieces = await PASSAGES.run_for((tenant, ""), _cut, found.name, body, wanted.cut)
             vectors = await self._embed(pieces)
         except UnreadableFile as error:
             return await self._take_place(tenant, number, self._make(wanted, 0, error))
@@ -137,7 +137,7 @@ class Adding:
     ) -> None:
         mark = make_mark(tenant) if self.database.dialect == "sqlite" else ""
         try:
-            rows = await asyncio.to_thread(write_rows, number, name, mark, pieces)
+            rows = await PASSAGES.run_for((tenant, ""), write_rows, number, name, mark, pieces)
             await self.database.write_all("put_piece", rows)
             await self.database.write_all("put_attribute", list_attributes(number, new.attributes))
             if await self.database.write("finish_member", new.id, number) is None:

@@ -1,11 +1,11 @@
 """Find passages of a tenant's files, by their words and by what they mean."""
 
-import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sidecall.core.run.passages import FilePassage
+from sidecall.core.waiting.pools import PASSAGES
 from sidecall.dataclasses import dataclass
 from sidecall.indexing.filters import write_filter
 from sidecall.indexing.ranking import find_nearest_vectors, fuse, spread, to_share
@@ -105,7 +105,9 @@ class PassageFinder:
             rows = await self.database.read("list_vectors", tenant, last, _PAGE, *where.values, where=where.condition)
             page = {piece: bytes(vector) for piece, vector in rows}
             for number, wanted in enumerate(vectors):
-                nearest = await asyncio.to_thread(find_nearest_vectors, wanted, found[number] | page, limit)
+                nearest = await PASSAGES.run_for(
+                    (tenant, ""), find_nearest_vectors, wanted, found[number] | page, limit
+                )
                 known = found[number] | page
                 found[number] = {piece: known[piece] for piece in nearest}
             if len(rows) < _PAGE:

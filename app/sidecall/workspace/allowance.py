@@ -1,17 +1,9 @@
 """How much a workspace may hold, and how much it holds."""
 
-import errno
-import os
-import stat
-from collections.abc import Callable, Sequence
-
 from sidecall.dataclasses import dataclass
 from sidecall.workspace.errors import WorkspaceError
-from sidecall.workspace.paths import MOST_LEVELS, UNFINISHED
 
 MEGABYTE = 1024 * 1024
-# A folder has gone meanwhile, or there is something else in its place.
-_GONE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,48 +42,14 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a workspace holds; not `is_whole` where something in it could not be counted, or it is far too much."""
+    """What a workspace holds; not `is_whole` where something in it could not be counted.
+
+    Counting stops where a bound is passed, so that of far too much the first part is known.
+    """
 
     size: int
     entries: int
     is_whole: bool = True
-
-
-def count_held(open_folder: Callable[[Sequence[str]], int], most_entries: int) -> Held:
-    """Count all that lies in a workspace, whatever it is; stop counting at more entries than these."""
-    size = entries = 0
-    is_whole = True
-    folders: list[tuple[str, ...]] = [()]
-    while folders and entries <= most_entries:
-        parts = folders.pop()
-        if len(parts) > MOST_LEVELS:
-            return Held(size, entries, is_whole=False)
-        try:
-            folder = open_folder(parts)
-        except OSError as error:
-            is_whole = is_whole and error.errno in _GONE
-            continue
-        try:
-            with os.scandir(folder) as found:
-                for entry in found:
-                    status = _look(entry)
-                    if status is None:
-                        continue
-                    entries += not entry.name.startswith(UNFINISHED)
-                    if stat.S_ISDIR(status.st_mode):
-                        folders.append((*parts, entry.name))
-                    else:
-                        size += status.st_size
-        finally:
-            os.close(folder)
-    return Held(size, entries, is_whole)
-
-
-def _look(entry: "os.DirEntry[str]") -> os.stat_result | None:
-    try:
-        return entry.stat(follow_symlinks=False)
-    except OSError:  # It has gone meanwhile.
-        return None
 
 
 def write_size(size: int) -> str:

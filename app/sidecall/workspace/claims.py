@@ -1,10 +1,12 @@
 """The hold that a running call has on its workspace, which no worker then removes."""
 
+import asyncio
 import fcntl
 import json
 import os
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -63,9 +65,9 @@ class Claim:
                 # Given back first: whoever sets it aside after this look finds nobody, and clears it himself.
                 os.close(lease)
                 if not _is_lease(status, self._place):
-                    clear_unused(_name_aside(status, self._place))
+                    _clear_beside_loop(clear_unused, _name_aside(status, self._place))
             if self.is_passing:
-                discard(self._place)
+                _clear_beside_loop(discard, self._place)
 
     @property
     def folder(self) -> Path:
@@ -121,6 +123,22 @@ class Claim:
             self.is_passing = False
             with suppress(OSError):
                 discard(self._place)
+
+
+def _clear_beside_loop(clearing: Callable[[Path], None], folder: Path) -> None:
+    """Clear a folder, in a thread where that would stop an event loop: there may be many files."""
+
+    def run() -> None:
+        with suppress(OSError):
+            clearing(folder)
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        run()
+        return
+    with suppress(RuntimeError):  # The program is ending; it goes with the next sweep.
+        threading.Thread(target=run, name="sidecall-clearing").start()
 
 
 @contextmanager

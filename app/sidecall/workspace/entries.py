@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 from sidecall.dataclasses import dataclass
 from sidecall.workspace.errors import WorkspaceError
@@ -70,38 +71,42 @@ def find_entries(
         hidden: Whether names count that begin with a dot.
         most: How many entries are looked at.
     """
-    waiting = [(parts, entry, 1) for parts, entry in reversed(_read_folder(open_folder(start), start, hidden, most))]
-    seen = len(waiting)
+    reading = _Reading(hidden, most)
+    waiting = [(parts, entry, 1) for parts, entry in reversed(reading.read(open_folder(start), start))]
     while waiting:
         parts, entry, level = waiting.pop()
         yield entry
-        if entry.is_folder and (depth is None or level < depth) and seen < most:
+        if entry.is_folder and (depth is None or level < depth) and reading.left > 0:
             try:
                 folder = open_folder(parts)
             except OSError:  # It has gone, or is closed.
                 continue
-            below = _read_folder(folder, parts, hidden, most - seen)
-            seen += len(below)
-            waiting += [(inner, found, level + 1) for inner, found in reversed(below)]
+            waiting += [(inner, found, level + 1) for inner, found in reversed(reading.read(folder, parts))]
 
 
-def _read_folder(folder: int, parts: tuple[str, ...], hidden: bool, most: int) -> list[tuple[tuple[str, ...], Entry]]:
-    """Read the entries of an open folder, and close it."""
-    found = []
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                inner = (*parts, entry.name)
-                if entry.name.startswith(UNFINISHED if hidden else "."):
-                    continue
-                status = _look(entry) if has_no_controls(entry.name) else None
-                if status is not None and is_ordinary(status):
-                    found.append((inner, describe_entry(inner, status)))
-                if len(found) >= most:
-                    break
-    finally:
-        os.close(folder)
-    return sorted(found, key=lambda it: it[0][-1])
+class _Reading:
+    """Reads folders until so many entries were looked at, of every kind: links, and what is hidden, with them."""
+
+    def __init__(self, hidden: bool, most: int) -> None:
+        self._skipped = UNFINISHED if hidden else "."
+        self.left = most
+
+    def read(self, folder: int, parts: tuple[str, ...]) -> list[tuple[tuple[str, ...], Entry]]:
+        """Read the entries of an open folder, and close it."""
+        found = []
+        try:
+            with os.scandir(folder) as entries:
+                for entry in islice(entries, self.left):
+                    self.left -= 1
+                    inner = (*parts, entry.name)
+                    if entry.name.startswith(self._skipped):
+                        continue
+                    status = _look(entry) if has_no_controls(entry.name) else None
+                    if status is not None and is_ordinary(status):
+                        found.append((inner, describe_entry(inner, status)))
+        finally:
+            os.close(folder)
+        return sorted(found, key=lambda it: it[0][-1])
 
 
 def _look(entry: "os.DirEntry[str]") -> os.stat_result | None:

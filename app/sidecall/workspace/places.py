@@ -15,6 +15,7 @@ from sidecall.core.run.file_errors import TooManyWorkspaces
 from sidecall.dataclasses import dataclass
 from sidecall.later import Later
 from sidecall.workspace.allowance import Allowance
+from sidecall.workspace.counting import Counts
 from sidecall.workspace.errors import refuse_folder, refuse_removed
 from sidecall.workspace.paths import UNFINISHED
 
@@ -64,6 +65,7 @@ class Workspaces:
         self.allowance = allowance
         self.expiry = expiry
         self.trouble: str | None = None
+        self._counts = Counts()
 
     def open(self, tenant: str, conversation: str | None, *, lasts: bool = False) -> "_workspace.Workspace":
         """Open the workspace of a tenant's conversation, and make it where there is none.
@@ -165,7 +167,7 @@ class Workspaces:
             claim = _claims.claim_folder(folder, make, is_passing, lasts)
             claim.touch()
             try:
-                opened = _workspace.Workspace(claim.files, self.allowance, claim)
+                opened = _workspace.Workspace(claim.files, self.allowance, claim, self._counts)
             except FileNotFoundError:
                 if claim.is_in_place():
                     raise

@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
+from sidecall.core.waiting.pools import CLEARING
 from sidecall.workspace.places import Workspaces
 
 _EVERY = 60.0
@@ -28,7 +29,7 @@ async def _sweep_on(places: Workspaces) -> None:
     while True:
         try:
             if places.root.is_dir():  # Most servers have none, and need no thread for it.
-                logger.debug("%s workspaces removed", await asyncio.to_thread(places.sweep))
+                logger.debug("%s workspaces removed", await CLEARING.run(places.sweep))
         except OSError as error:  # The folder above it may be somebody else's, for now.
             logger.warning("workspaces cannot be removed: %s", error)
         await asyncio.sleep(_EVERY)

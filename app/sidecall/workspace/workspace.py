@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from sidecall.workspace.allowance import Allowance, Held, count_held
+from sidecall.workspace.allowance import Allowance, Held
+from sidecall.workspace.counting import Counts
 from sidecall.workspace.entries import Entry, describe_entry, find_entries, require_ordinary
 from sidecall.workspace.errors import WorkspaceError, in_words
 from sidecall.workspace.folder import ClaimedFolder
@@ -34,13 +35,23 @@ class Workspace(ClaimedFolder):
         is_uncounted: Whether something may have been written that nobody has counted.
     """
 
-    def __init__(self, directory: Path, allowance: Allowance = _NO_ALLOWANCE, claim: object = None) -> None:
-        """Open the workspace in a folder that is there, and keep `claim` for as long as this is used."""
+    def __init__(
+        self,
+        directory: Path,
+        allowance: Allowance = _NO_ALLOWANCE,
+        claim: object = None,
+        counts: Counts | None = None,
+    ) -> None:
+        """Open the workspace in a folder that is there, and keep `claim` for as long as this is used.
+
+        `counts` is shared by all who open the same workspaces.
+        """
         super().__init__(directory, claim)
         self.is_kept = getattr(claim, "is_passing", True) is False
         self.is_uncounted = False
         self.allowance = allowance
         self._opener = choose_opener()
+        self._counts = counts or Counts()
         self._held: Held | None = None
 
     def __reduce__(self) -> tuple[type["Workspace"], tuple[Path, Allowance]]:
@@ -249,7 +260,7 @@ class Workspace(ClaimedFolder):
 
     def _require_room(self, size: int, entries: int) -> None:
         if self._held is None:
-            self._held = count_held(self._open_below, self.allowance.entries)
+            self._held = self._counts.count(self.root_fd, self._open_below, self.allowance)
         self.allowance.require_room(self._held, size, entries)
 
     def _take_room(self, size: int, entries: int) -> None:

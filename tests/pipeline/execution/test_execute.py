@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+import time
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -275,3 +276,68 @@ def test_the_time_of_a_call_is_not_only_its_tools() -> None:
         message, seconds = runner.run(outcome(run(wait)))
 
     assert (message.content, seconds) == ("Error: wait timed out after 3 seconds.", 3)
+
+
+def _block() -> None:
+    time.sleep(0.05)
+
+
+async def _sleep_at_once() -> str:
+    _block()
+    return "late"
+
+
+async def _sleep_later() -> str:
+    await asyncio.sleep(0)
+    _block()
+    return "late"
+
+
+async def _sleep_and_wait() -> str:
+    _block()
+    await asyncio.sleep(0)
+    return "late"
+
+
+async def _sleep_and_fail() -> str:
+    _block()
+    raise ValueError("late")
+
+
+async def _sleep_and_say_so() -> str:
+    await asyncio.sleep(0)
+    _block()
+    raise ToolException("late")
+
+
+async def _sleep_between_parts() -> AsyncIterator[str]:
+    yield "a"
+    _block()
+    yield "b"
+
+
+def _sleep_inline() -> str:
+    _block()
+    return "late"
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        _sleep_at_once,
+        _sleep_later,
+        _sleep_and_wait,
+        _sleep_and_fail,
+        _sleep_and_say_so,
+        _sleep_between_parts,
+        _sleep_inline,
+    ],
+)
+async def test_an_answer_that_comes_after_the_deadline_is_a_timeout(function: Callable[[], Any]) -> None:
+    """What blocks the event loop cannot be interrupted, but it has not answered in time."""
+    blocking = tool("block", description="Block.", executor="inline", timeout=0.01)(function)
+
+    message = await run(blocking)
+
+    assert message.status == "error"
+    assert message.response_metadata["error"]["kind"] == "timeout"

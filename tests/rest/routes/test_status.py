@@ -91,6 +91,7 @@ async def test_a_server_that_has_just_started(make_client: MakeClient) -> None:
     assert 0 <= found["process"].pop("uptime_seconds") < 60
     assert found["process"] == {
         "workers": 4, "requests_in_flight": None, "connections": None, "log_lines_dropped": 0,
+        "event_loop_stuck_seconds": None,
         "spans_dropped": None,
     }  # fmt: skip
     assert found["calls"] == {"running": 0, "most_running": 7, "waiting": 0, "most_waiting": 9}

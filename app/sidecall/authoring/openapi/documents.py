@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from sidecall.core.errors import DefinitionError
 from sidecall.core.options import DocumentApproval
 from sidecall.core.tool import CompiledTool
+from sidecall.core.waiting.pools import SERVER
 from sidecall.dataclasses import dataclass
 from sidecall.later import Later
 from sidecall.registry import Registry
@@ -192,7 +193,7 @@ class OpenAPIDocuments:
         """Fetch a document and offer its operations; return why that cannot be done."""
         try:
             text, origin = await _fetching.fetch(document.place, document.entry.private, self._bounds)
-            tools = await asyncio.to_thread(self._make_tools, text, document, origin)
+            tools = await SERVER.run(self._make_tools, text, document, origin)
             registry.put_source(_name_source(document), tools)
         except _fetching.FAILURES as error:
             logger.warning("the OpenAPI document %s cannot be fetched: %s", document.shown, _USER.sub("", str(error)))

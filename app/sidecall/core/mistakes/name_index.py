@@ -27,6 +27,17 @@ class NameIndex:
         self.names = tuple(names)
         self._places: dict[str, array[int]] | None = None
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether a name is found without looking up the pieces of all."""
+        return self._places is not None or len(self.names) <= _FEW
+
+    def make_ready(self) -> "dict[str, array[int]]":
+        """Look up the pieces of all names, which takes long where they are thousands."""
+        if self._places is None:
+            self._places = _find_places(self.names)
+        return self._places
+
     def find_nearest(self, name: str) -> list[str]:
         """Name the few that look like a name, best first."""
         return find_nearest(name, self.choose(name))
@@ -39,11 +50,10 @@ class NameIndex:
         """Choose the names with which one is worth comparing: those that share its rarest pieces; few are all."""
         if len(self.names) <= _FEW:
             return self.names
-        if self._places is None:
-            self._places = _find_places(self.names)
+        places_of = self._places or self.make_ready()
         shares: defaultdict[int, float] = defaultdict(float)
         looks = _MOST_LOOKS
-        for places in sorted((self._places[it] for it in {*_cut(name)} if it in self._places), key=len):
+        for places in sorted((places_of[it] for it in {*_cut(name)} if it in places_of), key=len):
             share = log(1 + len(self.names) / len(places))
             for place in places[:looks]:
                 shares[place] += share

@@ -9,6 +9,8 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from sidecall.core.waiting.pools import RESULTS
+
 # Bytes below which a result is not counted, and from which on its tool is known for large ones.
 SMALL = 64 * 1024
 _LARGE = 256 * 1024
@@ -121,7 +123,7 @@ class ResultRoom:
     async def write(self, plain: Any) -> bytes:
         """Write a large plain value as JSON in a thread; one at a time, since it takes its memory once more."""
         async with self._writing:
-            return await asyncio.to_thread(to_json, plain)
+            return await RESULTS.run(to_json, plain)
 
 
 class Share:

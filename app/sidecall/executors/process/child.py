@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
+from sidecall.core.waiting.pools import RESULTS
 from sidecall.executors.process.frames import CHUNK, LARGE, Frames, Message, unpack
 
 # Called with what the tool says while it runs: the kind of event, and its content.
@@ -89,7 +90,7 @@ class Child:
             return [Message("end", None, (None, is_unread))]
         # Off the event loop what is large: others would wait until it is read.
         return [
-            unpack(message) if len(message) < LARGE else await asyncio.to_thread(unpack, message)
+            unpack(message) if len(message) < LARGE else await RESULTS.run(unpack, message)
             for message in self._frames.split(piece)
         ]
 

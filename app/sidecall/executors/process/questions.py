@@ -1,6 +1,5 @@
 """What a tool's process asks its server for while a call runs: the store and contents, which stay with the server."""
 
-import asyncio
 import base64
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -12,7 +11,9 @@ from sidecall.core.invocation import Invocation
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.results.own_contents import ContentNotKept, NoSuchContent, OwnContents
 from sidecall.core.store.items import Item, ItemTooLarge, StoreFull
-from sidecall.executors.process.frames import pack
+from sidecall.core.waiting.pools import RESULTS, STORES
+from sidecall.core.waiting.turns import key_of
+from sidecall.executors.process.frames import LARGE, pack
 
 # Bytes of a question or of its reply.
 MOST_BYTES = 16 * 1024 * 1024
@@ -28,7 +29,7 @@ async def reply_to(invocation: Invocation, question: Sequence[Any]) -> bytes:
     except Exception as error:
         reply = {"error": _name(error), "text": str(error)}
     # In a thread, since it may be large.
-    packed = await asyncio.to_thread(pack, "reply", invocation.id, reply)
+    packed = await RESULTS.run(pack, "reply", invocation.id, reply)
     if len(packed) <= MOST_BYTES:
         return packed
     text = f"The reply takes {len(packed):,} bytes, and {MOST_BYTES:,} at most cross to a process; ask for less."
@@ -96,7 +97,7 @@ async def _call(invocation: Invocation, name: str, *values: Any, **options: Any)
     method = getattr(store, f"a{name}", None)
     if method is not None:
         return await method(*values, **options)
-    return await asyncio.to_thread(getattr(store, name), *values, **options)
+    return await STORES.run_for(key_of(invocation.request.caller), getattr(store, name), *values, **options)
 
 
 def _uses(refresh: bool) -> dict[str, Any]:
@@ -109,7 +110,8 @@ async def _get(invocation: Invocation, namespace: list[str], key: str, refresh: 
 
 async def _put(invocation: Invocation, namespace: list[str], key: str, text: str, ttl: float | None) -> None:
     options = {} if ttl is None else {"ttl": ttl}
-    await _call(invocation, "put", tuple(namespace), key, json.loads(text), **options)
+    value = json.loads(text) if len(text) < LARGE else await RESULTS.run(json.loads, text)
+    await _call(invocation, "put", tuple(namespace), key, value, **options)
 
 
 async def _delete(invocation: Invocation, namespace: list[str], key: str) -> None:
@@ -133,11 +135,11 @@ def _contents_of(invocation: Invocation) -> OwnContents:
 
 async def _get_content(invocation: Invocation, content_id: str) -> list[str]:
     found = await _contents_of(invocation).aread(content_id)
-    return [found.media_type, await asyncio.to_thread(encode_body, found.body)]
+    return [found.media_type, await RESULTS.run(encode_body, found.body)]
 
 
 async def _keep_content(invocation: Invocation, encoded: str, media_type: str) -> str:
-    return await _contents_of(invocation).asave(await asyncio.to_thread(decode_body, encoded), media_type)
+    return await _contents_of(invocation).asave(await RESULTS.run(decode_body, encoded), media_type)
 
 
 _OPERATIONS: Mapping[str, Callable[..., Awaitable[Any]]] = {

@@ -3,7 +3,9 @@
 Where the server is root, nothing else bounds how many processes there are: `RLIMIT_NPROC` does not count those of root.
 """
 
+import errno
 import os
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -81,6 +83,37 @@ class Groups:
             group.remove()
             raise
         return group
+
+
+class HeldGroup:
+    """The group of one sandbox, made and removed in threads; it may be given up while it is made."""
+
+    def __init__(self, groups: Groups, memory_bytes: int, processes: int) -> None:
+        self._groups = groups
+        self._memory_bytes = memory_bytes
+        self._processes = processes
+        self._lock = threading.Lock()
+        self._group: Group | None = None
+        self._is_over = False
+
+    def begin(self, pid: int) -> None:
+        """Make it and put a process into it.
+
+        Raises:
+            OSError: The system refuses it, or it was given up.
+        """
+        with self._lock:
+            if self._is_over:
+                raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH))
+            self._group = self._groups.open(self._memory_bytes, self._processes)
+            self._group.add(pid)
+
+    def end(self) -> None:
+        """Remove it; it is made no more."""
+        with self._lock:
+            self._is_over = True
+            if self._group is not None:
+                self._group.remove()
 
 
 def find_groups() -> Groups | None:

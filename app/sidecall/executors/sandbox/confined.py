@@ -1,17 +1,21 @@
 """One program in a sandbox, from its start until nothing of it is left."""
 
 import asyncio
+import errno
 import json
 import os
 import resource
 import select
 import signal
 import subprocess
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 
+from sidecall.core.run.outlasting import read_error
+from sidecall.core.waiting.pools import SANDBOXES
 from sidecall.executors.sandbox.bubblewrap import COPIED, FILES, write_arguments
-from sidecall.executors.sandbox.cgroups import Group
+from sidecall.executors.sandbox.cgroups import HeldGroup
 from sidecall.executors.sandbox.ending import end_early
 from sidecall.executors.sandbox.order import Means, SandboxFailed, SandboxOrder, list_limits
 from sidecall.executors.sandbox.streams import Stream, wait_until_readable
@@ -38,7 +42,10 @@ class Confined:
         self._told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._outer, self._go = -1, -1
         self._inner: int | None = None
-        self._group: Group | None = None
+        groups, limits = means.groups, order.limits
+        self._group = None if groups is None else HeldGroup(groups, limits.memory_bytes, limits.processes)
+        self._ending: asyncio.Future[None] | None = None
+        self._turn = threading.Lock()
         with ExitStack() as theirs, ExitStack() as ours:
             try:
                 self._start(theirs, ours)
@@ -61,10 +68,10 @@ class Confined:
             self._inner = os.pidfd_open(pid)
             for kind, most in list_limits(self._order.limits, is_grouped=self._means.groups is not None):
                 resource.prlimit(pid, kind, (most, most))
-            if self._means.groups is not None:
-                limits = self._order.limits
-                self._group = self._means.groups.open(limits.memory_bytes, limits.processes)
-                self._group.add(pid)
+            if self._group is not None:
+                await SANDBOXES.run(self._group.begin, pid)  # The kernel takes its time for it.
+            if self._outer < 0:
+                raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH))
             os.write(self._go, b"g")
         except OSError as error:
             self.read_on()  # It may have ended by itself, and said why.
@@ -82,6 +89,7 @@ class Confined:
                 stream.finish()
         finally:
             self.close()
+            await self.wait_closed()
         return self._read_status("exit-code")
 
     def read_on(self) -> None:
@@ -94,28 +102,45 @@ class Confined:
         if self._outer < 0:
             return
         if self._inner is None:
-            end_early(self._process)
+            asyncio.ensure_future(SANDBOXES.run(self._end_early)).add_done_callback(read_error)
             return
         with suppress(OSError):
             signal.pidfd_send_signal(self._inner, signal.SIGKILL)
 
     def close(self) -> None:
-        """Give back what it has taken; it is killed where it still runs."""
+        """Begin to give back what it has taken; it is killed where it still runs."""
         if self._outer < 0:
             return
-        self.kill()
-        if self._inner is not None:
-            _wait_here(self._inner)
-            os.close(self._inner)
-        self._process.kill()
-        self._process.wait()
         for stream in self._streams:
             stream.close()
-        os.close(self._outer)
+        outer, inner, self._outer, self._inner = self._outer, self._inner, -1, None
+        # In a thread, since what was killed may be there for a while.
+        self._ending = asyncio.ensure_future(SANDBOXES.run(self._end, outer, inner))
+        self._ending.add_done_callback(read_error)
+
+    async def wait_closed(self) -> None:
+        """Wait until nothing of it is left, once it is closed."""
+        if self._ending is not None:
+            await asyncio.shield(self._ending)
+
+    def _end(self, outer: int, inner: int | None) -> None:
+        if inner is None:
+            self._end_early()
+        else:
+            with suppress(OSError):
+                signal.pidfd_send_signal(inner, signal.SIGKILL)
+            _wait_here(inner)
+            os.close(inner)
+        self._process.kill()
+        self._process.wait()
+        os.close(outer)
         os.close(self._go)
-        self._outer, self._inner = -1, None
         if self._group is not None:
-            self._group.remove()
+            self._group.end()
+
+    def _end_early(self) -> None:
+        with self._turn:  # Whoever is second finds that it has ended.
+            end_early(self._process)
 
     @property
     def trouble(self) -> str:

@@ -1,11 +1,11 @@
 """Find out which kind of sandbox this machine has, the strongest first."""
 
-import asyncio
 import os
 import sys
 from collections.abc import Iterable
 
 from sidecall.core.run.sandbox import SandboxCheck, SandboxLimits, SandboxReport
+from sidecall.core.waiting.pools import SERVER
 from sidecall.dataclasses import dataclass
 from sidecall.executors.sandbox.bubblewrap import find_program
 from sidecall.executors.sandbox.cgroups import find_groups
@@ -59,12 +59,12 @@ async def open_bubblewrap(limits: SandboxLimits) -> Opened:
     """
     if sys.platform != "linux":
         raise NoSandbox("bubblewrap runs on Linux only")
-    groups = find_groups()
+    groups = await SERVER.run(find_groups)
     if os.geteuid() == 0 and groups is None:
         raise NoSandbox(_NO_GROUP)
     try:
         # It asks the program for its version, which may take long.
-        program = await asyncio.to_thread(find_program)
+        program = await SERVER.run(find_program)
         means = Means(program, build_filter() if is_known_machine() else None, groups)
         start = starter_in_bubblewrap(means, limits)
         checks = await try_sandbox(start, may_fork=True)

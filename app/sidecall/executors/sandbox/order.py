@@ -39,7 +39,10 @@ class Running(Protocol):
         """Kill all of it."""
 
     def close(self) -> None:
-        """Give back what it has taken; it is killed where it still runs."""
+        """Begin to give back what it has taken; it is killed where it still runs."""
+
+    async def wait_closed(self) -> None:
+        """Wait until nothing of it is left, once it is closed."""
 
     @property
     def trouble(self) -> str:

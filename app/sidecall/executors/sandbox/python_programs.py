@@ -1,5 +1,6 @@
 """Start a program of Python in a sandbox of either kind."""
 
+import asyncio
 import base64
 import json
 import os
@@ -11,7 +12,9 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
+from sidecall.core.run.outlasting import read_error
 from sidecall.core.run.sandbox import SandboxLimits
+from sidecall.core.waiting.pools import SANDBOXES
 from sidecall.dataclasses import dataclass
 from sidecall.executors.sandbox.bubblewrap import HOME, Mount, mount_python
 from sidecall.executors.sandbox.confined import Confined
@@ -101,6 +104,7 @@ class Landlocked:
                 os.close(reading)
                 raise SandboxFailed(f"Python cannot be started: {error.strerror}") from error
         self._ended = os.pidfd_open(self._process.pid)
+        self._ending: asyncio.Future[int] | None = None
         self._stream = Stream(reading, program.take)
 
     async def begin(self) -> None:
@@ -113,6 +117,7 @@ class Landlocked:
             self._stream.finish()
         finally:
             self.close()
+            await self.wait_closed()
         return self._process.returncode
 
     def read_on(self) -> None:
@@ -125,13 +130,19 @@ class Landlocked:
             self._process.kill()
 
     def close(self) -> None:
-        """Give back what it has taken; it is killed where it still runs."""
+        """Begin to give back what it has taken; it is killed where it still runs."""
         if self._ended >= 0:
             self._process.kill()
-            self._process.wait()
             self._stream.close()
             os.close(self._ended)
             self._ended = -1
+            self._ending = asyncio.ensure_future(SANDBOXES.run(self._process.wait))
+            self._ending.add_done_callback(read_error)
+
+    async def wait_closed(self) -> None:
+        """Wait until nothing of it is left, once it is closed."""
+        if self._ending is not None:
+            await asyncio.shield(self._ending)
 
     @property
     def trouble(self) -> str:

@@ -60,8 +60,9 @@ class PythonSession:
             code_of_end = await self._end()
             return PythonEnd(stdout=self._read_output(), error=f"Python has ended with exit code {code_of_end}")
         except BaseException:
-            self._confined.close()
             self.is_over = True
+            self._confined.close()
+            await self._confined.wait_closed()
             raise
 
     async def close(self) -> None:

@@ -37,6 +37,7 @@ async def run_within(running: Running, seconds: float) -> Ended:
     finally:
         timer.cancel()
         running.close()
+        await running.wait_closed()
     if code is None and not is_late:
         raise SandboxFailed(running.trouble)
     return Ended(-1 if code is None else code, is_late)

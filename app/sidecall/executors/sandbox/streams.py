@@ -5,8 +5,8 @@ import os
 from collections.abc import Callable
 
 _PIECE = 65_536
-# Others have their turn after so many pieces of one pipe.
-_MOST_AT_ONCE = 4
+# Others have their turn after so many pieces of one pipe, and no pipe holds more than so many at its end.
+_MOST_AT_ONCE, _MOST_AT_END = 4, 16
 
 
 def do_nothing() -> None:
@@ -45,9 +45,10 @@ class Stream:
         return False
 
     def read_on(self) -> None:
-        """Take what is in the pipe by now."""
-        while self._is_open and self._read_once():
-            pass
+        """Take what is in the pipe by now, though a program may go on filling it."""
+        for _ in range(_MOST_AT_END):
+            if not (self._is_open and self._read_once()):
+                return
 
     def finish(self) -> None:
         """Take what is still in the pipe, and read no more; whoever holds its other end is not waited for."""

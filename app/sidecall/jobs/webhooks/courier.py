@@ -12,6 +12,7 @@ from sidecall.core.calls.callbacks import DueCallback
 from sidecall.core.calls.entry import CallEntry
 from sidecall.core.calls.errors import CallbackRefused, UnknownCall
 from sidecall.core.overload import StoreUnavailable
+from sidecall.core.waiting.pools import RESULTS
 from sidecall.jobs.webhooks.places import MOST_OF_HOST, Host, Places
 from sidecall.jobs.webhooks.receivers import AllowedHosts, Receiver
 from sidecall.later import Later
@@ -170,7 +171,7 @@ class Courier:
         try:
             receiver = self._hosts.find(callback.url)
             # Its answer may be large.
-            body = await asyncio.to_thread(self._write, entry)
+            body = await RESULTS.run(self._write, entry)
             await self._post(sender, receiver, f"msg_{entry.id}", body)
         except CallbackRefused as error:
             _give_up(callback, error.message)

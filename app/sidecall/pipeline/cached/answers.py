@@ -1,6 +1,5 @@
 """Answers that may be given again, in this process's memory."""
 
-import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from sidecall.core.jsonable import is_bulky
 from sidecall.core.messages import ToolMessage
 from sidecall.core.results.values import ABSENT, find_value, keep_value
 from sidecall.core.tool import CompiledTool
+from sidecall.core.waiting.pools import RESULTS
 from sidecall.dataclasses import dataclass
 from sidecall.pipeline.format import make_message
 
@@ -46,13 +46,13 @@ class KeptAnswer:
         value = find_value(message)
         said = [message.content, message.artifact, message.additional_kwargs, message.status, notes]
         said += [] if value is ABSENT else [value]
-        body = await asyncio.to_thread(to_json, said) if is_bulky(said) else to_json(said)
+        body = await RESULTS.run(to_json, said) if is_bulky(said) else to_json(said)
         return cls(body, time.monotonic(), message.status == "success", attempts)
 
     async def give(self, invocation: Invocation, told: dict[str, Any]) -> None:
         """Answer a call with it, under the call's own ids; `told` goes into the metadata."""
         body = self.body
-        said = await asyncio.to_thread(from_json, body) if len(body) > _LARGE else from_json(body)
+        said = await RESULTS.run(from_json, body) if len(body) > _LARGE else from_json(body)
         content, artifact, additional, status, notes, *value = said
         invocation.notes = notes
         fields = {"content": content, "artifact": artifact, "additional_kwargs": additional, "status": status}

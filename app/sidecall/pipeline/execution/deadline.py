@@ -11,6 +11,11 @@ def seconds_left(invocation: Invocation) -> float | None:
     return None if invocation.deadline is None else max(0.0, invocation.deadline - time.monotonic())
 
 
+def is_late(invocation: Invocation) -> bool:
+    """Return whether the deadline has passed, as when code on the event loop did not let anybody interrupt it."""
+    return invocation.deadline is not None and time.monotonic() > invocation.deadline
+
+
 def make_timeout(invocation: Invocation) -> ToolTimeout:
     """Make the failure of a call whose deadline has passed."""
     given = invocation.request.deadline

@@ -12,7 +12,7 @@ from sidecall.core.run.raised import read_http_exception, read_store_unavailable
 from sidecall.executors.base import Executor
 from sidecall.later import Later
 from sidecall.pipeline.execution.bounded import DeadlinePassed
-from sidecall.pipeline.execution.deadline import make_timeout, seconds_left
+from sidecall.pipeline.execution.deadline import is_late, make_timeout, seconds_left
 from sidecall.pipeline.execution.first_step import FirstSteps
 from sidecall.pipeline.hooks import is_cancelled
 
@@ -34,7 +34,8 @@ class Execute:
 
         Raises:
             ToolException: The tool raised it, or an HTTPException.
-            ToolTimeout: The deadline passed; the tool's code may go on, but nobody waits for it.
+            ToolTimeout: The deadline passed; the tool's code may go on, but nobody waits for it. Or it has blocked the
+                event loop until then, so that nothing could interrupt it.
             ToolExecutionError: The tool raised anything else, SystemExit and its own TimeoutError included.
         """
         if invocation.request.deadline is not None and seconds_left(invocation) == 0:
@@ -51,12 +52,12 @@ class Execute:
         try:
             is_done, came = self._first_steps.take(running, invocation)
         except BaseException as error:
-            if _is_tools_own(error) or _is_given_up(invocation, error):
+            if _passes(invocation, error):
                 raise
             raise _find_failure(invocation, error) from error
         if not is_done:
             return _await_end(invocation, came)
-        invocation.output = came
+        _keep(invocation, came)
         return None
 
     def _abandon(self, invocation: Invocation, left: Coroutine[Any, Any, Any]) -> None:
@@ -85,13 +86,27 @@ async def _run_with_room(invocation: Invocation, size: int, running: Coroutine[A
 
 async def _await_end(invocation: Invocation, running: Awaitable[Any]) -> None:
     try:
-        invocation.output = await running
+        output = await running
     except DeadlinePassed:
         raise make_timeout(invocation) from None
     except BaseException as error:
-        if _is_tools_own(error) or _is_given_up(invocation, error):
+        if _passes(invocation, error):
             raise
         raise _find_failure(invocation, error) from error
+    _keep(invocation, output)
+
+
+def _keep(invocation: Invocation, output: Any) -> None:
+    if is_late(invocation):
+        raise make_timeout(invocation)
+    invocation.output = output
+
+
+def _passes(invocation: Invocation, error: BaseException) -> bool:
+    """Return whether an error is what is wanted: a failure of the call in time, or that nobody waits for it."""
+    if _is_tools_own(error):
+        return not is_late(invocation)
+    return _is_given_up(invocation, error)
 
 
 def _is_tools_own(error: BaseException) -> bool:
@@ -100,6 +115,8 @@ def _is_tools_own(error: BaseException) -> bool:
 
 
 def _find_failure(invocation: Invocation, error: BaseException) -> ToolFailure:
+    if is_late(invocation):
+        return make_timeout(invocation)
     refusal = read_http_exception(error) or read_store_unavailable(error)
     return refusal or ToolExecutionError(invocation.tool.name, invocation.call.id)
 

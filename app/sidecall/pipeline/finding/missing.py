@@ -10,6 +10,7 @@ from sidecall.core.invocation import CallRequest
 from sidecall.core.mistakes.name_index import NameIndex
 from sidecall.core.native.kinds import EARLIER, tell_member
 from sidecall.core.tool import CompiledTool
+from sidecall.core.waiting.pools import LISTINGS
 from sidecall.dataclasses import dataclass
 from sidecall.pipeline.visible import visible
 from sidecall.registry import Registry
@@ -74,6 +75,8 @@ class MissingTools:
         listing = self._listings.pop(key, None)
         if listing is None:
             listing = _list_tools(await visible(self._registry, caller) if seen is None else seen, toolset)
+        if not listing.choices.is_ready:
+            await LISTINGS.run(listing.choices.make_ready)
         self._listings[key] = listing
         if len(self._listings) > _MOST:
             self._listings.popitem(last=False)

@@ -1,11 +1,12 @@
 """Find tools among those that a caller may see."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from sidecall.core.context import Caller
 from sidecall.core.tool import CompiledTool
+from sidecall.core.waiting.pools import TOOL_SEARCH
+from sidecall.core.waiting.turns import key_of
 from sidecall.pipeline.visible import visible
 from sidecall.registry import Registry
 
@@ -23,6 +24,6 @@ async def find_tools(
     """
     find = registry.index.rank if mode == "bm25" else registry.index.match
     # The first search of many tools reads all their words, which takes long.
-    names = await asyncio.to_thread(find, query)
+    names = await TOOL_SEARCH.run_for(key_of(caller), find, query)
     found = [tool for name in names if (tool := registry.get(name)) is not None]
     return await visible(found, caller, context)

@@ -1,6 +1,5 @@
 """Give a tool the files of its call's conversation."""
 
-import asyncio
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -9,6 +8,8 @@ from sidecall.core.invocation import Invocation
 from sidecall.core.results.notes import WORKSPACE
 from sidecall.core.run.workspaces import FIELD, HEADER, find_conversation, find_lasting
 from sidecall.core.tool import CompiledTool
+from sidecall.core.waiting.pools import CLEARING, FILES
+from sidecall.core.waiting.turns import key_of
 from sidecall.later import Later
 from sidecall.pipeline.workspaces.naming import find_spellings
 from sidecall.workspace.places import PassingWorkspaces
@@ -49,7 +50,7 @@ async def open_workspace(invocation: Invocation) -> None:
     places = invocation.surroundings.workspaces or _PASSING
     invocation.conversation = conversation
     opening = partial(places.open, invocation.request.caller.tenant, conversation, lasts=lasts)
-    invocation.workspace = await asyncio.to_thread(opening)
+    invocation.workspace = await FILES.run_for(key_of(invocation.request.caller), opening)
 
 
 def _choose(invocation: Invocation) -> tuple[str | None, bool]:
@@ -117,11 +118,11 @@ async def tell_of_workspace(invocation: Invocation) -> None:
     message, workspace = invocation.message, invocation.workspace
     if message is None or not isinstance(workspace, _workspace.Workspace):
         return
-    note = None
+    note, caller = None, key_of(invocation.request.caller)
     if workspace.is_kept:
-        note = await asyncio.to_thread(_find_fullness, workspace) if workspace.is_uncounted else None
+        note = await FILES.run_for(caller, _find_fullness, workspace) if workspace.is_uncounted else None
     elif invocation.surroundings.workspaces is not None:
-        note = _GONE if await asyncio.to_thread(_has_files, workspace) else None
+        note = _GONE if await FILES.run_for(caller, _has_files, workspace) else None
     if note is not None:
         message.response_metadata[WORKSPACE] = note
 
@@ -147,4 +148,6 @@ async def leave_workspace(invocation: Invocation) -> None:
     workspace, invocation.workspace = invocation.workspace, None
     if workspace is not None:
         places = invocation.surroundings.workspaces or _PASSING
-        await asyncio.to_thread(places.end, workspace)
+        # Files of no conversation are removed.
+        pool = FILES if workspace.is_kept else CLEARING
+        await pool.run_for(key_of(invocation.request.caller), places.end, workspace)

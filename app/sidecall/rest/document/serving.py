@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sidecall.core.run.outlasting import outlast
+from sidecall.core.waiting.pools import LISTINGS
 from sidecall.registry import Registry
 
 # Below which path the server is reached, which proxies say, not clients; and which tools there are.
@@ -39,7 +40,7 @@ class ServedDocument:
         """Make it, or wait until another has; it is made to its end although those who want it may leave."""
         making = self._making.get(wanted)
         if making is None:
-            making = self._making[wanted] = asyncio.create_task(asyncio.to_thread(self._write, wanted[0]))
+            making = self._making[wanted] = asyncio.create_task(LISTINGS.run(self._write, wanted[0]))
             making.add_done_callback(lambda _: self._making.pop(wanted))
         return await outlast(making)
 

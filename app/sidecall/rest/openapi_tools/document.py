@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable
 from typing import Any, Literal
 
 from pydantic.json_schema import models_json_schema
+from pydantic_core import to_json
 
 from sidecall.core.approval import Approval
 from sidecall.core.calls.entry import CallEntry
@@ -69,6 +70,14 @@ def write_document(tools: Iterable[CompiledTool], look: DocumentLook) -> dict[st
         document["security"] = [{name: []} for name in schemes]
         document["components"]["securitySchemes"] = schemes
     return document
+
+
+def write_body(document: Any, depth: int = 3) -> bytes:
+    """Write a document as JSON in pieces, since each holds up all other threads while it is written."""
+    if depth == 0 or not isinstance(document, dict):
+        return to_json(document)
+    members = (to_json(name) + b":" + write_body(value, depth - 1) for name, value in document.items())
+    return b"{" + b",".join(members) + b"}"
 
 
 def _describe(tool: CompiledTool, components: SchemaComponents, look: DocumentLook) -> dict[str, Any]:

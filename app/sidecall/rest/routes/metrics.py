@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Response
 
+from sidecall.core.waiting.pools import SERVER
 from sidecall.http.late_route import LateRoute
 from sidecall.rest.parts import PartsDep
 from sidecall.rest.status.operation import count_waiting
@@ -35,5 +36,6 @@ async def get_metrics(parts: PartsDep, accept: Accept = "") -> Response:
     """Count how many calls each tool had and how they ended, how long they took, and how full the server is."""
     waiting = await count_waiting(parts.approvals)
     parts.metrics.waiting_approvals = math.nan if waiting is None else waiting.waiting
-    body, media_type = parts.metrics.render(accept)
+    # In a thread, since thousands of tools may have been called.
+    body, media_type = await SERVER.run(parts.metrics.render, accept)
     return Response(body, headers={"Content-Type": media_type})

@@ -1,9 +1,9 @@
 """Serve the tools as operations of OpenAPI: the document that lists them, and a route that runs one."""
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
-from pydantic_core import to_json
 from uuid_utils import uuid4
 
 from sidecall.core.approval import Approval
@@ -13,6 +13,7 @@ from sidecall.core.errors import NotAToolCall
 from sidecall.core.invocation import CallRequest
 from sidecall.core.json_text import name_json_type, read_object
 from sidecall.core.messages import ToolCall
+from sidecall.core.tool import CompiledTool
 from sidecall.http.body import parse_body, read_optional_body
 from sidecall.http.cache import DOCUMENTED as CACHE
 from sidecall.http.cache import PARAMETER as CACHE_CONTROL
@@ -25,10 +26,10 @@ from sidecall.http.quota import DOCUMENTED
 from sidecall.pipeline.visible import is_permitted
 from sidecall.rest.catalog.choice import Names, OfToolset, Tags, ToolChoice
 from sidecall.rest.document.sample import make_arguments
-from sidecall.rest.listing import make_listing
+from sidecall.rest.listing import Listing, make_listing
 from sidecall.rest.openapi import CALLER_PROBLEM
 from sidecall.rest.openapi_tools.answers import answer_operation
-from sidecall.rest.openapi_tools.document import DocumentLook, DocumentReader, write_document
+from sidecall.rest.openapi_tools.document import DocumentLook, DocumentReader, write_body, write_document
 from sidecall.rest.parts import CallContextDep, CallerDep, Parts, PartsDep
 from sidecall.rest.routes.tools import IfNoneMatch
 from sidecall.rest.shown_context import ShownContextDep
@@ -96,9 +97,13 @@ async def get_tools_document(  # noqa: PLR0913  each parameter is one of the req
         access = request.app.state.access
         title = "Sidecall tools" if toolset is None else f"Sidecall tools: {toolset}"
         look = DocumentLook(url, title, () if access is None else access.proofs, reader, refs)
-        listing = make_listing(to_json(write_document(chosen, look)))
-        parts.listings.keep(key, listing, version, caller)
+        write = partial(_write, chosen, look)
+        listing = await parts.listings.make(key, version, len(chosen), write, caller)
     return listing.reply_to(if_none_match).to_response()
+
+
+def _write(tools: list[CompiledTool], look: DocumentLook) -> Listing:
+    return make_listing(write_body(write_document(tools, look)))
 
 
 @router.post(

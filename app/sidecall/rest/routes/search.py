@@ -6,6 +6,9 @@ from fastapi import APIRouter, Depends, Query, Response
 from pydantic_core import to_json
 
 from sidecall.core.errors import InvalidParameter
+from sidecall.core.tool import CompiledTool
+from sidecall.core.waiting.pools import TOOL_SEARCH
+from sidecall.core.waiting.turns import key_of
 from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
 from sidecall.http.problems import Problem
@@ -86,5 +89,9 @@ async def search_tools(  # noqa: PLR0913  each parameter is one of the request
     except BadPattern as error:
         raise InvalidParameter(f"q: {error}") from None
     chosen = [tool for tool in found if choice.has(tool)][:limit]
-    definitions = render_definitions(chosen, choice.form, strict=choice.strict)
-    return Response(to_json(definitions), media_type="application/json")
+    body = await TOOL_SEARCH.run_for(key_of(caller), _write, chosen, choice)
+    return Response(body, media_type="application/json")
+
+
+def _write(tools: list[CompiledTool], choice: ToolChoice) -> bytes:
+    return to_json(render_definitions(tools, choice.form, strict=choice.strict))

@@ -1,10 +1,9 @@
 """Show people how the server is, and what the last two hours were like."""
 
-import asyncio
-
 from fastapi import APIRouter, Depends, Response
 from pydantic_core import to_json
 
+from sidecall.core.waiting.pools import SERVER
 from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.reply import Reply
@@ -31,6 +30,6 @@ async def get_status(parts: PartsDep) -> Response:
     """
     reader = StatusReader(parts.operation, parts.metrics, parts.jobs.load, parts.history)
     # A disk may be slow to answer.
-    workspaces = await asyncio.to_thread(show_workspaces, parts.workspaces)
+    workspaces = await SERVER.run(show_workspaces, parts.workspaces)
     approvals = await count_waiting(parts.approvals)
     return Reply(to_json(reader.read(parts.lifecycle, workspaces, approvals))).to_response()

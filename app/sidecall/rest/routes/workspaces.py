@@ -1,9 +1,7 @@
 """Show programs the files of their conversations, and take some from them: in the shapes of OpenAI's containers."""
 
-import asyncio
 import hashlib
 import mimetypes
-from functools import partial
 from typing import Annotated
 from urllib.parse import quote
 
@@ -11,6 +9,8 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from sidecall.core.run.file_errors import UnknownWorkspace
 from sidecall.core.run.workspaces import LONGEST, can_name
+from sidecall.core.waiting.pools import CLEARING, FILES
+from sidecall.core.waiting.turns import key_of
 from sidecall.http.body import read_json
 from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import WHOLE_NUMBER, is_readable, refuse_unknown_parameters
@@ -103,7 +103,7 @@ FilesDep = Annotated[FilesOf, Depends(_files)]
 )
 async def get_workspace(files: FilesDep) -> Response:
     """Show when the workspace of a conversation was made, was used, and will be removed."""
-    return Reply((await asyncio.to_thread(files.show)).model_dump_json().encode()).to_response()
+    return Reply((await FILES.run_for(key_of(files.caller), files.show)).model_dump_json().encode()).to_response()
 
 
 @router.post(
@@ -117,7 +117,7 @@ async def get_workspace(files: FilesDep) -> Response:
 async def update_workspace(request: Request, parts: PartsDep, files: FilesDep) -> Response:
     """Let the workspace of a conversation expire so many minutes after its last use, and make it if there is none."""
     term = read_term(await read_json(request, parts.bounds))
-    shown = await asyncio.to_thread(files.keep_for, term.expires_after.minutes)
+    shown = await FILES.run_for(key_of(files.caller), files.keep_for, term.expires_after.minutes)
     return Reply(shown.model_dump_json().encode()).to_response()
 
 
@@ -130,7 +130,7 @@ async def update_workspace(request: Request, parts: PartsDep, files: FilesDep) -
 )
 async def delete_workspace(files: FilesDep) -> Response:
     """Remove the workspace of a conversation with all its files, before its time."""
-    await asyncio.to_thread(files.remove)
+    await CLEARING.run_for(key_of(files.caller), files.remove)
     return Response(status_code=204)
 
 
@@ -152,7 +152,7 @@ async def create_workspace_file(request: Request, parts: PartsDep, files: FilesD
     body = sent.body
     if body is None:
         body = bytes((await parts.contents.get(sent.content_id, files.caller)).body)
-    shown = await asyncio.to_thread(files.put, sent.path, body)
+    shown = await FILES.run_for(key_of(files.caller), files.put, sent.path, body)
     return Reply(shown.model_dump_json().encode()).to_response()
 
 
@@ -169,7 +169,7 @@ async def list_workspace_files(
     limit: Annotated[int, Query(ge=1, le=1000, description="Most files that are listed."), WHOLE_NUMBER] = 100,
 ) -> Response:
     """List the files of a conversation, in the order of their paths."""
-    listing = await asyncio.to_thread(files.list, after, limit)
+    listing = await FILES.run_for(key_of(files.caller), files.list, after, limit)
     return Reply(listing.model_dump_json().encode()).to_response()
 
 
@@ -182,7 +182,7 @@ async def list_workspace_files(
 )
 async def get_workspace_file(files: FilesDep, file_id: FileId) -> Response:
     """Show what a file of a conversation is."""
-    _, _, shown = await asyncio.to_thread(files.find, file_id)
+    _, _, shown = await FILES.run_for(key_of(files.caller), files.find, file_id)
     return Reply(shown.model_dump_json().encode()).to_response()
 
 
@@ -195,7 +195,7 @@ async def get_workspace_file(files: FilesDep, file_id: FileId) -> Response:
 )
 async def delete_workspace_file(files: FilesDep, file_id: FileId) -> Response:
     """Delete a file of a conversation."""
-    deleted = await asyncio.to_thread(files.delete, file_id)
+    deleted = await CLEARING.run_for(key_of(files.caller), files.delete, file_id)
     return Reply(deleted.model_dump_json().encode()).to_response()
 
 
@@ -208,7 +208,7 @@ async def delete_workspace_file(files: FilesDep, file_id: FileId) -> Response:
 )
 async def get_workspace_file_content(request: Request, files: FilesDep, file_id: FileId) -> Response:
     """Answer with a file as it is, or with those of its bytes that `Range` asks for; no browser shows it."""
-    _, entry, _ = await asyncio.to_thread(files.find, file_id)
+    _, entry, _ = await FILES.run_for(key_of(files.caller), files.find, file_id)
     etag = f'"{_hash(entry)}"'
     headers = {"ETag": etag, "Cache-Control": "private, no-cache", "Accept-Ranges": "bytes"}
     if has(request.headers.get("if-none-match"), etag):
@@ -216,7 +216,7 @@ async def get_workspace_file_content(request: Request, files: FilesDep, file_id:
     headers |= {**SAFE, "Content-Type": _guess_type(entry.name)}
     headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(entry.name, safe='')}"
     wanted = find_range(request.headers, entry.size, etag)
-    body = await asyncio.to_thread(partial(files.read, file_id, wanted))
+    body = await FILES.run_for(key_of(files.caller), files.read, file_id, wanted)
     if wanted is None:
         return InPieces(body, headers=headers)
     headers["Content-Range"] = f"bytes {wanted.start}-{wanted.start + len(body) - 1}/{entry.size}"

@@ -141,6 +141,7 @@ def _show_process(lifecycle: Lifecycle, operation: Operation) -> ProcessStatus:
         uptime_seconds=round(lifecycle.uptime, 3),
         requests_in_flight=len(lifecycle.in_flight) if counts else None,
         connections=len(lifecycle.connections) if counts else None,
+        event_loop_stuck_seconds=round(lifecycle.stuck_seconds, 3) if counts else None,
         log_lines_dropped=count_dropped(),
         spans_dropped=operation.count_spans_dropped(),
     )

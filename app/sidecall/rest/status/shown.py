@@ -26,6 +26,10 @@ class ProcessStatus(BaseModel, defer_build=True):
         description="Requests that are not answered yet, this one included; null where nobody counts them."
     )
     connections: int | None = Field(description="Connections that are open; null where nobody counts them.")
+    event_loop_stuck_seconds: float | None = Field(
+        description="Seconds since the start for which code on the event loop held up everything, in stretches of half "
+        "a second and more; null where nobody counts them."
+    )
     log_lines_dropped: int = Field(description="Lines of the log that nobody read in time.")
     spans_dropped: int | None = Field(
         description="Spans that their collector has not taken; null where none are sent from here."

@@ -1,6 +1,5 @@
 """SQLite, in a file of this process alone, or in memory."""
 
-import asyncio
 import math
 import re
 import sqlite3
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sidecall.core.overload import StoreUnavailable
+from sidecall.core.waiting.pools import SERVER
 from sidecall.later import Later
 from sidecall.ledger.sql.database import Dialect, Row
 from sidecall.ledger.sql.sqlite.faults import FileMoved, FileOverwritten, advise_fault, is_damage, is_fault
@@ -89,7 +89,7 @@ class SqliteDatabase:
             if self._file.in_memory:
                 self._writer.open()  # Which is done at once, and needs no thread of the loop.
             else:
-                await asyncio.to_thread(self._writer.open)
+                await SERVER.run(self._writer.open)
             await self._writer.start()
         except StoreWithoutRoom as error:
             self._writer.start_late(error.message)

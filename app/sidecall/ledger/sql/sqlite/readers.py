@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from sidecall.core.overload import StoreUnavailable
+from sidecall.core.waiting.pools import SERVER
 from sidecall.ledger.sql.database import Row
 from sidecall.ledger.sql.sqlite.faults import is_unsettled
 from sidecall.ledger.sql.sqlite.file import SqliteFile
@@ -85,7 +86,7 @@ class Readers:
 
     async def close(self) -> None:
         """Finish what is being read, for a bounded time, and disconnect."""
-        ending = asyncio.get_running_loop().run_in_executor(None, self._threads.shutdown)
+        ending = asyncio.ensure_future(SERVER.run(self._threads.shutdown))
         await asyncio.wait([ending], timeout=_SECONDS_TO_CLOSE)
         while self._free:
             self._free.pop()[1].close()

@@ -10,6 +10,7 @@ from contextvars import Context
 from typing import Any, Protocol
 
 from sidecall.core.overload import StoreUnavailable, StoreUnfit
+from sidecall.core.waiting.pools import SERVER
 from sidecall.ledger.sql.gathering import Gathering
 from sidecall.ledger.sql.sqlite.likeness import ReadSource
 from sidecall.ledger.sql.sqlite.pen import Hear, Kind, Order, Outcomes, Trouble, Usable
@@ -153,7 +154,7 @@ class Writer:
                 self._hand.give_up()  # It would keep the file from the next server.
         if self._watch is not None:
             self._watch.cancel()
-        await asyncio.to_thread(self._hand.forget)
+        await SERVER.run(self._hand.forget)
 
     def ask(self, statement: str, values: Any, kind: Kind, size: int | None = None) -> asyncio.Future[Any]:
         """Let a statement be carried out with the next group; whoever awaits that hears all that is in its way."""
@@ -262,7 +263,7 @@ class Writer:
                     self._hand.try_again(self._is_damaged)
                 continue
             try:
-                usable = await asyncio.to_thread(self._hand.open)
+                usable = await SERVER.run(self._hand.open)
                 self._is_lost = False
                 await self._hand.start(self._hear)
             except StoreUnfit as error:

@@ -1,0 +1,55 @@
+"""The functions and methods that block, by the package they come from.
+
+They are those of the rules ASYNC210, 212, 220 to 222, 250 and 251 of Ruff and flake8-async, with more of the same
+kind. Those read a file alone, so that they see no function that another file has and no client that a module keeps,
+and Ruff is no library. What opens a local file (ASYNC230) is left out: most are small, and soon read.
+"""
+
+_VERBS = "get post put patch delete head options request"
+_HTTP = "`httpx.AsyncClient` or `guarded_async_client`"
+_PROCESS = "`asyncio.create_subprocess_exec`"
+_THREAD = "`await asyncio.to_thread(…)`"
+_CLIENT = "the async client of that package"
+
+
+def _methods(kind: str, names: str) -> str:
+    return " ".join(f"{kind}.{name}" for name in names.split())
+
+
+# Packages, what to use in place of what they have, and its names there.
+_TABLE: tuple[tuple[str, str, str], ...] = (
+    ("time", "`await asyncio.sleep(…)`", "sleep"),
+    ("requests", _HTTP, f"{_VERBS} {_methods('Session', _VERBS)} Session.send"),
+    ("httpx", _HTTP, f"{_VERBS} stream {_methods('Client', _VERBS)} Client.send Client.stream"),
+    ("urllib", _HTTP, "urlopen urlretrieve OpenerDirector.open"),
+    ("urllib3", _HTTP, f"request {_methods('PoolManager', 'request urlopen request_encode_url request_encode_body')}"),
+    ("http", _HTTP, _methods("HTTPConnection", "connect request getresponse")),
+    ("http", _HTTP, _methods("HTTPSConnection", "connect request getresponse")),
+    ("subprocess", _PROCESS, "run call check_call check_output getoutput getstatusoutput Popen"),
+    ("subprocess", _PROCESS, "Popen.wait Popen.communicate"),
+    ("os", _PROCESS, "system popen wait wait3 wait4 waitid waitpid posix_spawn posix_spawnp"),
+    ("os", _PROCESS, "spawnl spawnle spawnlp spawnlpe spawnv spawnve spawnvp spawnvpe"),
+    ("builtins", _THREAD, "input"),
+    ("socket", "`asyncio.open_connection`", "create_connection getaddrinfo gethostbyname gethostbyname_ex"),
+    ("socket", "`asyncio.open_connection`", "gethostbyaddr getnameinfo getfqdn"),
+    ("socket", "`asyncio.open_connection`", _methods("socket", "connect accept recv recvfrom send sendall sendto")),
+    ("threading", "what asyncio has", "Event.wait Condition.wait Barrier.wait Thread.join"),
+    ("queue", "`asyncio.Queue`", "Queue.get Queue.put Queue.join"),
+    ("concurrent", "`await asyncio.wrap_future(…)`", "wait as_completed Future.result Future.exception"),
+    ("select", "what asyncio has", "select poll.poll epoll.poll"),
+    ("smtplib", _THREAD, "SMTP SMTP_SSL"),
+    ("imaplib", _THREAD, "IMAP4 IMAP4_SSL"),
+    ("poplib", _THREAD, "POP3 POP3_SSL"),
+    ("ftplib", _THREAD, "FTP FTP_TLS"),
+    ("psycopg", _CLIENT, "connect Connection.connect Connection.execute Cursor.execute"),
+    ("psycopg2", "`psycopg` or `asyncpg`", "connect"),
+    ("pymysql", "`asyncmy` or `aiomysql`", "connect Connect"),
+    ("pymongo", _CLIENT, "MongoClient"),
+    ("boto3", _THREAD, "client resource"),
+)
+_ADVICE = {(package, name): advice for package, advice, names in _TABLE for name in names.split()}
+
+
+def find_advice(package: str, name: str) -> str | None:
+    """Return what to use in place of a function or method that blocks; None for all others."""
+    return _ADVICE.get((package, name))

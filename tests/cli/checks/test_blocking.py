@@ -1,0 +1,153 @@
+"""`sidecall check` warns of calls that hold up the event loop."""
+
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from sidecall.cli.commands import cli
+
+pytestmark = pytest.mark.usefixtures("here")
+
+_TOP = """
+import asyncio, os, queue, subprocess, threading, time, urllib.request
+import httpx, requests
+from subprocess import check_output
+from time import sleep as pause
+from typing import Any
+from urllib.request import urlopen
+from sidecall import BaseTool, guarded_client, tool
+
+SESSION = requests.Session()
+
+class Own(httpx.Client):
+    pass
+
+OWN = Own()
+
+def open_session() -> requests.Session:
+    return requests.Session()
+
+def ask(url: str) -> bytes:
+    return ask_deeper(url)
+
+def ask_deeper(url: str) -> bytes:
+    return urllib.request.urlopen(url).read()
+
+async def ask_later(url: str) -> bytes:
+    return ask(url)
+
+"""
+
+
+def _check(code: str) -> list[tuple[str, str]]:
+    """Return of each call that is warned of its name, and through which functions it is made."""
+    Path("tools").mkdir()
+    Path("tools/one.py").write_text(_TOP + code)
+    printed = CliRunner().invoke(cli, ["check"]).output
+    return re.findall(r"calls `([\w.]+)` on the event loop \(line \d+(?:, in `([^`]+)`)?\)", printed)
+
+
+def _tool(body: str, head: str = "@tool\nasync def one(x: str) -> Any") -> str:
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    return f'{head}:\n    """One.\n\n    Args:\n        x: What.\n    """\n{lines}\n'
+
+
+@pytest.mark.parametrize(
+    ("body", "name", "through"),
+    [
+        ("time.sleep(1)", "time.sleep", ""),
+        ("pause(1)", "time.sleep", ""),
+        ("import time as t\nt.sleep(1)", "time.sleep", ""),
+        ("from time import sleep\nsleep(1)", "time.sleep", ""),
+        ("if x:\n    for _ in x:\n        time.sleep(1)", "time.sleep", ""),
+        ("return [time.sleep(1) for _ in x]", "time.sleep", ""),
+        ("try:\n    pass\nfinally:\n    time.sleep(1)", "time.sleep", ""),
+        ("return requests.get(x).json()", "requests.get", ""),
+        ("return requests.request('GET', x)", "requests.request", ""),
+        ("return SESSION.post(x)", "requests.Session.post", ""),
+        ("return requests.Session().get(x)", "requests.Session.get", ""),
+        ("with requests.Session() as s:\n    s.put(x)", "requests.Session.put", ""),
+        ("return open_session().get(x)", "requests.Session.get", ""),
+        ("return httpx.get(x)", "httpx.get", ""),
+        ("with httpx.Client() as c:\n    c.get(x)", "httpx.Client.get", ""),
+        ("c = httpx.Client()\nreturn c.send(x)", "httpx.Client.send", ""),
+        ("return OWN.get(x)", "httpx.Own.get", ""),
+        ("with guarded_client() as c:\n    c.get(x)", "httpx.Client.get", ""),
+        ("return urllib.request.urlopen(x)", "urllib.request.urlopen", ""),
+        ("return urlopen(x)", "urllib.request.urlopen", ""),
+        ("return subprocess.run([x])", "subprocess.run", ""),
+        ("return check_output([x])", "subprocess.check_output", ""),
+        ("return os.system(x)", "os.system", ""),
+        ("return os.popen(x).read()", "os.popen", ""),
+        ("return input(x)", "input", ""),
+        ("return queue.Queue().get()", "queue.Queue.get", ""),
+        ("threading.Event().wait()", "threading.Event.wait", ""),
+        ("import socket\nreturn socket.create_connection((x, 80))", "socket.create_connection", ""),
+        (
+            "import http.client as h\nh.HTTPSConnection(x).request('GET', '/')",
+            "http.client.HTTPSConnection.request",
+            "",
+        ),
+        ("return ask(x)", "urllib.request.urlopen", "ask > ask_deeper"),
+        ("return await ask_later(x)", "urllib.request.urlopen", "ask_later > ask > ask_deeper"),
+        ("def inner():\n    time.sleep(1)\ninner()", "time.sleep", "inner"),
+    ],
+)
+def test_calls_that_block_are_warned_of(body: str, name: str, through: str) -> None:
+    """By whatever name, however deep, and in the author's own functions."""
+    assert (name, through) in _check(_tool(body))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "await asyncio.sleep(1)",
+        "await asyncio.to_thread(time.sleep, 1)",
+        "await asyncio.to_thread(lambda: requests.get(x))",
+        "await asyncio.get_running_loop().run_in_executor(None, ask, x)",
+        "def inner():\n    time.sleep(1)\nawait asyncio.to_thread(inner)",
+        "async with httpx.AsyncClient() as c:\n    await c.get(x)",
+        "return {}.get(x)",
+        "time = asyncio\nawait time.sleep(1)",
+        "await asyncio.Event().wait()",
+        "return await asyncio.Queue().get()",
+        "return unknown.get(x)",
+    ],
+)
+def test_what_lets_others_go_on_is_not(body: str) -> None:
+    """Whatever it is called."""
+    assert _check(_tool(body)) == []
+
+
+@pytest.mark.parametrize(
+    ("head", "is_warned"),
+    [
+        ("@tool\nasync def one(x: str) -> Any", True),
+        ("@tool(executor='inline')\ndef one(x: str) -> Any", True),
+        ("@tool(executor='thread')\nasync def one(x: str) -> Any", False),
+        ("@tool\ndef one(x: str) -> Any", False),
+    ],
+)
+def test_only_tools_on_the_event_loop_are_looked_at(head: str, is_warned: bool) -> None:
+    """In a thread a tool may wait."""
+    assert bool(_check(_tool("time.sleep(1)", head))) is is_warned
+
+
+def test_methods_of_classes_are_looked_at() -> None:
+    """With those that they call."""
+    code = """
+class Fetch(BaseTool):
+    name: str = "fetch"
+    description: str = "Fetch."
+
+    def _fetch(self, x: str) -> str:
+        return requests.get(x).text
+
+    async def _arun(self, x: str) -> str:
+        return self._fetch(x)
+
+fetch = Fetch()
+"""
+    assert _check(code) == [("requests.get", "Fetch._fetch")]
