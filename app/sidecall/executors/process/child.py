@@ -11,8 +11,8 @@ from typing import Any
 
 from sidecall.executors.process.frames import CHUNK, LARGE, Frames, Message, unpack
 
-# Called with what the tool says while it runs: the kind of event, and its content.
-Listen = Callable[[str, Any], None]
+# Awaited with what the tool says while it runs: the kind of event, and its content. Nothing more is read meanwhile.
+Listen = Callable[[str, Any], Awaitable[None]]
 # Awaited while a large message is read, with all its bytes; nothing more is read meanwhile.
 Prepare = Callable[[int], Awaitable[None]]
 # Makes the reply, a message, to what the tool asks while it runs.
@@ -67,7 +67,7 @@ class Child:
     ) -> None:
         """Pass on what a tool says while it runs, and reply to what it asks."""
         if kind != "ask":
-            listen(*content)
+            await listen(*content)
         elif reply is not None:
             await self._send(loop, await reply(content))
 
