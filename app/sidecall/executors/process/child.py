@@ -30,11 +30,15 @@ class ProcessDied(Exception):
 class Child:
     """Sends requests to a process and waits for its answers, on whatever event loop asks."""
 
-    def __init__(self, number: int, sock: socket.socket, generation: int) -> None:
+    def __init__(self, number: int, sock: socket.socket, generation: int, greeting: bytes = b"") -> None:
+        """Greet a process; what finds no room in its socket, which does not block, goes with the first request."""
         self.number = number
         self.generation = generation
         self._socket = sock
         self._frames = Frames()
+        self._unsent = greeting
+        with suppress(OSError):  # Dead already, which whoever borrows it will find out.
+            self._unsent = greeting[sock.send(greeting) :]
 
     async def ask(
         self, request: bytes, call: str, listen: Listen, prepare: Prepare | None = None, reply: MakeReply | None = None
@@ -47,7 +51,8 @@ class Child:
             ProcessDied: There will be no answer.
         """
         loop = asyncio.get_running_loop()
-        is_sent = await self._send(loop, request)
+        unsent, self._unsent = self._unsent, b""
+        is_sent = await self._send(loop, unsent + request)
         while True:
             for kind, subject, content in await self._receive(loop):
                 if kind == "end":
