@@ -174,7 +174,8 @@ class Settings(
     max_approvals: int = Field(
         default=5000,
         ge=1,
-        description="Most approvals kept, per worker, within SIDECALL_MAX_WAITING_BYTES; more are answered with 503.",
+        description="Most approvals that wait or run, per worker, within SIDECALL_MAX_WAITING_BYTES; more are answered "
+        "with 503. What is answered does not count.",
     )
     max_approval_rules: int = Field(
         default=10_000, ge=1, description="Most decisions kept that hold for later calls; more are answered with 409."
@@ -186,7 +187,7 @@ class Settings(
         default=32 * 1024 * 1024,
         ge=1024,
         description="Most bytes of approvals kept together, with their calls and answers and 4 KiB beside each, per "
-        "worker; more are answered with 503.",
+        "worker; what is answered makes room, and more are answered with 503.",
     )
     max_store_bytes: int = Field(
         default=16 * 1024 * 1024,

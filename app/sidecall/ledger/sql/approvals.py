@@ -17,6 +17,7 @@ from sidecall.core.record import CallRecord
 from sidecall.ledger.packing import PackedApproval, read_packed
 from sidecall.ledger.sql.carried import CarriedDecisions
 from sidecall.ledger.sql.database import Database
+from sidecall.ledger.sql.ended_approvals import EndedApprovals
 from sidecall.ledger.sql.lost_answers import MakeAnswer, answer_lost
 from sidecall.ledger.strays import ExpiredCalls
 
@@ -50,6 +51,7 @@ class SqlApprovals:
         self._most = most
         self._most_bytes = most_bytes
         self._clock = clock
+        self._ended = EndedApprovals(database, most, most_bytes, _BESIDE, self._write)
         self._carried = CarriedDecisions(self._find_own)
         self._expired = ExpiredCalls()
         self._late: set[asyncio.Task[None]] = set()
@@ -60,7 +62,7 @@ class SqlApprovals:
         """Keep a call, or find the one like it, whatever has become of it.
 
         Raises:
-            TooManyApprovals: So many are kept already, decided ones among them, or so many bytes of them.
+            TooManyApprovals: So many wait or run already, or so many bytes of them; what has ended makes room.
         """
         fingerprint = compute_fingerprint(call, asked)
         known = await self._find(fingerprint)
@@ -69,7 +71,10 @@ class SqlApprovals:
         record = ApprovalRecord.of(call, asked, self._ttl, preview)
         packed = PackedApproval.of(record)
         await self.forget()
+        await self._ended.forget_oldest()
         async with self._turn if packed.size > _LARGE else nullcontext():
+            kept = await self._keep(record, packed, fingerprint)
+        if not kept and await self._ended.make_room(packed.size + _BESIDE):
             kept = await self._keep(record, packed, fingerprint)
         if kept:
             return record
@@ -238,7 +243,16 @@ class SqlApprovals:
     async def _change(
         self, before: ApprovalRecord, after: ApprovalRecord, expires: float | None = None, owner: str | None = None
     ) -> bool:
-        """Put one record in the place of another; return False where another one stands there, or it is too large.
+        """Put one record in the place of another; return False where another one stands there, or it is too large."""
+        if await self._write(before, after, expires, owner):
+            return True
+        more = PackedApproval.of(after).size - PackedApproval.of(before).size
+        return more > 0 and await self._ended.make_room(more) and await self._write(before, after, expires, owner)
+
+    async def _write(
+        self, before: ApprovalRecord, after: ApprovalRecord, expires: float | None = None, owner: str | None = None
+    ) -> bool:
+        """Put one record in the place of another, if it stands there and there is room.
 
         It expires when the other did, unless it says when. `owner` is the server that runs the call, where that counts.
         """
