@@ -7,6 +7,8 @@ from sidecall.core.jsonable import to_text
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.native.items import settle_item
 
+# Seconds for which lists show at least that nobody has decided about a call in time.
+EXPIRED_SHOWN = 3600.0
 # Characters of arguments, of an answer and of other things that stay.
 _SHORT = 1024
 _LET_GO = "Error: the call was answered, but its answer is not kept any more; it may have had effects."
@@ -29,6 +31,12 @@ def shorten(record: ApprovalRecord) -> ApprovalRecord:
         asked = asked.model_copy(update={"args": {}})
     shortened = approval.model_copy(update=members)
     return record.model_copy(update={"approval": shortened, "asked": asked, "call": None, "state": None})
+
+
+def expire(record: ApprovalRecord) -> ApprovalRecord:
+    """Return what lists show of a call that nobody has decided about in time."""
+    approval = record.approval.model_copy(update={"status": "expired"})
+    return shorten(record.model_copy(update={"approval": approval}))
 
 
 def _is_large(value: Any) -> bool:

@@ -8,7 +8,7 @@ from sidecall.core.approval import Approval, ApprovalRecord, ApprovalStatus, Dec
 from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.decisions.listed import ApprovalPage, ListedApproval
 from sidecall.core.decisions.preview import NO_PREVIEW, Preview
-from sidecall.core.decisions.shortened import shorten
+from sidecall.core.decisions.shortened import EXPIRED_SHOWN, expire, shorten
 from sidecall.core.decisions.stray import HearOfStray
 from sidecall.core.errors import UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage
@@ -115,7 +115,8 @@ class MemoryApprovals:
             UnknownApproval: There is none, or it has expired.
         """
         self._forget()
-        known = self._entries.get(approval_id) or self._late.get(approval_id)
+        entry = self._entries.get(approval_id)
+        known = self._late.get(approval_id) if entry is None or entry.status == "expired" else entry
         if known is None:
             raise UnknownApproval
         approval = known.packed.unpack().approval
@@ -130,7 +131,13 @@ class MemoryApprovals:
         return self._entry(approval_id, tenant).packed.unpack()
 
     async def list(
-        self, tenant: str, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None
+        self,
+        tenant: str,
+        status: ApprovalStatus | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+        *,
+        with_expired: bool = False,
     ) -> ApprovalPage:
         """List a tenant's approvals, oldest first, `limit` at most, and fewer where they are large."""
         self._forget()
@@ -139,6 +146,8 @@ class MemoryApprovals:
         size = last = 0
         for entry in self._entries.values():
             if entry.number <= after or entry.tenant != tenant or status not in (None, entry.status):
+                continue
+            if entry.status == "expired" and status is None and not with_expired:
                 continue
             if len(listed) == limit or size >= _PAGE_BYTES:
                 return ApprovalPage(listed, str(last))
@@ -196,6 +205,15 @@ class MemoryApprovals:
         entry.packed, entry.status, entry.is_running = packed, record.approval.status, record.is_running
         return record
 
+    def _expire(self, key: str, entry: _Entry) -> None:
+        """Let lists show for a while that nobody has decided in time; that takes no bytes of those that wait."""
+        record = entry.packed.unpack()
+        self._expired.note(record)
+        packed = PackedApproval.of(expire(record))
+        if packed.size <= _BESIDE:  # Else its id is long.
+            until, name = entry.expires + max(self._ttl, EXPIRED_SHOWN), f"expired {key}"
+            self._entries[key] = _Entry(packed, entry.tenant, name, "expired", False, until, entry.number)
+
     def _take(self, size: int) -> bool:
         """Take bytes; where there are too few, what has ended gives up its own, oldest first, unless in vain."""
         if self._room.take(size):
@@ -226,14 +244,14 @@ class MemoryApprovals:
     def _drop(self, key: str) -> _Entry:
         entry = self._entries.pop(key)
         self._room.take(-entry.taken)
-        del self._ids[entry.fingerprint]
+        self._ids.pop(entry.fingerprint, None)
         return entry
 
     def _entry(self, approval_id: str, tenant: str | None = None) -> _Entry:
         self._forget()
         entry = self._entries.get(approval_id)
         # Another tenant's is looked at no further, as one that there is not.
-        if entry is None or tenant not in (None, entry.tenant):
+        if entry is None or entry.status == "expired" or tenant not in (None, entry.tenant):
             raise UnknownApproval
         return entry
 
@@ -244,6 +262,6 @@ class MemoryApprovals:
         for key in expired:
             entry = self._drop(key)
             if entry.status == "pending":
-                self._expired.note(entry.packed.unpack())
+                self._expire(key, entry)
         for key in [key for key, late in self._late.items() if late.kept_until <= now]:
             del self._late[key]

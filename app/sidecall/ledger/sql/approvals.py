@@ -9,6 +9,7 @@ from sidecall.core.approval import Approval, ApprovalRecord, ApprovalStatus, Dec
 from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.decisions.listed import ApprovalPage, ListedApproval
 from sidecall.core.decisions.preview import NO_PREVIEW, Preview
+from sidecall.core.decisions.shortened import EXPIRED_SHOWN, expire
 from sidecall.core.decisions.stray import HearOfStray
 from sidecall.core.errors import UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage
@@ -121,7 +122,7 @@ class SqlApprovals:
         """
         now = self._clock()
         rows = await self._database.read("get_decided_approval", approval_id, now)
-        if not rows and await self._database.write("expire_approval", approval_id, now) is None:
+        if not rows and not await self._expire_one(approval_id, now):
             rows = await self._database.read("get_decided_approval", approval_id, now)  # Somebody was faster.
         if not rows:
             raise UnknownApproval
@@ -129,11 +130,21 @@ class SqlApprovals:
         return approval if approval.message is not None else None
 
     async def list(
-        self, tenant: str, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None
+        self,
+        tenant: str,
+        status: ApprovalStatus | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+        *,
+        with_expired: bool = False,
     ) -> ApprovalPage:
         """List a tenant's approvals, oldest first, `limit` at most, and fewer where they are large."""
+        if status == "expired" or with_expired:
+            with suppress(StoreUnavailable):  # What can be read is shown all the same.
+                await self.forget()
         values = (int(cursor or 0), self._clock(), limit + 1, tenant)
-        of_status = ("AND status = $5", (status,)) if status is not None else ("", ())
+        living = ("" if with_expired else "AND status <> 'expired'", ())
+        of_status = ("AND status = $5", (status,)) if status is not None else living
         rows = await self._database.read("list_approvals", *values, *of_status[1], where=of_status[0])
         listed: list[ListedApproval] = []
         size = last = 0
@@ -214,11 +225,24 @@ class SqlApprovals:
         now, number = self._clock(), 0
         while expired := await self._database.read("list_expired_approvals", now, number, _AT_ONCE):
             number = expired[-1][0]
-            for _, approval_id, text in expired:
+            for _, _, text in expired:
                 record = read_packed(text)
-                if record.state is not None and await self._database.write("expire_approval", approval_id, now):
+                if await self._expire(record, now):
                     self._expired.note(record)
         await self._database.write("forget_approvals", now)
+
+    async def _expire_one(self, approval_id: str, now: float) -> bool:
+        rows = await self._database.read("find_expired_approval", approval_id, now)
+        return bool(rows) and await self._expire(read_packed(rows[0][0]), now)
+
+    async def _expire(self, record: ApprovalRecord, now: float) -> bool:
+        """Let lists show for a while that nobody has decided in time; return False where somebody was faster."""
+        approval_id, packed = record.approval.id, PackedApproval.of(expire(record))
+        if packed.size > _BESIDE:  # Its id is long.
+            return await self._database.write("drop_expired_approval", approval_id, now) is not None
+        texts = packed.list()[0].model_dump_json(), packed.write()
+        values = (approval_id, now, *texts, max(self._ttl, EXPIRED_SHOWN))
+        return await self._database.write("expire_approval", *values) is not None
 
     async def settle_lost(self, make_answer: MakeAnswer, dead_since: float) -> int:
         """Answer the calls that were decided by servers which have said nothing since then, and return how many."""

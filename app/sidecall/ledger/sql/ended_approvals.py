@@ -75,7 +75,8 @@ class EndedApprovals:
 
     async def _forget(self, over: int, too_many: int) -> None:
         number = 0
-        while (over > 0 or too_many > 0) and (rows := await self._list(number, 0)):
+        # What has expired takes places only.
+        while (over > 0 or too_many > 0) and (rows := await self._list(number, 0 if over > 0 else -1)):
             number = rows[-1][0]
             for _, approval_id, size in rows:
                 if over <= 0 and too_many <= 0:
