@@ -1,9 +1,9 @@
 """What an operator may set, from the environment."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, PrivateAttr, field_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from sidecall.auth.oauth.settings import OAuthSettings
@@ -64,6 +64,18 @@ class Settings(
     """
 
     model_config = SettingsConfigDict(env_prefix=_PREFIX, env_ignore_empty=True, frozen=True, extra="forbid")
+    _forgets: str | None = PrivateAttr(default=None)
+
+    @property
+    def forgets(self) -> str | None:
+        """Why what has to be remembered is lost at the end though nobody has asked for that; None where it is not."""
+        return self._forgets
+
+    def forgetting(self, store: str, reason: str) -> Self:
+        """Return the same with another store, which forgets, and why."""
+        changed = self.model_copy(update={"store": store})
+        changed._forgets = reason
+        return changed
 
     @classmethod
     def settings_customise_sources(
