@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Coroutine, Mapping
 from functools import partial
 from typing import Any
 
-from sidecall.core.errors import ToolExecutionError, ToolFailure
+from sidecall.core.errors import SidecallError, ToolExecutionError, ToolFailure
 from sidecall.core.invocation import Invocation, Release
 from sidecall.core.options import ExecutorName
-from sidecall.core.run.raised import read_http_exception, read_store_unavailable
+from sidecall.core.run.raised import read_http_exception, read_refusal, read_store_unavailable
 from sidecall.executors.base import Executor
 from sidecall.later import Later
 from sidecall.pipeline.execution.bounded import DeadlinePassed
@@ -36,6 +36,7 @@ class Execute:
             ToolException: The tool raised it, or an HTTPException.
             ToolTimeout: The deadline passed; the tool's code may go on, but nobody waits for it.
             ToolExecutionError: The tool raised anything else, SystemExit and its own TimeoutError included.
+            CallRefused: Its executor has not begun it.
         """
         if invocation.request.deadline is not None and seconds_left(invocation) == 0:
             raise make_timeout(invocation)  # Nobody waits for it any more, so it need not begin.
@@ -98,8 +99,8 @@ async def _await_end(invocation: Invocation, running: Awaitable[Any]) -> None:
         raise _find_failure(invocation, error) from error
 
 
-def _find_failure(invocation: Invocation, error: BaseException) -> ToolFailure:
-    refusal = read_http_exception(error) or read_store_unavailable(error)
+def _find_failure(invocation: Invocation, error: BaseException) -> SidecallError:
+    refusal = read_http_exception(error) or read_store_unavailable(error) or read_refusal(error)
     return refusal or ToolExecutionError(invocation.tool.name, invocation.call.id)
 
 
