@@ -1,14 +1,14 @@
 """Begin what runs beside the calls of a server, in order, and end it in the opposite one."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from functools import partial
 
 from fastapi import FastAPI
 
 from sidecall.core.calls.entry import CallEntry
 from sidecall.core.errors import SidecallError
-from sidecall.executors.table import Executors, close_all, follow_all, start_all
+from sidecall.executors.table import Executors, close_with, follow_all, start_all
 from sidecall.http.late_modules import watch_late_modules
 from sidecall.jobs.webhooks.courier import Courier
 from sidecall.jobs.webhooks.signing import read_key
@@ -41,7 +41,15 @@ def build_lifespan(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        try:
+        async with AsyncExitStack() as stack:
+            # Each is closed whichever of the others fails to be, the last first.
+            stack.push_async_callback(watch.close)
+            _end_keeping_with(stack, parts, ledger, late)
+            close_with(stack, executors)
+            stack.push_async_callback(courier.close)
+            stack.push_async_callback(parts.operation.upstream.close)
+            stack.callback(setattr, parts.lifecycle, "has_finished", True)
+            stack.push_async_callback(_end_jobs, parts, settings.drain_timeout)
             with _noting_refusals(parts.lifecycle):
                 await _begin(parts, ledger, executors, courier, late)
                 await parts.operation.upstream.open(tell_of_new_tools)
@@ -52,16 +60,12 @@ def build_lifespan(
             ):
                 parts.lifecycle.begin()
                 yield
-        finally:
-            await parts.jobs.close(parts.lifecycle.patience(settings.drain_timeout))
-            parts.lifecycle.has_finished = True
-            await parts.operation.upstream.close()
-            await courier.close()
-            await close_all(executors)
-            await _end_keeping(parts, ledger, late)
-            await watch.close()
 
     return lifespan
+
+
+async def _end_jobs(parts: Parts, drain_timeout: float) -> None:
+    await parts.jobs.close(parts.lifecycle.patience(drain_timeout))
 
 
 def _tell_of_new_tools(parts: Parts, executors: Executors, changes: ListChanges) -> None:
@@ -110,13 +114,14 @@ async def _begin_to_keep(parts: Parts, ledger: Ledger, late: LateSteps) -> None:
     parts.operation.minutes.open()
 
 
-async def _end_keeping(parts: Parts, ledger: Ledger, late: LateSteps) -> None:
-    await late.close()
-    if parts.secrets.signing_in is not None:
-        await parts.secrets.signing_in.tokens.close()
-    await parts.operation.minutes.close()
-    await parts.history.close()
+def _end_keeping_with(stack: AsyncExitStack, parts: Parts, ledger: Ledger, late: LateSteps) -> None:
+    """Have closed at the end what keeps things, the ledger last."""
+    stack.push_async_callback(ledger.close)
+    stack.push_async_callback(parts.auditor.close)
     if parts.vector_stores is not None:
-        await parts.vector_stores.close()
-    await parts.auditor.close()
-    await ledger.close()
+        stack.push_async_callback(parts.vector_stores.close)
+    stack.push_async_callback(parts.history.close)
+    stack.push_async_callback(parts.operation.minutes.close)
+    if parts.secrets.signing_in is not None:
+        stack.push_async_callback(parts.secrets.signing_in.tokens.close)
+    stack.push_async_callback(late.close)

@@ -207,6 +207,7 @@ def _make_operation(
         ledger=ledger,
         history=settings.history,
         workers=settings.workers,
+        forgets=settings.forgets,
         upstream=build_upstream(settings, registry, metrics),
         count_spans_dropped=lambda: watch.spans_dropped,
         list_load_errors=lambda: registry.load_errors,

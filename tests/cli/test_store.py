@@ -1,16 +1,25 @@
 """`sidecall serve` remembers in a file where it can, and says where it cannot."""
 
+import asyncio
 import logging
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from sidecall.cli.store import choose_store
 from sidecall.core.overload import StoreUnfit
+from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
 from sidecall.settings import Settings
 from tests.ledger.sql.disks import disk, fill_up
 
 __all__ = ["disk"]
+
+
+_NOBODY = 65534
 
 
 @pytest.fixture(autouse=True)
@@ -59,6 +68,100 @@ def test_without_a_file_it_is_memory(
     [line] = caplog.messages
     assert line.startswith("what has to be remembered is kept in memory and lost at the end: ")
     assert told in line
+
+
+def _take_rights(here: Path) -> None:
+    (here / ".sidecall" / "ledger.db").chmod(0)
+
+
+def _take_rights_of_folder(here: Path) -> None:
+    (here / ".sidecall").chmod(0)
+
+
+def _make_read_only(here: Path) -> None:
+    (here / ".sidecall" / "ledger.db").chmod(0o400)
+
+
+@pytest.fixture
+def open_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Start in a folder that another user reaches, too."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        monkeypatch.chdir(folder)
+        yield Path(folder)
+
+
+@contextmanager
+def as_another(folder: Path) -> Iterator[None]:
+    """Be a user whose rights count, and whose the files of a folder are."""
+    if os.geteuid():
+        yield
+        return
+    for place in (folder, *folder.rglob("*")):
+        os.chown(place, _NOBODY, _NOBODY)
+    os.seteuid(_NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.mark.parametrize("block", [_take_rights, _take_rights_of_folder, _make_read_only])
+def test_a_ledger_that_lies_there_is_not_passed_over(open_folder: Path, block: Callable[[Path], None]) -> None:
+    """What it knows to have run would run again."""
+    choose_store(Settings())
+    block(open_folder)
+
+    with as_another(open_folder), pytest.raises(StoreUnfit) as refused:
+        choose_store(Settings())
+
+    assert "A ledger lies there" in refused.value.message
+    assert "SIDECALL_STORE" in refused.value.message
+
+
+def test_where_none_lies_and_none_can_be_made_it_is_memory(open_folder: Path) -> None:
+    """Nothing is lost by that but what comes."""
+    choose_store(Settings())  # So that what it takes is loaded.
+    for place in (open_folder / ".sidecall").iterdir():
+        place.unlink()
+    (open_folder / ".sidecall").rmdir()
+    with as_another(open_folder):
+        open_folder.chmod(0o500)
+        chosen = choose_store(Settings())
+
+    assert chosen.store == "memory://"
+    assert "cannot be written (Permission denied)" in str(chosen.forgets)
+
+
+def test_what_is_forgotten_is_said(here: Path) -> None:
+    """For readiness and status; nothing is said where nobody asked for more."""
+    _block_folder(here)
+
+    forgets = choose_store(Settings()).forgets
+    assert forgets is not None
+    assert forgets.endswith(".sidecall cannot be written (File exists)")
+    assert choose_store(Settings(workers=2)).forgets == (
+        "a file is for one worker; several can share a PostgreSQL (SIDECALL_STORE)"
+    )
+    assert choose_store(Settings(store="memory://")).forgets is None
+
+
+def test_another_server_has_it(here: Path) -> None:
+    """Which remembers; this one says that it does not."""
+    choose_store(Settings())
+    database = SqliteDatabase(here / ".sidecall" / "ledger.db")
+    asyncio.run(_hold(database))
+
+
+async def _hold(database: SqliteDatabase) -> None:
+    await database.open()
+    try:
+        chosen = await asyncio.to_thread(choose_store, Settings())
+    finally:
+        await database.close()
+
+    assert chosen.store == "memory://"
+    assert "used by another process" in str(chosen.forgets)
 
 
 def test_a_file_of_another_program_is_not_passed_over(here: Path) -> None:

@@ -5,7 +5,15 @@ from typing import Any
 import httpx
 import pytest
 
-from sidecall.client import CallApproval, PartialAnswer, Progress, RequestUnfit, ServerBusy, StatusChange
+from sidecall.client import (
+    CallApproval,
+    MissedEvents,
+    PartialAnswer,
+    Progress,
+    RequestUnfit,
+    ServerBusy,
+    StatusChange,
+)
 from sidecall.client.steps import Giving, Pausing, Persistence, Sending, Taking, Walk
 from sidecall.client.streams import EventLines, follow_call, stream_call
 from tests.client.conftest import OpenTwin
@@ -72,6 +80,15 @@ def play(steps: Any, *streams: _Opened) -> tuple[list[Any], list[Sending]]:
 
 RUNNING = ("id: 7", "event: status", 'data: {"status": "running", "attempt": 1}', "")
 ANSWERED = ("id: 999", "event: message", 'data: {"content": "8", "tool_call_id": "a", "name": "double"}', "")
+
+
+def test_what_was_missed_is_given_with_its_count() -> None:
+    """As any other event."""
+    missed = ("event: missed", 'data: {"tool_call_id": "a", "count": 3}', "")
+
+    given, _ = play(stream_call({"name": "double", "args": {}}, {}, Persistence()), _Opened(*missed, *ANSWERED))
+
+    assert given[0] == MissedEvents("a", 3)
 
 
 def test_a_remembered_call_is_followed_over_lost_connections() -> None:

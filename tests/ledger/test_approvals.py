@@ -277,14 +277,15 @@ async def test_a_call_that_runs_makes_no_room(approvals: Approvals) -> None:
         await ask(approvals, "3")
 
 
-async def test_an_answer_makes_no_room_before_its_time(approvals: Approvals, clock: Clock) -> None:
-    """Its agent may not have asked for it yet."""
+async def test_an_answer_takes_no_place_of_those_that_wait(approvals: Approvals, clock: Clock) -> None:
+    """And it stays, since its agent may not have asked for it yet."""
     _, second = await ask(approvals, "1"), await ask(approvals, "2")
     await approvals.decide(second.id, REJECT, "eve")
-    await approvals.answer(second.id, DONE)
-    clock.now = 9.9
     with pytest.raises(TooManyApprovals):
         await ask(approvals, "3")
+    await approvals.answer(second.id, DONE)
+    clock.now = 9.9
+    await ask(approvals, "3")
 
     assert (await find(approvals, second.id)).message == DONE
 

@@ -79,6 +79,8 @@ def _write_approvals(approvals: dict[str, Any]) -> Text:
 
 
 def _write_store(store: dict[str, Any]) -> Text:
+    if store["usable"] and store["trouble"] is not None:
+        return Text.assemble(f"{store['kind']}, ", ("usable", _GOOD), f"; {clean(store['trouble'])}")
     if store["usable"]:
         return Text.assemble(f"{store['kind']}, ", ("usable", _GOOD))
     since = "" if store["unusable_since"] is None else f" since {write_time(store['unusable_since'])}"

@@ -1,6 +1,8 @@
 """Where `sidecall serve` remembers, when nobody has said it and when somebody has."""
 
 import logging
+import os
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,13 +21,15 @@ else:
 logger = logging.getLogger("sidecall")
 
 _FOLDER = Path(".sidecall")
-_DEFAULT = f"sqlite:///{_FOLDER}/ledger.db"
+_LEDGER = _FOLDER / "ledger.db"
+_DEFAULT = f"sqlite:///{_LEDGER}"
 
 
 def choose_store(settings: Settings) -> Settings:
     """Return the settings with a store in them; one that cannot be used ends the start.
 
-    Where nobody has named one and the default cannot be used, things are kept in memory, and the log says so.
+    Where nobody has named one and the default cannot be used, things are kept in memory; log, readiness and status say
+    so. Not where a ledger lies there: what it knows to have run would run again.
 
     Raises:
         StoreUnfit: The store cannot be used by this program, or not by so many workers.
@@ -41,11 +45,37 @@ def choose_store(settings: Settings) -> Settings:
     try:
         _make_folder()
         _require_fit(_DEFAULT, 1)
-    except _file.StoreOutOfReach as error:
+    except _file.StoreTaken as error:  # Another server has it, and keeps what is there.
         return _forgetful(settings, error.message)
+    except _file.StoreOutOfReach as error:
+        if isinstance(error, _file.StoreWithoutRoom) and _is_there():
+            return settings.model_copy(
+                update={"store": _DEFAULT}
+            )  # Used as soon as there is room, as one that is named.
+        return _forget_unless_there(settings, error.message)
     except OSError as error:
-        return _forgetful(settings, f"{_FOLDER.absolute()} cannot be written ({error.strerror})")
+        return _forget_unless_there(settings, f"{_FOLDER.absolute()} cannot be written ({error.strerror})")
     return settings.model_copy(update={"store": _DEFAULT})
+
+
+def _forget_unless_there(settings: Settings, reason: str) -> Settings:
+    """Go on in memory, unless a ledger lies where it is looked for, or nobody can tell whether one does."""
+    if not _is_there():
+        return _forgetful(settings, reason)
+    raise StoreUnfit(
+        f"{reason} A ledger lies there, and what it remembers would be done again: give this program the right to use "
+        f"it, move it away, or name another store with SIDECALL_STORE; {IN_MEMORY} forgets everything at the end."
+    )
+
+
+def _is_there() -> bool:
+    """Return whether a ledger lies there, or may, where nobody may look."""
+    try:
+        return stat.S_ISREG(os.stat(_LEDGER).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
 
 
 def _require_fit(url: str, workers: int) -> None:
@@ -63,7 +93,7 @@ def _require_fit(url: str, workers: int) -> None:
 
 def _forgetful(settings: Settings, reason: str) -> Settings:
     logger.warning("what has to be remembered is kept in memory and lost at the end: %s", reason)
-    return settings.model_copy(update={"store": IN_MEMORY})
+    return settings.forgetting(IN_MEMORY, reason)
 
 
 def _make_folder() -> None:

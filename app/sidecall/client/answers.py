@@ -186,6 +186,14 @@ class PartialAnswer:
 
 
 @dataclass(frozen=True)
+class MissedEvents:
+    """So many events of a call were left out here, since this client stood still or its tool could not wait."""
+
+    tool_call_id: str
+    count: int
+
+
+@dataclass(frozen=True)
 class StatusChange:
     """A remembered call has come to another status."""
 
@@ -195,7 +203,7 @@ class StatusChange:
     approval_id: str | None = None
 
 
-CallEvent = Progress | PartialAnswer | StatusChange | CallApproval | ToolAnswer
+CallEvent = Progress | PartialAnswer | MissedEvents | StatusChange | CallApproval | ToolAnswer
 
 
 def _choose(kind: type[Any], document: Mapping[str, Any]) -> dict[str, Any]:
@@ -206,6 +214,7 @@ def read_event(name: str, document: Mapping[str, Any]) -> CallEvent | None:
     """Read one event of a stream; None for one that only newer clients know."""
     if name in ("message", "approval"):
         return ToolAnswer.read(document) if name == "message" else CallApproval.read(document)
-    kind = {"progress": Progress, "partial": PartialAnswer, "status": StatusChange}.get(name)
+    kinds = {"progress": Progress, "partial": PartialAnswer, "missed": MissedEvents, "status": StatusChange}
+    kind = kinds.get(name)
     event: CallEvent | None = None if kind is None else kind(**_choose(kind, document))
     return event

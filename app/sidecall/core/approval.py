@@ -18,7 +18,8 @@ from sidecall.core.record import CallRecord
 from sidecall.core.run.workspaces import name_conversation
 from sidecall.core.secrecy.user_tokens import SignIn
 
-ApprovalStatus = Literal["pending", "approved", "rejected"]
+# One that has expired stands in lists for a while; nobody can decide about it.
+ApprovalStatus = Literal["pending", "approved", "rejected", "expired"]
 
 _STATUS: Mapping[DecisionName, ApprovalStatus] = {"approve": "approved", "reject": "rejected"}
 

@@ -17,6 +17,7 @@ from sidecall.core.run.sandbox import Sandbox
 from sidecall.core.run.usage import Usage
 from sidecall.core.store.checked import DEFAULT_TENANT
 from sidecall.core.store.protocol import Store
+from sidecall.core.waiting.reading import Pause
 from sidecall.dataclasses import dataclass
 
 # The scope that stands for all scopes.
@@ -114,8 +115,9 @@ class CallLog(logging.LoggerAdapter[logging.Logger]):
             self.logger.log(level, template, *args, stacklevel=named.pop("stacklevel", 1) + 1, **named)
 
 
-# Hears of a call's progress: the kind of event, the call's id, and what is said.
-EventListener = Callable[[str, str, Mapping[str, Any]], None]
+# Hears of a call's progress: the kind of event, the call's id, and what is said. What finds no room is returned as a
+# pause, which has to be waited for or skipped.
+EventListener = Callable[[str, str, Mapping[str, Any]], Pause | None]
 
 
 class Presence(Protocol):
@@ -131,6 +133,13 @@ class Signals:
     cancelled: bool = False
     listener: EventListener | None = None
     presence: Presence | None = None
+
+    def say(self, kind: str, call_id: str, said: Mapping[str, Any]) -> None:
+        """Pass something on to who listens, if anybody does; what finds no room is left out."""
+        if self.listener is not None:
+            pause = self.listener(kind, call_id, said)
+            if pause is not None:
+                pause.skip()
 
 
 # What the program's context is; whoever says no type gets it as it was sent.
@@ -292,8 +301,7 @@ class ToolContext(RunContextWrapper[Context]):
     def report_progress(self, done: float, total: float | None = None, message: str = "") -> None:
         """Do the same from a tool that is not async."""
         self.log.debug("progress %s of %s %s", done, total, message)
-        if self.signals.listener is not None:
-            self.signals.listener("progress", self.tool_call_id, {"done": done, "total": total, "message": message})
+        self.signals.say("progress", self.tool_call_id, {"done": done, "total": total, "message": message})
 
     async def read_content(self, content_id: str) -> ContentBody:
         """Read what the caller has uploaded, or what was cut out of an answer to it, by its id or its URL.

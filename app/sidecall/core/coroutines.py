@@ -2,7 +2,7 @@
 
 import asyncio
 import types
-from collections.abc import Coroutine, Generator
+from collections.abc import Awaitable, Coroutine, Generator, Iterable
 from contextvars import Context
 from threading import get_ident
 from typing import Any, TypeVar
@@ -28,6 +28,13 @@ def await_rest(coroutine: Coroutine[Any, Any, T], awaited: Any) -> Generator[Any
     except StopIteration as done:
         result: T = done.value
         return result
+
+
+async def await_all(awaitables: Iterable[Awaitable[Any]]) -> None:
+    """Await several at once to the end of each, and then raise the first error, if there is one."""
+    for outcome in await asyncio.gather(*awaitables, return_exceptions=True):
+        if isinstance(outcome, BaseException):
+            raise outcome
 
 
 def cancel_from_outside(task: "asyncio.Future[Any]") -> None:

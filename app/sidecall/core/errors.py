@@ -13,7 +13,8 @@
     + GuardrailTripped
     + ToolCallFailed           for tools whose failures are not the model's: 500
     + UnknownApproval, ApprovalConflict, InvalidDecision, UnknownContent
-    + Overloaded, TooManyCalls, QuotaExceeded, TooManyApprovals, PartUnavailable in `app/sidecall/core/overload.py`
+    + Overloaded, CallRefused, TooManyCalls, QuotaExceeded, TooManyApprovals, PartUnavailable in
+      `app/sidecall/core/overload.py`
     + RangeUnsatisfiable in `app/sidecall/http/ranges.py`
     + InvalidCaller in `app/sidecall/auth/caller_header.py`; ForeignHost, ForeignPage in `app/sidecall/auth/browser.py`
   x ApprovalRequired           a person: 202

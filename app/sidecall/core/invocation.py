@@ -36,6 +36,7 @@ from sidecall.core.secrecy.places import OwnSecrets, SecretOwner
 from sidecall.core.secrecy.user_tokens import UserTokens
 from sidecall.core.store.protocol import Store, SyncStore, pick_tenant
 from sidecall.core.tool import CompiledTool
+from sidecall.core.waiting.reading import Pause
 from sidecall.dataclasses import dataclass
 
 
@@ -250,16 +251,17 @@ class Invocation:
         if self.is_given_up:
             raise GivenUp
 
-    def say_part(self, part: Any) -> None:
-        """Pass on a part of the result, to whoever listens.
+    def say_part(self, part: Any) -> Pause | None:
+        """Pass on a part of the result to who listens; return what is to be waited for before the next, if anything.
 
         Raises:
             GivenUp: Nobody waits for the result, so no more of it should be made.
         """
         self.look_around()
         # Not where guardrails have to see the whole first.
-        if self.request.listener is not None and not self.tool.options.tool_output_guardrails:
-            self.request.listener("partial", self.call.id, {"content": part})
+        if self.request.listener is None or self.tool.options.tool_output_guardrails:
+            return None
+        return self.request.listener("partial", self.call.id, {"content": part})
 
     @property
     def visible_values(self) -> dict[str, Any]:

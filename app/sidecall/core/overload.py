@@ -13,6 +13,14 @@ class Overloaded(RequestError):
         self.retry_after = retry_after
 
 
+class CallRefused(Overloaded):
+    """What runs the tool has no room for the call now, so it has not begun."""
+
+    def __init__(self, message: str | None = None, *, retry_after: int = 1) -> None:
+        """Send a call away that an executor does not begin; `retry_after` is in seconds."""
+        super().__init__(message, retry_after=retry_after)
+
+
 class TooManyCalls(Overloaded):
     """You run as many calls as one caller may."""
 

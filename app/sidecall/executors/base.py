@@ -26,7 +26,11 @@ class Executor(Protocol):
         """Make ready for tools that were loaded again, as far as that takes no waiting."""
 
     async def run(self, invocation: Invocation) -> Any:
-        """Return what the tool returns, and raise what it raises."""
+        """Return what the tool returns, and raise what it raises.
+
+        Raises:
+            CallRefused: There is no room for the call now, and it has not begun; the caller is told to come again.
+        """
 
     async def close(self) -> None:
         """Release threads and processes, without waiting for those that are stuck."""

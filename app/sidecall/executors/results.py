@@ -9,6 +9,7 @@ from types import CoroutineType
 from typing import Any
 
 from sidecall.core.results.room import SMALL, Share, estimate_size
+from sidecall.core.waiting.reading import Pause
 
 # What most tools return: nothing of these is left to wait for.
 COMPLETE = frozenset((str, int, float, bool, dict, list, tuple, type(None)))
@@ -16,8 +17,8 @@ COMPLETE = frozenset((str, int, float, bool, dict, list, tuple, type(None)))
 # Seconds of making parts after which others have their turn on the event loop.
 _TURN = 0.01
 
-# Called with each part that a generator yields; it may raise when no more are wanted.
-Say = Callable[[Any], None]
+# Called with each part that a generator yields; it may raise when no more are wanted, and return what to wait for.
+Say = Callable[[Any], Pause | None]
 # Begins to count what is gathered, where that is bounded.
 OpenShare = Callable[[], Share | None]
 
@@ -39,7 +40,8 @@ def look_nowhere() -> None:
 async def complete(result: Any, say: Say, open_share: OpenShare = count_nothing) -> Any:
     """Await an awaitable and drain an async generator, as often as one comes out of the other.
 
-    What is gathered of a large one counts, and no more is asked for until there is room.
+    What is gathered of a large one counts, and no more is asked for until there is room, here and at who reads the
+    parts.
     """
     if type(result) is CoroutineType:
         result = await result
@@ -48,8 +50,8 @@ async def complete(result: Any, say: Say, open_share: OpenShare = count_nothing)
     while inspect.isawaitable(result):
         result = await result
     if isinstance(result, Iterator):
-        return await _drain_in_turns(result, _Gathered(say, open_share))
-    return await _drain_async(result, _Gathered(say, open_share)) if isinstance(result, AsyncGenerator) else result
+        return await _drain_in_turns(result, say, _Gathered(open_share))
+    return await _drain_async(result, say, _Gathered(open_share)) if isinstance(result, AsyncGenerator) else result
 
 
 def drain(result: Any, say: Say, open_share: OpenShare = count_nothing, look: Look = look_nowhere) -> Any:
@@ -59,21 +61,25 @@ def drain(result: Any, say: Say, open_share: OpenShare = count_nothing, look: Lo
     """
     if not isinstance(result, Iterator):
         return result
-    gathered = _Gathered(say, open_share)
+    gathered = _Gathered(open_share)
     with _close_after(result):
         for part in result:
-            share = gathered.add(part)
+            pause, share = say(part), gathered.add(part)
+            if pause is not None:
+                pause.wait_here(look)
             if share is not None:
                 share.wait_here(0, look)
     return gathered.join(result)
 
 
-async def _drain_in_turns(result: Iterator[Any], gathered: "_Gathered") -> Any:
+async def _drain_in_turns(result: Iterator[Any], say: Say, gathered: "_Gathered") -> Any:
     """Drain an iterator on the event loop, which others need too, and where the deadline comes."""
     turn = _Turn()
     with _close_after(result):
         for part in result:
-            share = gathered.add(part)
+            pause, share = say(part), gathered.add(part)
+            if pause is not None:
+                await pause.wait()
             if share is not None:
                 await share.wait()
             if turn.is_over():
@@ -81,12 +87,14 @@ async def _drain_in_turns(result: Iterator[Any], gathered: "_Gathered") -> Any:
     return gathered.join(result)
 
 
-async def _drain_async(result: AsyncGenerator[Any, None], gathered: "_Gathered") -> Any:
+async def _drain_async(result: AsyncGenerator[Any, None], say: Say, gathered: "_Gathered") -> Any:
     """Drain an async generator, which may never wait either."""
     turn = _Turn()
     async with aclosing(result):
         async for part in result:
-            share = gathered.add(part)
+            pause, share = say(part), gathered.add(part)
+            if pause is not None:
+                await pause.wait()
             if share is not None:
                 await share.wait()
             if turn.is_over():
@@ -97,8 +105,7 @@ async def _drain_async(result: AsyncGenerator[Any, None], gathered: "_Gathered")
 class _Gathered:
     """The parts that a generator has yielded."""
 
-    def __init__(self, say: Say, open_share: OpenShare) -> None:
-        self._say = say
+    def __init__(self, open_share: OpenShare) -> None:
         self._open_share = open_share
         self._parts: list[Any] = []
         self._size = 0
@@ -106,7 +113,6 @@ class _Gathered:
 
     def add(self, part: Any) -> Share | None:
         """Take a part; return what is to wait before the next, if it should."""
-        self._say(part)
         self._parts.append(part)
         self._size += _OVERHEAD + (len(part) if type(part) is str else estimate_size(part))
         if self._size - self._counted < SMALL:

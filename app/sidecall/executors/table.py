@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -68,8 +69,10 @@ class LateSandboxExecutor(LateExecutor):
 
     async def close(self) -> None:
         """Release what there is, the sandbox included."""
-        await super().close()
-        await self.sandbox.close()
+        try:
+            await super().close()
+        finally:
+            await self.sandbox.close()
 
 
 def _make_sandbox(settings: ExecutorSettings) -> "_sandbox_executor.SandboxExecutor":
@@ -122,6 +125,12 @@ def follow_all(executors: Executors, tools: Iterable[CompiledTool]) -> None:
 
 
 async def close_all(executors: Executors) -> None:
-    """Close them, whatever they run."""
-    for executor in executors.values():
-        await executor.close()
+    """Close them, whatever they run, and whichever of them fails to."""
+    async with AsyncExitStack() as stack:
+        close_with(stack, executors)
+
+
+def close_with(stack: AsyncExitStack, executors: Executors) -> None:
+    """Have them closed at the end of what else is on a stack."""
+    for executor in reversed(list(executors.values())):
+        stack.push_async_callback(executor.close)

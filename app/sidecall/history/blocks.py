@@ -85,6 +85,7 @@ class Body(NamedTuple):
     content: Any = None
     error: Any = None
     decision: KeptDecision = ()
+    notes: tuple[Sequence[str], Sequence[str]] = ((), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +159,8 @@ def cut_body(text: bytes, begin: int, places: Sequence[int], index: int) -> byte
 def unpack_body(text: bytes) -> Body:
     """Read what is kept of one call."""
     call_id, ended, took, tags, kept, *decision = read_shown(text)
-    args, is_whole, content, error = kept or (None, False, None, None)
-    return Body(call_id, ended, took, tags, args, is_whole, content, error, tuple(decision))
+    args, is_whole, content, error, *notes = kept or (None, False, None, None)
+    return Body(call_id, ended, took, tags, args, is_whole, content, error, tuple(decision), *notes)
 
 
 def place_all(texts: Sequence[bytes]) -> list[int]:
@@ -196,11 +197,12 @@ def make_entry(tenant: str, heads: Heads, index: int, body: Body) -> CallEntry:
 
 def _make_message(call_id: str, name: str, body: Body) -> ToolMessage:
     error = {} if body.error is None else {"error": body.error}
+    notes = dict(zip(("ignored_args", "repaired"), body.notes, strict=True))
     return ToolMessage(
         content=body.content,
         tool_call_id=body.call_id,
         name=name,
         id=call_id,
         status="error" if error else "success",
-        response_metadata={"duration_ms": body.took / 1000, **error},
+        response_metadata={"duration_ms": body.took / 1000, **{key: it for key, it in notes.items() if it}, **error},
     )

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections import deque
+from contextlib import AsyncExitStack
 from itertools import islice
 
 from sidecall.core.calls.entry import OPEN, CallEntry, CallFilter, CallPage
@@ -80,11 +81,10 @@ class History:
             task.cancel()
         await asyncio.gather(*self._rounds, return_exceptions=True)
         self._rounds = []
-        try:
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self._blocks.close)
+            stack.callback(self._give_up)
             await self._settle_if_possible()
-        finally:
-            self._give_up()
-        await self._blocks.close()
 
     async def settle(self) -> None:
         """Write down what has been noted, so that it is found.

@@ -1,7 +1,7 @@
 """What is noted of a call when it ends: references to what there is, with as little work on it as can be."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sidecall.core.context import Caller, cut_id
@@ -31,9 +31,13 @@ _new = tuple.__new__
 
 
 # What is kept of what a call was asked and answered: its arguments, None where they are not kept; whether these are all
-# that came, and as it came; the content of its answer, and the error. Without names, since it is made for every call,
-# and written as JSON as it is.
-KeptValues = tuple[Mapping[str, Any] | None, bool, Any, Any]
+# that came, and as it came; the content of its answer, and the error; and, where there is something to say, which
+# arguments were ignored and what was mended. Without names, since it is made for every call, and written as JSON as it
+# is.
+KeptNotes = tuple[Sequence[str], Sequence[str]]
+KeptValues = (
+    tuple[Mapping[str, Any] | None, bool, Any, Any] | tuple[Mapping[str, Any] | None, bool, Any, Any, KeptNotes]
+)
 
 
 class Noted(NamedTuple):
@@ -143,6 +147,10 @@ class NotedCalls:
             is_whole = is_whole and is_same
             size = 0 if args is None else showing.most
         self._size += size or 0
+        if invocation.ignored or invocation.repaired:  # Few have any.
+            notes = showing.show_notes(invocation.ignored), showing.show_notes(invocation.repaired)
+            self._size += 2 * showing.most
+            return args, is_whole and args is not None, content, error, notes
         return args, is_whole and args is not None, content, error
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import repeat
 from operator import attrgetter, itemgetter
-from typing import Any
+from typing import Any, cast
 
 from pydantic_core import to_json
 
@@ -175,9 +175,10 @@ class _Numbers(dict[Any, int]):
 def _hide_in(kept: KeptValues | None, secrets: Sequence[str]) -> KeptValues | None:
     if kept is None or not secrets:
         return kept
-    args, is_whole, content, error = kept
+    args, is_whole, *said = kept
     shown = hide_spellings(args, secrets)
-    return shown, is_whole and shown == args, hide_spellings(content, secrets), hide_spellings(error, secrets)
+    hidden: Any = (shown, is_whole and shown == args, *(hide_spellings(one, secrets) for one in said))
+    return cast("KeptValues", hidden)
 
 
 def _write_body(body: tuple[Any, ...]) -> bytes:

@@ -1,7 +1,7 @@
 """How arguments and answers are kept: without secrets, and no longer than they may be."""
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pydantic_core import from_json, to_json
@@ -83,6 +83,16 @@ class Showing:
             content = shown if isinstance(shown, str) else write_shown(shown)
         rest = len(content) - self.most
         return content if rest <= 0 else f"{content[: self.most]}… {rest} more characters"
+
+    def show_notes(self, notes: Sequence[str]) -> list[str]:
+        """Copy what was noted of arguments, as much as there is room for."""
+        shown, left = [], self.most
+        for note in notes:
+            left -= len(note) + _BESIDE
+            if left < 0:
+                break
+            shown.append(note)
+        return list(self._redaction.redact(shown))
 
     def show_error(self, error: Mapping[str, Any]) -> Any:
         """Copy what an answer says of a failure."""

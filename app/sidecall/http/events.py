@@ -2,13 +2,16 @@
 
 import asyncio
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from pydantic_core import to_json
 
 from sidecall.core.jsonable import to_plain
+from sidecall.core.waiting.reading import HeldPart, Pause, Reading
 from sidecall.http.backlog import Backlog
 from sidecall.http.pieces import PIECE
 
@@ -16,7 +19,7 @@ MEDIA_TYPE = "text/event-stream"
 # Seconds of silence after which a comment keeps proxies from closing the connection.
 KEEP_ALIVE = 15.0
 STILL_WORKING = b": still working\n\n"
-# Events that wait for a slow reader; progress beyond that is dropped, answers never are.
+# Events that wait for a reader. Beyond that generators wait, other progress is left out; answers never are.
 _MOST = 256
 _MOST_BYTES = 1024 * 1024
 
@@ -40,42 +43,79 @@ class Events:
         self._is_closed = False
         self._lock = threading.Lock()
         self._coming = self._coming_bytes = 0
+        self._reading = Reading()
+        self._missed: Counter[str] = Counter()  # by the ids of calls, what was left out and not yet told
         self.size = 0
 
-    def tell(self, kind: str, call_id: str, said: Mapping[str, Any]) -> None:
-        """Queue a tool's progress, from any thread; drop it when the reader is too slow."""
+    def tell(self, kind: str, call_id: str, said: Mapping[str, Any]) -> Pause | None:
+        """Queue what a tool says, from any thread; where there is no room for it, return what holds it."""
         size = sum(len(text) for text in said.values() if type(text) is str)
-        self.pass_on(lambda: write_event(kind, to_json(to_plain({"tool_call_id": call_id, **said}))), size)
 
-    def pass_on(self, write: Callable[[], bytes], size: int) -> None:
-        """Queue an event of about this size, from any thread; drop it when the reader is too slow."""
-        if self._coming > _MOST or not self._has_room(size):
-            return  # Before it is written, which takes longer than all the rest.
+        def write() -> bytes:
+            return write_event(kind, to_json(to_plain({"tool_call_id": call_id, **said})))
+
+        if self.pass_on(write, size):
+            return None
+        return HeldPart(self._reading, partial(self._take_held, write, size), partial(self._miss, call_id))
+
+    def pass_on(self, write: Callable[[], bytes], size: int) -> bool:
+        """Queue an event of about this size, from any thread; return False where there is no room for it."""
+        # Before it is written, which takes longer than all the rest.
+        return self._has_room(size) and self._write(write, self._has_room)
+
+    def _take_held(self, write: Callable[[], bytes], size: int) -> bool:
+        """Queue a part that is held, where there is room, or where nothing else waits for this reader.
+
+        So one who reads gets all parts, though others who stand still have filled the room of all.
+        """
+        if self._is_closed:
+            return True
+        return self._has_room(size, is_held=True) and self._write(write, partial(self._has_room, is_held=True))
+
+    def _has_room(self, size: int, *, is_held: bool = False) -> bool:
+        count, waiting = self._count, self._coming_bytes + self.size
+        if is_held and not count and not waiting:
+            return True
+        return count < _MOST and waiting + size <= _MOST_BYTES and self._backlog.has_room(size)
+
+    @property
+    def _count(self) -> int:
+        return self._coming + self._queue.qsize()
+
+    def _write(self, write: Callable[[], bytes], has_room: Callable[[int], bool]) -> bool:
         with suppress(ValueError, RuntimeError):  # What JSON cannot say, and a loop that has ended.
             event = write()
-            if self._coming_bytes + len(event) <= _MOST_BYTES:
-                self._count_coming(1, len(event))
-                self._loop.call_soon_threadsafe(self._offer, event)
+            with self._lock:
+                if not has_room(len(event)):
+                    return False
+                self._coming += 1
+                self._coming_bytes += len(event)
+            self._loop.call_soon_threadsafe(self._take_in, event)
+        return True
 
-    def _has_room(self, size: int) -> bool:
-        return self.size + self._coming_bytes + size <= _MOST_BYTES and self._backlog.has_room(size)
-
-    def _count_coming(self, count: int, size: int) -> None:
+    def _take_in(self, event: bytes) -> None:
         with self._lock:
-            self._coming += count
-            self._coming_bytes += size
+            self._coming -= 1
+            self._coming_bytes -= len(event)
+        self._put(event)
 
-    def _offer(self, event: bytes) -> None:
-        self._count_coming(-1, -len(event))
-        size = len(event)
-        if self._queue.qsize() < _MOST and self.size + size <= _MOST_BYTES and self._backlog.has_room(size):
-            self._put(event)
+    def _miss(self, call_id: str) -> None:
+        """Note that something a call has said was left out."""
+        with self._lock:
+            self._missed[call_id] += 1
 
     def _put(self, event: bytes) -> None:
-        if not self._is_closed:
-            self._queue.put_nowait(event)
-            self.size += len(event)
-            self._backlog.add(self, len(event))
+        """Queue an event, behind one for each call that says how much was left out since the last."""
+        if self._is_closed:
+            return
+        if self._missed:
+            with self._lock:
+                missed, self._missed = self._missed, Counter()
+            told = [to_json({"tool_call_id": call_id, "count": count}) for call_id, count in missed.items()]
+            event = b"".join([*(write_event("missed", it) for it in told), event])
+        self._queue.put_nowait(event)
+        self.size += len(event)
+        self._backlog.add(self, len(event))
 
     def answer(self, kind: str, body: bytes) -> None:
         """Queue an event that is never dropped, after all that came before it."""
@@ -105,6 +145,7 @@ class Events:
             self._queue.get_nowait()
         size, self.size = self.size, 0
         self._backlog.take(self, size)
+        self._reading.wake()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """Give events in pieces; whoever asks for the next has sent the last, else it is given once more."""
@@ -131,6 +172,9 @@ class Events:
         if not self._is_closed:
             self.size -= size
             self._backlog.take(self, size)
+            self._reading.note_taken()
+            if self._count <= _MOST // 2 and self.size <= _MOST_BYTES // 2:
+                self._reading.wake()
 
 
 def write_event(kind: str, body: bytes, number: int | None = None) -> bytes:

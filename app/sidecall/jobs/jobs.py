@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 
 from sidecall.auth.audit import Auditor
 from sidecall.core.approval import Approval, ApprovalRequired
@@ -11,6 +12,7 @@ from sidecall.core.calls.accepted import AcceptedCall
 from sidecall.core.calls.entry import Acceptance, CallEntry, CallFilter, CallPage
 from sidecall.core.calls.errors import CallEnded, CallNotKept, TooManyJobs, UnknownCall
 from sidecall.core.calls.keys import CallKey
+from sidecall.core.coroutines import await_all
 from sidecall.core.errors import ToolTimeout
 from sidecall.core.invocation import CallRequest, new_invocation_id
 from sidecall.core.messages import ToolMessage
@@ -101,13 +103,14 @@ class Jobs:
 
     async def close(self, patience: float = 0.0) -> None:
         """Run no more calls; after so many seconds those that may run twice are left to another server, or the next."""
-        closing = asyncio.gather(self.waits.close(patience), self._strays.close(patience))
+        closing = [self.waits.close(patience), self._strays.close(patience)]
         if not self._upkeep.is_open:
-            await closing
+            await await_all(closing)
             return
-        await asyncio.gather(closing, self._runner.close(patience))
-        await self._keeping.close()
-        await self._upkeep.close()
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self._upkeep.close)
+            stack.push_async_callback(self._keeping.close)
+            await await_all([*closing, self._runner.close(patience)])
 
     async def submit(self, request: CallRequest, how: Submission) -> Submitted:
         """Accept a call: once this returns it will be answered.

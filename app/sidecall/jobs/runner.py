@@ -13,7 +13,7 @@ from sidecall.core.coroutines import await_rest, cancel_from_outside
 from sidecall.core.errors import RequestError
 from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
-from sidecall.core.overload import Overloaded, StoreUnavailable
+from sidecall.core.overload import CallRefused, Overloaded, StoreUnavailable
 from sidecall.core.record import CallRecord
 from sidecall.jobs.call_task import CallTask
 from sidecall.jobs.chronicles import Chronicles, Teller
@@ -239,6 +239,8 @@ class Runner:
         except ApprovalRequired as waiting:
             return partial(self.writer.hold, running, waiting.approval.id)
         except RequestError as error:
+            if isinstance(error, CallRefused):  # Its executor has not begun it.
+                running.has_begun = False
             return await self._refuse(running, request, error)
         except asyncio.CancelledError:
             return self._break_off(running)

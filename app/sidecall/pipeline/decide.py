@@ -21,7 +21,7 @@ from sidecall.core.invocation import CallRequest
 from sidecall.core.messages import ToolMessage
 from sidecall.core.mistakes.error_kind import ErrorKind
 from sidecall.core.native.items import wants_acknowledgement
-from sidecall.core.overload import TooManyApprovals
+from sidecall.core.overload import CallRefused, TooManyApprovals
 from sidecall.core.record import CallRecord
 from sidecall.dataclasses import dataclass
 from sidecall.pipeline.batch import run_isolated
@@ -246,10 +246,17 @@ def is_own(record: ApprovalRecord, caller: Caller) -> bool:
 async def finish(
     pipeline: Pipeline, approvals: Approvals, request: CallRequest, entered: Ticket | ToolMessage, call: CallRecord
 ) -> Approval:
-    """Run a call that has waited, and keep its answer, unless it begins to wait for something else."""
+    """Run a call that has waited, and keep its answer, unless it begins to wait for something else.
+
+    Raises:
+        CallRefused: Its executor has not begun it; it goes on waiting.
+    """
     assert request.resumes is not None
     try:
         ended = await _run(pipeline, request, entered)
+    except CallRefused:  # It has not begun, so nothing stands in the way of another decision.
+        await approvals.reopen(request.resumes)
+        raise
     except BaseException:
         interrupted = CallUnanswered("execution_error", "Error: the call was interrupted; it may have had effects.")
         await keep_answer(approvals, request.resumes, refuse(interrupted, request.call), call)
@@ -270,7 +277,7 @@ async def _run(pipeline: Pipeline, request: CallRequest, entered: Ticket | ToolM
                 waiting.append(error.approval)
             raise
 
-    message = await run_isolated(run, request)
+    message = await run_isolated(run, request, CallRefused)
     return waiting[0] if waiting else message
 
 

@@ -1,9 +1,9 @@
 """What an operator may set, from the environment."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, PrivateAttr, field_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from sidecall.auth.oauth.settings import OAuthSettings
@@ -64,6 +64,18 @@ class Settings(
     """
 
     model_config = SettingsConfigDict(env_prefix=_PREFIX, env_ignore_empty=True, frozen=True, extra="forbid")
+    _forgets: str | None = PrivateAttr(default=None)
+
+    @property
+    def forgets(self) -> str | None:
+        """Why what has to be remembered is lost at the end though nobody has asked for that; None where it is not."""
+        return self._forgets
+
+    def forgetting(self, store: str, reason: str) -> Self:
+        """Return the same with another store, which forgets, and why."""
+        changed = self.model_copy(update={"store": store})
+        changed._forgets = reason
+        return changed
 
     @classmethod
     def settings_customise_sources(
@@ -179,7 +191,8 @@ class Settings(
     max_approvals: int = Field(
         default=5000,
         ge=1,
-        description="Most approvals kept, per worker, within SIDECALL_MAX_WAITING_BYTES; more are answered with 503.",
+        description="Most approvals that wait or run, per worker, within SIDECALL_MAX_WAITING_BYTES; more are answered "
+        "with 503. What is answered does not count.",
     )
     max_approval_rules: int = Field(
         default=10_000, ge=1, description="Most decisions kept that hold for later calls; more are answered with 409."
@@ -191,7 +204,7 @@ class Settings(
         default=32 * 1024 * 1024,
         ge=1024,
         description="Most bytes of approvals kept together, with their calls and answers and 4 KiB beside each, per "
-        "worker; more are answered with 503.",
+        "worker; what is answered makes room, and more are answered with 503.",
     )
     max_store_bytes: int = Field(
         default=16 * 1024 * 1024,

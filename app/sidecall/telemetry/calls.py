@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from sidecall.core.approval import AnsweredBefore
 from sidecall.core.invocation import CallRequest, Invocation
 from sidecall.core.observer import Outcome
+from sidecall.core.overload import CallRefused
 from sidecall.core.tool import CompiledTool
 from sidecall.telemetry.current import CALL
 from sidecall.telemetry.lines import CallLines
@@ -64,6 +65,10 @@ class CallTelemetry:
             self._tracing.end(invocation, traced, outcome)
         if isinstance(invocation.error, AnsweredBefore):
             tally.begun -= 1
+        elif isinstance(invocation.error, CallRefused):  # As one that the gate does not let in.
+            tally.begun -= 1
+            tally.refuse(outcome)
+            self._lines.log_refusal(invocation.request, outcome)
         else:
             seconds = time.monotonic() - invocation.started
             tally.end(outcome, seconds, invocation.waited)

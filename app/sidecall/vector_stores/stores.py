@@ -57,8 +57,10 @@ class VectorStores:
 
     async def close(self) -> None:
         """Finish what was begun, for a bounded time."""
-        await self._late.close()
-        await self._database.close()
+        try:
+            await self._late.close()
+        finally:
+            await self._database.close()
 
     async def create(self, tenant: str, name: str, metadata: Mapping[str, str]) -> KeptStore:
         """Make a store.

@@ -123,7 +123,8 @@ export type CallEvent =
   | { event: "message"; data: ToolMessage }
   | { event: "approval"; data: Approval }
   | { event: "progress"; data: { tool_call_id: string; done: number; total?: number | null; message?: string | null } }
-  | { event: "partial"; data: { tool_call_id: string; content: unknown } };
+  | { event: "partial"; data: { tool_call_id: string; content: unknown } }
+  | { event: "missed"; data: { tool_call_id: string; count: number } };
 
 /** What a model has said; `run` goes on with one that waited for a person. */
 export class Turn {

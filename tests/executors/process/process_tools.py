@@ -4,6 +4,7 @@ import asyncio
 import ctypes
 import math
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -175,6 +176,13 @@ def raising(name: str) -> None:
 def pid() -> int:
     """Say which process runs."""
     return os.getpid()
+
+
+@tool(executor="process")
+def stop_parent() -> str:
+    """Stop the process that has made this one."""
+    os.kill(os.getppid(), signal.SIGSTOP)
+    return "stopped"
 
 
 @tool(executor="process")

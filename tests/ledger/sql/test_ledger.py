@@ -159,9 +159,11 @@ async def test_what_has_expired_is_removed_from_the_file(tmp_path: Path) -> None
         pass
     connection = sqlite3.connect(path)
     counts = [connection.execute(f"SELECT count(*) FROM {table}").fetchone() for table in _TABLES]
+    left = connection.execute("SELECT status, size FROM approvals").fetchall()
     connection.close()
 
-    assert counts == [(0,), (0,), (0,)]
+    assert counts == [(1,), (0,), (0,)]
+    assert left == [("expired", 0)]  # Which lists show for an hour.
 
 
 async def test_a_ledger_that_does_not_answer_at_the_start_begins_later(tmp_path: Path) -> None:

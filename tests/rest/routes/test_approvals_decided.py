@@ -109,9 +109,14 @@ async def test_an_approval_that_has_expired_is_not_found(make_client: MakeClient
     place = await _wait(client)
 
     read, decided = await client.get(place), await client.post(place, json=APPROVE)
-    listing = await client.get("/approvals")
+    lists = [(await client.get(f"/approvals{query}")).json() for query in ("", "?status=expired", "?status=pending")]
 
-    assert (read.status_code, decided.status_code, listing.json()) == (404, 404, [])
+    assert (read.status_code, decided.status_code) == (404, 404)
+    assert [[(it["id"], it["status"]) for it in listed] for listed in lists] == [
+        [(place.rpartition("/")[2], "expired")],
+        [(place.rpartition("/")[2], "expired")],
+        [],
+    ]
     assert read.json()["type"] == "urn:sidecall:problem:unknown-approval"
 
 

@@ -296,3 +296,22 @@ async def test_the_status_takes_no_parameter(make_client: MakeClient) -> None:
     client = await make_client(ping)
 
     assert (await client.get("/status?minutes=5")).status_code == 422
+
+
+async def test_a_store_that_forgets_unasked_says_so(make_client: MakeClient) -> None:
+    """In the status, and to who looks whether it is ready."""
+    settings = Settings().forgetting("memory://", "it cannot be opened")
+    app = create_app(settings, Registry([say]))
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://sidecall") as client,
+    ):
+        status, ready = (await client.get("/status")).json(), (await client.get("/readyz")).json()
+    asked = await make_client(say, store="memory://")
+
+    assert (status["store"]["usable"], status["store"]["trouble"]) == (
+        True,
+        "what has to be remembered is kept in memory and lost at the end: it cannot be opened",
+    )
+    assert ready["forgets"] == "it cannot be opened"
+    assert "forgets" not in (await asked.get("/readyz")).json()

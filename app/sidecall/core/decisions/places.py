@@ -49,9 +49,18 @@ class Approvals(Protocol):
         """
 
     async def list(
-        self, tenant: str, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None
+        self,
+        tenant: str,
+        status: ApprovalStatus | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+        *,
+        with_expired: bool = False,
     ) -> ApprovalPage:
-        """List a tenant's approvals, oldest first, no more than `limit`, after the page that the cursor is from."""
+        """List a tenant's approvals, oldest first, no more than `limit`, after the page that the cursor is from.
+
+        Those that have expired are listed for a while `with_expired`, or where their status is asked for.
+        """
 
     async def count_waiting(self) -> WaitingApprovals:
         """Count the calls that wait for a person, of all tenants."""

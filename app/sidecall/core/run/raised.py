@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sidecall.core.errors import ToolException
-from sidecall.core.overload import StoreUnavailable
+from sidecall.core.overload import CallRefused, Overloaded, StoreUnavailable
 
 # By which a client is told to come back later.
 _TRY_AGAIN = (408, 429, 502, 503, 504)
@@ -16,6 +16,15 @@ class HTTPRefusal(ToolException):
     def __init__(self, detail: Any, status: int, retry_after: float | None = None) -> None:
         super().__init__(detail, retryable=status in _TRY_AGAIN, retry_after=retry_after)
         self.details = {"http_status": status}
+
+
+def read_refusal(error: BaseException) -> CallRefused | None:
+    """Return why an executor does not begin a call; None for anything else."""
+    if isinstance(error, CallRefused):
+        return error
+    if not isinstance(error, Overloaded) or isinstance(error, StoreUnavailable):
+        return None
+    return CallRefused(error.message, retry_after=error.retry_after)
 
 
 def read_store_unavailable(error: BaseException) -> ToolException | None:

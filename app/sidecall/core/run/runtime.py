@@ -75,6 +75,4 @@ class ToolRuntime(Generic[ContextT, StateT]):
 
     def emit_output_delta(self, delta: Any) -> None:
         """Show a part of the answer to whoever follows the call as events."""
-        signals = self.tool_context.signals
-        if signals.listener is not None:
-            signals.listener("partial", self.tool_call_id, {"content": delta})
+        self.tool_context.signals.say("partial", self.tool_call_id, {"content": delta})

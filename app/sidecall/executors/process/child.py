@@ -12,8 +12,8 @@ from typing import Any
 from sidecall.core.waiting.pools import RESULTS
 from sidecall.executors.process.frames import CHUNK, LARGE, Frames, Message, unpack
 
-# Called with what the tool says while it runs: the kind of event, and its content.
-Listen = Callable[[str, Any], None]
+# Awaited with what the tool says while it runs: the kind of event, and its content. Nothing more is read meanwhile.
+Listen = Callable[[str, Any], Awaitable[None]]
 # Awaited while a large message is read, with all its bytes; nothing more is read meanwhile.
 Prepare = Callable[[int], Awaitable[None]]
 # Makes the reply, a message, to what the tool asks while it runs.
@@ -31,11 +31,15 @@ class ProcessDied(Exception):
 class Child:
     """Sends requests to a process and waits for its answers, on whatever event loop asks."""
 
-    def __init__(self, number: int, sock: socket.socket, generation: int) -> None:
+    def __init__(self, number: int, sock: socket.socket, generation: int, greeting: bytes = b"") -> None:
+        """Greet a process; what finds no room in its socket, which does not block, goes with the first request."""
         self.number = number
         self.generation = generation
         self._socket = sock
         self._frames = Frames()
+        self._unsent = greeting
+        with suppress(OSError):  # Dead already, which whoever borrows it will find out.
+            self._unsent = greeting[sock.send(greeting) :]
 
     async def ask(
         self, request: bytes, call: str, listen: Listen, prepare: Prepare | None = None, reply: MakeReply | None = None
@@ -48,7 +52,8 @@ class Child:
             ProcessDied: There will be no answer.
         """
         loop = asyncio.get_running_loop()
-        is_sent = await self._send(loop, request)
+        unsent, self._unsent = self._unsent, b""
+        is_sent = await self._send(loop, unsent + request)
         while True:
             for kind, subject, content in await self._receive(loop):
                 if kind == "end":
@@ -68,7 +73,7 @@ class Child:
     ) -> None:
         """Pass on what a tool says while it runs, and reply to what it asks."""
         if kind != "ask":
-            listen(*content)
+            await listen(*content)
         elif reply is not None:
             await self._send(loop, await reply(content))
 

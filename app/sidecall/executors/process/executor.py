@@ -196,7 +196,14 @@ def _make_listener(invocation: Invocation) -> Listen:
     listener = invocation.request.listener
     if listener is None:
         return _ignore
-    return lambda kind, said: listener(kind, invocation.call.id, said)
+
+    async def listen(kind: str, said: Any) -> None:
+        """Pass it on; the process waits as well where there is no room, once the socket between them is full."""
+        pause = listener(kind, invocation.call.id, said)
+        if pause is not None:
+            await pause.wait()
+
+    return listen
 
 
 async def _make_room(invocation: Invocation, size: int) -> None:
@@ -207,5 +214,5 @@ async def _make_room(invocation: Invocation, size: int) -> None:
         share.grow_to(size)
 
 
-def _ignore(_kind: str, _said: Any) -> None:
+async def _ignore(_kind: str, _said: Any) -> None:
     """Do nothing."""

@@ -162,11 +162,9 @@ class ProcessPool:
                 if self._code is None:
                     self._code = open_code(take_code())
                 number, sock = self._fork_server.fork(self._code)
-                with suppress(OSError):  # Dead already, which whoever borrows it will find out.
-                    sock.sendall(self._greet())
                 sock.setblocking(False)
                 # Behind those that are ready.
-                self._idle.appendleft(Child(number, sock, self._generation))
+                self._idle.appendleft(Child(number, sock, self._generation, self._greet()))
         except OSError as error:  # Whoever wants one next tries again.
             self._refusal = error
             logger.error("%s: %s", _NO_PROCESS, error)

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Iterable
+from contextlib import AsyncExitStack
 from typing import Any
 
 from sidecall.core.errors import DefinitionError, ToolExecutionError
@@ -105,9 +106,10 @@ class SandboxExecutor:
         """Kill all processes."""
         if self._telling is not None:
             self._telling.cancel()
-        await self._processes.close()
-        self._launcher.close()
-        await self.sandbox.close()
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self.sandbox.close)
+            stack.callback(self._launcher.close)
+            await self._processes.close()
 
     async def _prepare(self) -> None:
         if self._launcher.means is None:

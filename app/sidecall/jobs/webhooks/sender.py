@@ -43,8 +43,10 @@ class Sender:
 
     async def close(self) -> None:
         """Close what is open."""
-        await self._public.aclose()
-        await self._named.aclose()
+        try:
+            await self._public.aclose()
+        finally:
+            await self._named.aclose()
 
     async def send(self, receiver: Receiver, message_id: str, body: bytes) -> None:
         """Post a message.

@@ -9,6 +9,7 @@ from sidecall.core.calls.entry import to_datetime
 from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.decisions.listed import ApprovalPage, ListedApproval, WaitingApprovals
 from sidecall.core.decisions.preview import NO_PREVIEW, Preview
+from sidecall.core.decisions.shortened import EXPIRED_SHOWN, expire, shorten
 from sidecall.core.decisions.stray import HearOfStray
 from sidecall.core.errors import UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage
@@ -38,6 +39,11 @@ class _Entry:
     expires: float
     number: int
     taken: int = 0
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it was decided about, and its call answered."""
+        return self.status != "pending" and not self.is_running
 
 
 @dataclass(slots=True)
@@ -72,16 +78,19 @@ class MemoryApprovals:
         """Keep a call, or find the one like it, whatever has become of it.
 
         Raises:
-            TooManyApprovals: So many are kept already, decided ones among them, or so many bytes of them.
+            TooManyApprovals: So many wait or run already, or so many bytes of them; what has ended makes room.
         """
         known = self._find(compute_fingerprint(call, asked))
         if known is not None:
             return known
-        if len(self._entries) >= self._most:
-            raise TooManyApprovals  # The agents of decided ones may still ask for their answers.
+        ended = sum(entry.has_ended for entry in self._entries.values())
+        if len(self._entries) - ended >= self._most:
+            raise TooManyApprovals
+        for _ in range(ended - self._most):
+            self._forget_ended()
         record = ApprovalRecord.of(call, asked, self._ttl, preview)
         packed = PackedApproval.of(record)
-        if not self._room.take(packed.size + _BESIDE):
+        if not self._take(packed.size + _BESIDE):
             raise TooManyApprovals(APPROVALS_FULL)
         expires = self._clock() + self._ttl
         number, size = next(self._numbers), packed.size + _BESIDE
@@ -107,7 +116,8 @@ class MemoryApprovals:
             UnknownApproval: There is none, or it has expired.
         """
         self._forget()
-        known = self._entries.get(approval_id) or self._late.get(approval_id)
+        entry = self._entries.get(approval_id)
+        known = self._late.get(approval_id) if entry is None or entry.status == "expired" else entry
         if known is None:
             raise UnknownApproval
         approval = known.packed.unpack().approval
@@ -130,7 +140,13 @@ class MemoryApprovals:
         )
 
     async def list(
-        self, tenant: str, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None
+        self,
+        tenant: str,
+        status: ApprovalStatus | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+        *,
+        with_expired: bool = False,
     ) -> ApprovalPage:
         """List a tenant's approvals, oldest first, `limit` at most, and fewer where they are large."""
         self._forget()
@@ -139,6 +155,8 @@ class MemoryApprovals:
         size = last = 0
         for entry in self._entries.values():
             if entry.number <= after or entry.tenant != tenant or status not in (None, entry.status):
+                continue
+            if entry.status == "expired" and status is None and not with_expired:
                 continue
             if len(listed) == limit or size >= _PAGE_BYTES:
                 return ApprovalPage(listed, str(last))
@@ -189,18 +207,60 @@ class MemoryApprovals:
 
     def _change(self, entry: _Entry, record: ApprovalRecord) -> ApprovalRecord:
         packed = PackedApproval.of(record)
-        if self._room.take(packed.size + _BESIDE - entry.taken):
+        if self._take(packed.size + _BESIDE - entry.taken):
             entry.taken = packed.size + _BESIDE
         elif packed.size > entry.taken:
             raise TooManyApprovals(APPROVALS_FULL)
         entry.packed, entry.status, entry.is_running = packed, record.approval.status, record.is_running
         return record
 
+    def _expire(self, key: str, entry: _Entry) -> None:
+        """Let lists show for a while that nobody has decided in time; that takes no bytes of those that wait."""
+        record = entry.packed.unpack()
+        self._expired.note(record)
+        packed = PackedApproval.of(expire(record))
+        if packed.size <= _BESIDE:  # Else its id is long.
+            until, name = entry.expires + max(self._ttl, EXPIRED_SHOWN), f"expired {key}"
+            self._entries[key] = _Entry(packed, entry.tenant, name, "expired", False, until, entry.number)
+
+    def _take(self, size: int) -> bool:
+        """Take bytes; where there are too few, what has ended gives up its own, oldest first, unless in vain."""
+        if self._room.take(size):
+            return True
+        ended = [entry for entry in self._entries.values() if entry.has_ended]
+        if self._room.taken + size - sum(entry.taken for entry in ended) > self._room.most:
+            return False
+        for entry in ended:
+            self._shorten(entry)
+            if self._room.take(size):
+                return True
+        return any(self._forget_ended() and self._room.take(size) for _ in ended)
+
+    def _shorten(self, entry: _Entry) -> None:
+        """Let go of what is large of a call that was answered."""
+        packed = PackedApproval.of(shorten(entry.packed.unpack())) if entry.taken > 2 * _BESIDE else entry.packed
+        if packed.size + _BESIDE < entry.taken:
+            self._room.take(packed.size + _BESIDE - entry.taken)
+            entry.packed, entry.taken = packed, packed.size + _BESIDE
+
+    def _forget_ended(self) -> bool:
+        """Forget the oldest that has ended; return False where none has."""
+        key = next((key for key, entry in self._entries.items() if entry.has_ended), None)
+        if key is not None:
+            self._drop(key)
+        return key is not None
+
+    def _drop(self, key: str) -> _Entry:
+        entry = self._entries.pop(key)
+        self._room.take(-entry.taken)
+        self._ids.pop(entry.fingerprint, None)
+        return entry
+
     def _entry(self, approval_id: str, tenant: str | None = None) -> _Entry:
         self._forget()
         entry = self._entries.get(approval_id)
         # Another tenant's is looked at no further, as one that there is not.
-        if entry is None or tenant not in (None, entry.tenant):
+        if entry is None or entry.status == "expired" or tenant not in (None, entry.tenant):
             raise UnknownApproval
         return entry
 
@@ -209,10 +269,8 @@ class MemoryApprovals:
         now = self._clock()
         expired = [key for key, entry in self._entries.items() if entry.expires <= now and not entry.is_running]
         for key in expired:
-            entry = self._entries.pop(key)
-            self._room.take(-entry.taken)
-            del self._ids[entry.fingerprint]
+            entry = self._drop(key)
             if entry.status == "pending":
-                self._expired.note(entry.packed.unpack())
+                self._expire(key, entry)
         for key in [key for key, late in self._late.items() if late.kept_until <= now]:
             del self._late[key]

@@ -10,6 +10,7 @@ from sidecall.core.calls.entry import to_datetime
 from sidecall.core.decisions.fingerprint import compute_fingerprint
 from sidecall.core.decisions.listed import ApprovalPage, ListedApproval, WaitingApprovals
 from sidecall.core.decisions.preview import NO_PREVIEW, Preview
+from sidecall.core.decisions.shortened import EXPIRED_SHOWN, expire
 from sidecall.core.decisions.stray import HearOfStray
 from sidecall.core.errors import UnknownApproval
 from sidecall.core.messages import ToolCall, ToolMessage
@@ -18,6 +19,7 @@ from sidecall.core.record import CallRecord
 from sidecall.ledger.packing import PackedApproval, read_packed
 from sidecall.ledger.sql.carried import CarriedDecisions
 from sidecall.ledger.sql.database import Database
+from sidecall.ledger.sql.ended_approvals import EndedApprovals
 from sidecall.ledger.sql.lost_answers import MakeAnswer, answer_lost
 from sidecall.ledger.strays import ExpiredCalls
 
@@ -51,6 +53,7 @@ class SqlApprovals:
         self._most = most
         self._most_bytes = most_bytes
         self._clock = clock
+        self._ended = EndedApprovals(database, most, most_bytes, _BESIDE, self._write)
         self._carried = CarriedDecisions(self._find_own)
         self._expired = ExpiredCalls()
         self._late: set[asyncio.Task[None]] = set()
@@ -61,7 +64,7 @@ class SqlApprovals:
         """Keep a call, or find the one like it, whatever has become of it.
 
         Raises:
-            TooManyApprovals: So many are kept already, decided ones among them, or so many bytes of them.
+            TooManyApprovals: So many wait or run already, or so many bytes of them; what has ended makes room.
         """
         fingerprint = compute_fingerprint(call, asked)
         known = await self._find(fingerprint)
@@ -70,7 +73,10 @@ class SqlApprovals:
         record = ApprovalRecord.of(call, asked, self._ttl, preview)
         packed = PackedApproval.of(record)
         await self.forget()
+        await self._ended.forget_oldest()
         async with self._turn if packed.size > _LARGE else nullcontext():
+            kept = await self._keep(record, packed, fingerprint)
+        if not kept and await self._ended.make_room(packed.size + _BESIDE):
             kept = await self._keep(record, packed, fingerprint)
         if kept:
             return record
@@ -117,7 +123,7 @@ class SqlApprovals:
         """
         now = self._clock()
         rows = await self._database.read("get_decided_approval", approval_id, now)
-        if not rows and await self._database.write("expire_approval", approval_id, now) is None:
+        if not rows and not await self._expire_one(approval_id, now):
             rows = await self._database.read("get_decided_approval", approval_id, now)  # Somebody was faster.
         if not rows:
             raise UnknownApproval
@@ -130,11 +136,21 @@ class SqlApprovals:
         return WaitingApprovals(waiting=count, next_expires_at=None if first is None else to_datetime(first))
 
     async def list(
-        self, tenant: str, status: ApprovalStatus | None = None, limit: int = 100, cursor: str | None = None
+        self,
+        tenant: str,
+        status: ApprovalStatus | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+        *,
+        with_expired: bool = False,
     ) -> ApprovalPage:
         """List a tenant's approvals, oldest first, `limit` at most, and fewer where they are large."""
+        if status == "expired" or with_expired:
+            with suppress(StoreUnavailable):  # What can be read is shown all the same.
+                await self.forget()
         values = (int(cursor or 0), self._clock(), limit + 1, tenant)
-        of_status = ("AND status = $5", (status,)) if status is not None else ("", ())
+        living = ("" if with_expired else "AND status <> 'expired'", ())
+        of_status = ("AND status = $5", (status,)) if status is not None else living
         rows = await self._database.read("list_approvals", *values, *of_status[1], where=of_status[0])
         listed: list[ListedApproval] = []
         size = last = 0
@@ -215,11 +231,24 @@ class SqlApprovals:
         now, number = self._clock(), 0
         while expired := await self._database.read("list_expired_approvals", now, number, _AT_ONCE):
             number = expired[-1][0]
-            for _, approval_id, text in expired:
+            for _, _, text in expired:
                 record = read_packed(text)
-                if record.state is not None and await self._database.write("expire_approval", approval_id, now):
+                if await self._expire(record, now):
                     self._expired.note(record)
         await self._database.write("forget_approvals", now)
+
+    async def _expire_one(self, approval_id: str, now: float) -> bool:
+        rows = await self._database.read("find_expired_approval", approval_id, now)
+        return bool(rows) and await self._expire(read_packed(rows[0][0]), now)
+
+    async def _expire(self, record: ApprovalRecord, now: float) -> bool:
+        """Let lists show for a while that nobody has decided in time; return False where somebody was faster."""
+        approval_id, packed = record.approval.id, PackedApproval.of(expire(record))
+        if packed.size > _BESIDE:  # Its id is long.
+            return await self._database.write("drop_expired_approval", approval_id, now) is not None
+        texts = packed.list()[0].model_dump_json(), packed.write()
+        values = (approval_id, now, *texts, max(self._ttl, EXPIRED_SHOWN))
+        return await self._database.write("expire_approval", *values) is not None
 
     async def settle_lost(self, make_answer: MakeAnswer, dead_since: float) -> int:
         """Answer the calls that were decided by servers which have said nothing since then, and return how many."""
@@ -244,7 +273,16 @@ class SqlApprovals:
     async def _change(
         self, before: ApprovalRecord, after: ApprovalRecord, expires: float | None = None, owner: str | None = None
     ) -> bool:
-        """Put one record in the place of another; return False where another one stands there, or it is too large.
+        """Put one record in the place of another; return False where another one stands there, or it is too large."""
+        if await self._write(before, after, expires, owner):
+            return True
+        more = PackedApproval.of(after).size - PackedApproval.of(before).size
+        return more > 0 and await self._ended.make_room(more) and await self._write(before, after, expires, owner)
+
+    async def _write(
+        self, before: ApprovalRecord, after: ApprovalRecord, expires: float | None = None, owner: str | None = None
+    ) -> bool:
+        """Put one record in the place of another, if it stands there and there is room.
 
         It expires when the other did, unless it says when. `owner` is the server that runs the call, where that counts.
         """

@@ -5,7 +5,7 @@ import logging
 import math
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from uuid import uuid4
 
 from sidecall.core.overload import StoreUnavailable
@@ -113,14 +113,18 @@ class DatabaseLedger(Ledger):
         """Finish what was begun, for a bounded time."""
         if not self._rounds:
             return
-        await self._late.close()
-        for task in self._rounds:
-            task.cancel()
-        self._rounds.clear()
-        await self._decisions.close()
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self.database.close)
+            stack.push_async_callback(self._leave)
+            stack.push_async_callback(self._decisions.close)
+            stack.push_async_callback(self._late.close)
+            for task in self._rounds:
+                task.cancel()
+            self._rounds.clear()
+
+    async def _leave(self) -> None:
         with suppress(StoreUnavailable):
             await self.database.write("forget_server", self.owner)
-        await self.database.close()
 
     async def _go_round(self, look: Callable[[], Awaitable[None]], pause: float) -> None:
         while True:

@@ -10,6 +10,7 @@ from sidecall.core.coroutines import cancel_from_outside
 from sidecall.core.errors import ToolExecutionError
 from sidecall.core.invocation import Invocation, new_invocation_id
 from sidecall.core.messages import ToolMessage
+from sidecall.core.waiting.reading import Pause, Pauses
 from sidecall.dataclasses import dataclass
 from sidecall.pipeline.cached.answers import KeptAnswer
 from sidecall.pipeline.execution.deadline import make_timeout, seconds_left
@@ -96,9 +97,10 @@ class Flight:
         if not task.cancelled():
             task.exception()  # Looked at, since perhaps nobody waits for it any more.
 
-    def _tell(self, kind: str, _call_id: str, said: Mapping[str, Any]) -> None:
-        for listener, call_id in self._listeners:
-            listener(kind, call_id, said)
+    def _tell(self, kind: str, _call_id: str, said: Mapping[str, Any]) -> Pause | None:
+        told = [listener(kind, call_id, said) for listener, call_id in self._listeners]
+        pauses = [pause for pause in told if pause is not None]
+        return Pauses(pauses) if pauses else None
 
     async def wait(self, invocation: Invocation) -> Landed:
         """Wait for the end together with others, until the client of this call does not wait any longer.

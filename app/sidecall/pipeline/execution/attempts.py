@@ -9,6 +9,7 @@ from sidecall.core.approval import ApprovalRequired
 from sidecall.core.decisions.wanted import ApprovalWanted
 from sidecall.core.invocation import Invocation
 from sidecall.core.retry import Retry
+from sidecall.core.run.raised import read_refusal
 from sidecall.core.secrecy.user_tokens import UserTokenRefused
 from sidecall.executors.base import Executor
 from sidecall.pipeline.hooks import is_cancelled
@@ -25,7 +26,9 @@ async def run_again(executor: Executor, invocation: Invocation, retry: Retry) ->
         # A tool that is stopped may raise anything, which is no reason to run it again.
         retry=retry_if_exception(
             lambda error: (
-                not (invocation.is_given_up or is_cancelled() or isinstance(error, _ASKS)) and retry.covers(error)
+                not (invocation.is_given_up or is_cancelled() or isinstance(error, _ASKS))
+                and read_refusal(error) is None
+                and retry.covers(error)
             )
         ),
         reraise=True,

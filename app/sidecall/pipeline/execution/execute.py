@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Coroutine, Mapping
 from functools import partial
 from typing import Any
 
-from sidecall.core.errors import InvalidArguments, ToolExecutionError, ToolFailure
+from sidecall.core.errors import InvalidArguments, SidecallError, ToolExecutionError, ToolFailure
 from sidecall.core.invocation import Invocation, Release
 from sidecall.core.options import ExecutorName
-from sidecall.core.run.raised import read_http_exception, read_store_unavailable
+from sidecall.core.run.raised import read_http_exception, read_refusal, read_store_unavailable
 from sidecall.executors.base import Executor
 from sidecall.later import Later
 from sidecall.pipeline.execution.bounded import DeadlinePassed
@@ -37,6 +37,7 @@ class Execute:
             ToolTimeout: The deadline passed; the tool's code may go on, but nobody waits for it. Or it has blocked the
                 event loop until then, so that nothing could interrupt it.
             ToolExecutionError: The tool raised anything else, SystemExit and its own TimeoutError included.
+            CallRefused: Its executor has not begun it.
         """
         if invocation.request.deadline is not None and seconds_left(invocation) == 0:
             raise make_timeout(invocation)  # Nobody waits for it any more, so it need not begin.
@@ -114,10 +115,10 @@ def _is_tools_own(error: BaseException) -> bool:
     return isinstance(error, ToolFailure) and not (isinstance(error, InvalidArguments) and error.is_inner)
 
 
-def _find_failure(invocation: Invocation, error: BaseException) -> ToolFailure:
+def _find_failure(invocation: Invocation, error: BaseException) -> SidecallError:
     if is_late(invocation):
         return make_timeout(invocation)
-    refusal = read_http_exception(error) or read_store_unavailable(error)
+    refusal = read_http_exception(error) or read_store_unavailable(error) or read_refusal(error)
     return refusal or ToolExecutionError(invocation.tool.name, invocation.call.id)
 
 

@@ -11,6 +11,7 @@ from sidecall.core.jsonable import to_plain
 from sidecall.core.results.values import ABSENT, find_value, keep_value
 from sidecall.core.secrecy.mask import SecretMask
 from sidecall.core.tool import CompiledTool
+from sidecall.core.waiting.reading import Pause
 
 
 def takes_secrets(tool: CompiledTool) -> bool:
@@ -58,13 +59,11 @@ class MaskedListener:
         self._listener = listener
         self._held = ""
 
-    def __call__(self, kind: str, call_id: str, said: Mapping[str, Any]) -> None:
+    def __call__(self, kind: str, call_id: str, said: Mapping[str, Any]) -> Pause | None:
         """Pass on one event."""
         if kind == "partial" and isinstance(said.get("content"), str):
             text = self._mask.hide_in_text(self._held + said["content"])
             length = self._mask.measure_begun(text)
             text, self._held = text[: len(text) - length], text[len(text) - length :]
-            if text:
-                self._listener(kind, call_id, {**said, "content": text})
-        else:
-            self._listener(kind, call_id, self._mask.hide(said))
+            return self._listener(kind, call_id, {**said, "content": text}) if text else None
+        return self._listener(kind, call_id, self._mask.hide(said))

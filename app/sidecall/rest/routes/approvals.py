@@ -88,12 +88,13 @@ _ONE: dict[int | str, dict[str, Any]] = {
 async def list_approvals(
     parts: PartsDep, caller: CallerDep, status: StatusFilter = None, limit: Limit = 100, cursor: Cursor = None
 ) -> Response:
-    """List your tenant's approvals, oldest first: those that wait, and those that were decided and have not expired.
+    """List your tenant's approvals, oldest first: those that wait, those that were decided, and those that ran out.
 
+    The last have the status `expired` and are listed for an hour at least; nobody can decide about them any more.
     A page holds `limit` of them, and fewer when they are large; the header `Link` leads to the next, if there is one.
     Arguments and answers of more than 4 KiB are null here; ask for the approval itself.
     """
-    page = await parts.approvals.list(caller.tenant, status, limit, cursor)
+    page = await parts.approvals.list(caller.tenant, status, limit, cursor, with_expired=status is None)
     response = Reply(to_json(page.approvals)).to_response()
     if page.cursor is not None:
         query = urlencode({**({} if status is None else {"status": status}), "limit": limit, "cursor": page.cursor})

@@ -52,6 +52,11 @@ class Readiness(BaseModel, defer_build=True):
         default=None,
         description="Tools whose calls are refused because this machine has no sandbox that does for them, and why.",
     )
+    forgets: str | None = Field(
+        default=None,
+        description="Why what has to be remembered is kept in memory and lost at the end, though nobody has asked for "
+        "that with SIDECALL_STORE.",
+    )
     workspaces: str | None = Field(
         default=None,
         description="Why files of conversations could not be written when some were last asked for; other calls go on.",
@@ -104,6 +109,7 @@ async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Respon
             sandbox=sandbox,
             refused=refused,
             workspaces=parts.workspaces.trouble,
+            forgets=parts.operation.forgets,
             mcp_servers={server.name: server.state for server in servers} if servers else None,
             mcp_tools_waiting=sum(map(len, upstream.waiting.values())) if servers else None,
         )

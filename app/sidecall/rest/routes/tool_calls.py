@@ -115,8 +115,8 @@ async def create_tool_call(
     approve first is answered with 202; ask for it where `Location` says. So is one sent with `Prefer: respond-async`,
     or with `Prefer: wait=10` when it takes longer than ten seconds: it goes on without you. With an `Idempotency-Key`
     it runs once, however often it is sent. With `Accept: text/event-stream` the answer comes as server-sent events:
-    `progress` and `partial` while the tool runs, then `message` (or `approval`, or `problem`; `error` when the server
-    ends before).
+    `progress` and `partial` while the tool runs (`missed` where some were left out), then `message` (or `approval`, or
+    `problem`; `error` when the server ends before).
     """
     body = await read_body(request, parts.bounds)
     preferences = read_preferences(request.headers, parts.jobs.limits.wait)

@@ -25,13 +25,17 @@ async def count_waiting(approvals: Approvals) -> WaitingApprovals | None:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What the status tells of beside the other parts of a server."""
+    """What the status tells of beside the other parts of a server.
+
+    `forgets` says why nothing is remembered beyond the server's end though nobody has asked for that.
+    """
 
     minutes: Minutes
     admission: Admission
     ledger: Ledger
     history: HistoryMode = "off"
     workers: int = 1
+    forgets: str | None = None
     upstream: Upstream = field(default_factory=lambda: Upstream({}, Registry()))
     count_spans_dropped: Callable[[], int | None] = lambda: None
     list_load_errors: Callable[[], Iterable[str]] = tuple

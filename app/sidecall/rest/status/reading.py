@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from sidecall.history import history as _history
 
 
+# What is said where the store forgets though nobody has asked for that.
+FORGETS = "what has to be remembered is kept in memory and lost at the end"
+
+
 class _HasQueue(Protocol):
     @property
     def occupancy(self) -> Occupancy: ...
@@ -67,7 +71,7 @@ class StatusReader:
             calls=_show_queue(operation.admission),
             jobs=_show_queue(self._jobs),
             approvals=approvals,
-            store=_show_store(operation.ledger.database, operation.ledger.kind),
+            store=_show_store(operation.ledger.database, operation.ledger.kind, operation.forgets),
             history=self._show_history(),
             workspaces=workspaces,
             executors={
@@ -152,12 +156,13 @@ def _show_queue(queue: _HasQueue) -> QueueStatus:
     return QueueStatus(running=now.busy, most_running=now.size, waiting=now.waiting, most_waiting=queue.most_waiting)
 
 
-def _show_store(database: Database | None, kind: StoreKind) -> StoreStatus:
+def _show_store(database: Database | None, kind: StoreKind, forgets: str | None = None) -> StoreStatus:
     trouble = None if database is None else database.trouble
+    usable = trouble is None
     since = None if database is None or trouble is None else database.troubled_since
     return StoreStatus(
         kind=kind,
-        usable=trouble is None,
-        trouble=trouble,
+        usable=usable,
+        trouble=f"{FORGETS}: {forgets}" if usable and forgets is not None else trouble,
         unusable_since=None if since is None else to_datetime(since),
     )

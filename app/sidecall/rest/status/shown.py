@@ -60,7 +60,9 @@ class StoreStatus(BaseModel, defer_build=True):
 
     kind: StoreKind
     usable: bool
-    trouble: str | None = Field(description="Why it cannot be used.")
+    trouble: str | None = Field(
+        description="Why it cannot be used; or, while it can, why it is in memory and lost at the end."
+    )
     unusable_since: datetime | None = Field(description="Since when it cannot be used, where that is known.")
 
 

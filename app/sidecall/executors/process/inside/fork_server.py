@@ -21,7 +21,7 @@ from sidecall.executors.process.descendants import (
     owner_of,
 )
 from sidecall.executors.process.frames import pack
-from sidecall.executors.process.orders import KILL, ORDER
+from sidecall.executors.process.orders import KILL, ORDER, SIGN
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -81,6 +81,8 @@ class ForkServer:
         order, handed, _, _ = socket.recv_fds(self._control, ORDER.size, 2)
         if len(order) < ORDER.size:
             return False
+        with suppress(OSError):  # A sign of life; where the server reads none, it misses none.
+            self._control.send(SIGN, socket.MSG_DONTWAIT)
         what, number = ORDER.unpack(order)
         if what == KILL and number in self._pids:
             self._kill(self._pids[number])

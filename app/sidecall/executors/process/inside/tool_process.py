@@ -104,6 +104,7 @@ class ToolProcess:
 
     def _make_listener(self, request: Mapping[str, Any]) -> EventListener | None:
         def tell(kind: str, _: str, said: Mapping[str, Any]) -> None:
+            # Where the server has no room for it, it reads no more, and this waits.
             self._channel.say("event", request["invocation_id"], [kind, to_jsonable_python(said, fallback=str)])
 
         return tell if request["is_heard"] else None

@@ -6,6 +6,7 @@ from typing import Any
 
 import asyncpg
 
+from sidecall.core.coroutines import await_all
 from sidecall.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.ledger.sql.database import Dialect, Row
 from sidecall.ledger.sql.gathering import Gathering
@@ -115,8 +116,10 @@ class PostgresDatabase:
             for task in late:
                 task.cancel()
         self._empty_line()
-        await self._outage.close()
-        await asyncio.gather(self._readers.close(), *(link.close() for link in self._writers))
+        try:
+            await self._outage.close()
+        finally:
+            await await_all([self._readers.close(), *(link.close() for link in self._writers)])
 
     def write(self, statement: str, *values: Any, size: int | None = None) -> Awaitable[Row | None]:
         """Carry out a statement, and return the first row of its RETURNING, None if there is none, once it is durable.

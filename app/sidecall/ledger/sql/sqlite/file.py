@@ -46,6 +46,10 @@ class StoreOutOfReach(StoreUnfit):
     """The file of the store cannot be used from here."""
 
 
+class StoreTaken(StoreOutOfReach):
+    """Another process uses the file of the store."""
+
+
 class StoreWithoutRoom(StoreOutOfReach):
     """The disk of the store has no room for it; it may have later."""
 
@@ -100,7 +104,7 @@ class SqliteFile:
             self._prepare()
             connection = self._connect("rwc")
         except FileTaken as error:
-            raise StoreOutOfReach(f"{self} is used by another process ({error.message}). {_ELSEWHERE}") from None
+            raise StoreTaken(f"{self} is used by another process ({error.message}). {_ELSEWHERE}") from None
         except LockOutOfReach as error:
             raise StoreOutOfReach(error.message) from error
         except OSError as error:

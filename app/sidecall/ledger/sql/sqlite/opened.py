@@ -101,9 +101,11 @@ class SqliteDatabase:
     async def close(self) -> None:
         """Write what waits, for a few seconds, and let another process use the file."""
         readers, self._readers = self._readers, None
-        if readers is not None:
-            await readers.close()
-        await self._writer.close()
+        try:
+            if readers is not None:
+                await readers.close()
+        finally:
+            await self._writer.close()
 
     def write(self, statement: str, *values: Any, size: int | None = None) -> Awaitable[Row | None]:
         """Carry out a statement durably, and return the first row of its RETURNING.

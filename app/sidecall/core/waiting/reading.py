@@ -1,0 +1,145 @@
+"""Let what makes parts of an answer wait for their reader, as long as that one reads."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Protocol
+
+# Seconds after which a reader who has taken nothing stands still; nothing waits for it until it takes something again.
+PATIENCE = 2.0
+# Seconds between two looks of a thread that waits.
+_LOOK = 0.1
+
+Wake = Callable[[], object]
+
+
+class Pause(Protocol):
+    """A part that has found no room at its reader."""
+
+    async def wait(self) -> None:
+        """Hand the part over once there is room, on any event loop; leave it out where its reader stands still."""
+
+    def wait_here(self, look: Callable[[], object]) -> None:
+        """Do the same in a thread; `look` is asked now and then, and may raise."""
+
+    def skip(self) -> None:
+        """Leave the part out."""
+
+
+class Reading:
+    """How far a reader is, and who waits for it. Others may wait in any thread."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+        self.is_still = False
+        self._lock = threading.Lock()
+        self._waiting: dict[Wake, None] = {}
+
+    def note_taken(self) -> None:
+        """Note that the reader has taken something; those who wait look again when they are woken."""
+        self.taken += 1
+        self.is_still = False
+
+    def wake(self) -> None:
+        """Let all who wait look whether there is room."""
+        if self._waiting:
+            with self._lock:
+                waiting = list(self._waiting)
+            for wake in waiting:
+                with suppress(RuntimeError):  # Its loop is closed.
+                    wake()
+
+    @contextmanager
+    def listen(self, wake: Wake) -> Iterator[None]:
+        """Have something woken meanwhile."""
+        with self._lock:
+            self._waiting[wake] = None
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waiting.pop(wake, None)
+
+
+class HeldPart:
+    """A part that waits until its reader has room for it."""
+
+    def __init__(self, reading: Reading, hand_over: Callable[[], bool], leave_out: Callable[[], object]) -> None:
+        """Take a part.
+
+        Args:
+            reading: How far its reader is.
+            hand_over: Hands the part over and returns True, or returns False where there is no room.
+            leave_out: Is called once if the part is left out.
+        """
+        self._reading = reading
+        self._hand_over = hand_over
+        self._leave_out = leave_out
+
+    def skip(self) -> None:
+        """Leave the part out."""
+        self._leave_out()
+
+    async def wait(self) -> None:
+        """Hand the part over once there is room, on any event loop."""
+        loop = asyncio.get_running_loop()
+        woken = asyncio.Event()
+        taken = self._reading.taken
+        with self._reading.listen(partial(loop.call_soon_threadsafe, woken.set)):
+            while not self._is_settled():
+                try:
+                    async with asyncio.timeout(PATIENCE):
+                        await woken.wait()
+                except TimeoutError:
+                    taken = self._judge(taken)
+                woken.clear()
+
+    def wait_here(self, look: Callable[[], object]) -> None:
+        """Hand the part over once there is room, in this thread."""
+        woken = threading.Event()
+        taken, looks = self._reading.taken, 0
+        with self._reading.listen(woken.set):
+            while not self._is_settled():
+                look()
+                looks = 0 if woken.wait(_LOOK) else looks + 1
+                woken.clear()
+                if looks * _LOOK >= PATIENCE:
+                    taken, looks = self._judge(taken), 0
+
+    def _is_settled(self) -> bool:
+        if self._hand_over():
+            return True
+        if self._reading.is_still:
+            self.skip()
+            return True
+        return False
+
+    def _judge(self, taken: int) -> int:
+        """Note that the reader stands still if it has taken nothing since; return how much it has taken."""
+        if self._reading.taken == taken:
+            self._reading.is_still = True
+        return self._reading.taken
+
+
+class Pauses:
+    """A part that has found no room at several readers."""
+
+    def __init__(self, pauses: Sequence[Pause]) -> None:
+        self._pauses = pauses
+
+    async def wait(self) -> None:
+        """Wait for all of them."""
+        for pause in self._pauses:
+            await pause.wait()
+
+    def wait_here(self, look: Callable[[], object]) -> None:
+        """Wait for all of them, in this thread."""
+        for pause in self._pauses:
+            pause.wait_here(look)
+
+    def skip(self) -> None:
+        """Leave the part out for all of them."""
+        for pause in self._pauses:
+            pause.skip()

@@ -1,0 +1,117 @@
+"""Look whether the fork server does what it is told, and kill it when it stands still."""
+
+import logging
+import select
+import socket
+import subprocess
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+logger = logging.getLogger("sidecall")
+
+# Seconds between two looks. Looks are counted, not seconds: where this process was stopped, too, nobody was late.
+_LOOK = 1.0
+# Looks without a sign of life, while an order is open, after which it stands still; until its first sign it has more,
+# since it has to import everything.
+_STANDS_STILL_AFTER = 5
+_STARTS_WITHIN = 60
+# Seconds that a killed process has for its end; one whose cgroup is frozen may not come to it.
+_SECONDS_TO_END = 2.0
+
+
+class ForkServerWatch:
+    """Count the orders that a fork server has not confirmed; a thread waits for its signs, each a byte."""
+
+    def __init__(
+        self, control: socket.socket, process: subprocess.Popen[bytes], let_go: Callable[[bool], object]
+    ) -> None:
+        """Begin to watch.
+
+        Args:
+            control: The socket over which it is told what to do, and confirms it.
+            process: Its process.
+            let_go: Called in the thread when it was killed, with whether it has ended.
+        """
+        self._control = control
+        self._process = process
+        self._let_go = let_go
+        self._changed = threading.Condition()
+        self._open = 0
+        self._is_over = False
+        self.has_given_up = False
+        threading.Thread(target=self._watch, name="sidecall-fork-server", daemon=True).start()
+
+    def note_order(self) -> None:
+        """Expect one more sign of life."""
+        with self._changed:
+            self._open += 1
+            self._changed.notify()
+
+    def stop(self) -> None:
+        """Look no more."""
+        with self._changed:
+            self._is_over = True
+            self._changed.notify()
+
+    def give_up(self) -> None:
+        """Kill the process, since it takes no more orders; a thread waits for its end."""
+        with self._changed:
+            if self.has_given_up or self._is_over:
+                return
+            self.has_given_up = True
+            self._changed.notify()
+        logger.warning(
+            "the process from which tools' processes are forked stands still; it is killed, and another takes its place"
+        )
+        self._process.kill()
+
+    def _watch(self) -> None:
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
+        silent, most = 0, _STARTS_WITHIN
+        while self._wait_for_order():
+            if not poll.poll(_LOOK * 1000):
+                silent += 1
+                if silent >= most:
+                    self.give_up()
+            elif self._read_signs():
+                silent, most = 0, _STANDS_STILL_AFTER
+            else:
+                return  # It has ended, which the next order finds out.
+        if self.has_given_up:
+            self._await_end()
+
+    def _wait_for_order(self) -> bool:
+        """Wait until something is to be confirmed; return False where nobody looks any more."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._open or self._is_over or self.has_given_up)
+            return not self._is_over and not self.has_given_up
+
+    def _read_signs(self) -> int:
+        """Return how many there are; none where the process has ended."""
+        try:
+            count = len(self._control.recv(4096))
+        except BlockingIOError:
+            return 1
+        except OSError:
+            return 0
+        with self._changed:
+            self._open = max(0, self._open - count)
+        return count
+
+    def _await_end(self) -> None:
+        has_ended = await_end(self._process)
+        with suppress(OSError):
+            self._let_go(has_ended)
+        if not has_ended:
+            self._process.wait()
+
+
+def await_end(process: subprocess.Popen[bytes]) -> bool:
+    """Wait a while for the end of a process that was killed, and return whether it has come."""
+    try:
+        process.wait(_SECONDS_TO_END)
+    except subprocess.TimeoutExpired:
+        return False
+    return True

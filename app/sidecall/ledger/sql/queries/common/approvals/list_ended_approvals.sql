@@ -1,0 +1,13 @@
+SELECT number, id, size
+FROM approvals
+WHERE number > $1
+    AND size > $2
+    AND status <> 'pending'
+    AND is_running = 0
+    AND id NOT IN (
+        SELECT approval_id FROM calls
+        WHERE status IN ('queued', 'running', 'awaiting_approval')
+            AND status = 'awaiting_approval' AND approval_id IS NOT NULL
+    )
+ORDER BY number
+LIMIT $3
