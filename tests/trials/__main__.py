@@ -24,7 +24,7 @@ from tests.trials import (
     traces,
 )
 from tests.trials.confined import agents, attacks, commands, pages, pythons, raced, viewing
-from tests.trials.durable import away, drained, killed, past, points, shared, told, torn
+from tests.trials.durable import away, drained, killed, past, points, shared, told, torn, workers
 from tests.trials.finding import Finding
 from tests.trials.hostile import bombs, floods, framing, fuzz, hoards, loris, outputs, stalls, two_tenants, worst_mix
 from tests.trials.searching import docstrings, stores
@@ -47,7 +47,7 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
         outputs.run,
     ),
     "observed": (schemathesis.run, contract.run, traces.run, series.run),
-    "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run),
+    "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run, workers.run),
     "confined": (commands.run, pythons.run, attacks.run, raced.run, viewing.run, pages.run, agents.run),
     "soak": (soak.run,),
 }
@@ -56,6 +56,7 @@ PARTS: Mapping[str, Sequence[Trial]] = {
     "searching": (docstrings.run, stores.run),
     "killed-on-postgres": (killed.run_on_postgres,),
     "told-on-postgres": (told.run_on_postgres,),
+    "workers": (workers.run,),
 }
 # A minute of them, in pytest.
 SHORT: Mapping[str, Trial] = {
@@ -80,6 +81,7 @@ SHORT: Mapping[str, Trial] = {
     "torn": torn.run_shortly,
     "away": away.run_shortly,
     "told": told.run_shortly,
+    "workers": workers.run_shortly,
     **({} if find_programs() is None else {"shared": shared.run_shortly}),
     "raced": raced.run_shortly,
     "commands": commands.run_shortly,

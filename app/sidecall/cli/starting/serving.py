@@ -17,10 +17,13 @@ import uvicorn
 from sidecall.access import build_access
 from sidecall.cli.listening import find_address, listen, refuse_open
 from sidecall.cli.starting.given import load_registry, read_settings, write_count
+from sidecall.cli.starting.sharing import sharing_files
 from sidecall.cli.store import choose_store
 from sidecall.core.errors import InvalidToolOption, SidecallError
+from sidecall.core.overload import StoreUnfit
 from sidecall.http.backlog import Backlog
 from sidecall.http.system_refusals import word_system_refusal
+from sidecall.ledger.opening import NO_DOORS, Doors
 from sidecall.lifecycle import Lifecycle, Patience
 from sidecall.main import create_app
 from sidecall.registry import Registry
@@ -67,9 +70,19 @@ def serve(
     if settings.workers == 1:
         _serve_alone(settings, registry, tell)
     else:
-        seconds = settings.drain_grace + settings.drain_timeout + LAST_STEPS
-        work, sock = partial(_serve_in_worker, settings), listen(settings, 2048)
-        sys.exit(Supervisor(settings.workers, work, sock, seconds, tell).run())
+        sys.exit(_supervise(settings, tell))
+
+
+def _supervise(settings: Settings, on_started: Callable[[], None]) -> int:
+    """Have workers serve, and return the exit code."""
+    seconds = settings.drain_grace + settings.drain_timeout + LAST_STEPS
+    try:
+        with sharing_files(settings) as (shared, doors):
+            work, sock = partial(_serve_in_worker, shared, doors), listen(settings, 2048)
+            return Supervisor(settings.workers, work, sock, seconds, on_started).run()
+    except StoreUnfit as error:
+        logger.error("%s", error.message)
+        return REFUSED
 
 
 def _tell_what_is_served(settings: Settings, registry: Registry) -> None:
@@ -117,13 +130,13 @@ def _serve_alone(settings: Settings, registry: Registry, on_started: Callable[[]
         sys.exit(REFUSED)
 
 
-def _serve_in_worker(settings: Settings, sock: socket.socket, on_started: Callable[[], None]) -> None:
+def _serve_in_worker(settings: Settings, doors: Doors, sock: socket.socket, on_started: Callable[[], None]) -> None:
     """Serve in a worker process, which loads the tools for itself."""
     leave_on(signal.SIGTERM, signal.SIGINT)
     _begin_to_log(settings)
     leave_on(signal.SIGTERM, signal.SIGINT, end=leave_at_once)
     try:
-        _serve(settings, load_registry(settings), on_started, sock)
+        _serve(settings, load_registry(settings), on_started, sock, doors)
     except SidecallError as error:
         logger.error("%s", error.message)
         sys.exit(START_REFUSED)
@@ -134,10 +147,11 @@ def _serve(
     registry: Registry,
     on_started: Callable[[], None],
     sock: socket.socket | None = None,
+    doors: Doors = NO_DOORS,
 ) -> None:
     lifecycle = Lifecycle()
     room = RequestRoom(settings.max_body_bytes_in_flight, settings.max_body_bytes, Backlog(settings.max_unread_bytes))
-    config = _make_config(settings, create_app(settings, registry, lifecycle, room.unread))
+    config = _make_config(settings, create_app(settings, registry, lifecycle, room.unread, doors=doors))
     gc.collect()
     _spare_the_collector()
     give_memory_back()
