@@ -116,9 +116,17 @@ def serve_pair(start_server: Serve, tmp_path: Path) -> Callable[..., Pair]:
     return serve
 
 
-@pytest.mark.parametrize("store", ["", "sqlite:///named.db", "memory://"], ids=["default", "named", "memory"])
-def test_each_worker_knows_what_the_other_has_accepted(serve_pair: Callable[..., Pair], store: str) -> None:
+@pytest.mark.parametrize(
+    ("store", "is_blocked"),
+    [("", False), ("", True), ("sqlite:///named.db", False), ("memory://", False)],
+    ids=["default", "no default", "named", "memory"],
+)
+def test_each_worker_knows_what_the_other_has_accepted(
+    serve_pair: Callable[..., Pair], tmp_path: Path, store: str, is_blocked: bool
+) -> None:
     """What is to be done once is done once, and nothing is unknown."""
+    if is_blocked:
+        (tmp_path / ".sidecall").write_text("no folder")
     pair = serve_pair(SIDECALL_STORE=store, SIDECALL_MAX_CONTENT_BYTES="1000")
     key = {"Idempotency-Key": "one"}
     with pair.only(0) as client:

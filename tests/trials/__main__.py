@@ -47,16 +47,16 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
         outputs.run,
     ),
     "observed": (schemathesis.run, contract.run, traces.run, series.run),
-    "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run, workers.run),
+    "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run),
     "confined": (commands.run, pythons.run, attacks.run, raced.run, viewing.run, pages.run, agents.run),
     "soak": (soak.run,),
+    "workers": (workers.run,),
 }
 # Parts of groups that can be tried alone, on a smaller scale; a whole run leaves them out.
 PARTS: Mapping[str, Sequence[Trial]] = {
     "searching": (docstrings.run, stores.run),
     "killed-on-postgres": (killed.run_on_postgres,),
     "told-on-postgres": (told.run_on_postgres,),
-    "workers": (workers.run,),
 }
 # A minute of them, in pytest.
 SHORT: Mapping[str, Trial] = {
