@@ -197,6 +197,22 @@ def test_a_worker_cancels_what_another_runs(pair: Pair) -> None:
     assert ended["status"] == "cancelled"
 
 
+def test_plain_calls_are_in_one_history(pair: Pair) -> None:
+    """Each worker lists what the others have answered, a moment later."""
+    with pair.only(0) as client:
+        plain = call(client, "add", mark="plain").json()["id"]
+
+    def is_listed() -> bool:
+        with pair.only(1) as client:
+            return plain in [one["id"] for one in client.get("/tool_calls").json()]
+
+    until(is_listed)  # It is written while the first worker is not stopped.
+    with pair.only(1) as client:
+        one = client.get(f"/tool_calls/{plain}").json()
+
+    assert (one["name"], one["status"]) == ("add", "succeeded")
+
+
 def test_all_go_on_when_the_process_that_writes_is_killed(pair: Pair) -> None:
     """Meanwhile what has to be remembered is refused by each, and nothing else."""
     with pair.only(0) as client:

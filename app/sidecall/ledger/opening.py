@@ -50,8 +50,8 @@ _FORMS = (
     f"absolute path, postgresql://user:password@host:5432/database, or {IN_MEMORY}"
 )
 # The sockets by which workers ask the processes that write files for all of them, each by the series of its file.
-Doors = Mapping[str, socket.socket]
-NO_DOORS: Doors = {}
+Writers = Mapping[str, socket.socket]
+NO_WRITERS: Writers = {}
 # Seconds that a search, or a large file, may take.
 _LONG = 10.0
 # Most bytes of calls that are remembered in memory, whatever a database may take.
@@ -64,7 +64,7 @@ class _Wanted:
     bounds: LedgerBounds
     make_answer: "_lost_answers.MakeAnswer"
     is_server: bool
-    doors: Doors
+    writers: Writers
 
 
 def open_ledger(
@@ -73,7 +73,7 @@ def open_ledger(
     make_answer: "_lost_answers.MakeAnswer",
     *,
     is_server: bool = False,
-    doors: Doors = NO_DOORS,
+    writers: Writers = NO_WRITERS,
 ) -> Ledger:
     """Make the ledger that a URL names; it is opened when the server starts.
 
@@ -82,7 +82,7 @@ def open_ledger(
         bounds: How much it keeps, and how long.
         make_answer: Makes the message of a call that failed.
         is_server: Whether the process is a server's, in which nobody else opens the file.
-        doors: Where the processes are asked that write files for all workers of a server, as one of them.
+        writers: Where the processes are asked that write files for all workers of a server, as one of them.
 
     Raises:
         StoreUnfit: There is no such kind of ledger.
@@ -91,14 +91,14 @@ def open_ledger(
     if not sign or scheme not in _MAKERS:
         # It is not said back: there may be a password in it.
         raise StoreUnfit(f"SIDECALL_STORE names no kind of store; write {_FORMS}.")
-    return _MAKERS[scheme](_Wanted(url, bounds, make_answer, is_server, doors))
+    return _MAKERS[scheme](_Wanted(url, bounds, make_answer, is_server, writers))
 
 
-def open_history(url: str, *, is_server: bool = False, doors: Doors = NO_DOORS) -> Database | None:
+def open_history(url: str, *, is_server: bool = False, writers: Writers = NO_WRITERS) -> Database | None:
     """Make the database that keeps the history beside the ledger of a URL; None where that is in memory.
 
     A file has one process that writes it, and commits of the history are not to hold up those of the ledger: it has a
-    file of its own, and in PostgreSQL connections of its own. `is_server` and `doors` are as in `open_ledger`.
+    file of its own, and in PostgreSQL connections of its own. `is_server` and `writers` are as in `open_ledger`.
 
     Raises:
         StoreUnfit: The URL names no ledger.
@@ -106,25 +106,25 @@ def open_history(url: str, *, is_server: bool = False, doors: Doors = NO_DOORS) 
     path = sqlite_path(url)
     if path is not None:
         purpose = _purposes.HISTORY
-        return _opened.SqliteDatabase(_find_file(path, purpose), purpose=_fit(purpose, doors, is_server=is_server))
+        return _opened.SqliteDatabase(_find_file(path, purpose), purpose=_fit(purpose, writers, is_server=is_server))
     if url == IN_MEMORY:
         return None
     database: Database = _load_postgres().PostgresDatabase(url, readers=1, writers=1, concern=_concerns.HISTORY)
     return database
 
 
-def open_file_store(url: str, doors: Doors = NO_DOORS) -> Database:
+def open_file_store(url: str, writers: Writers = NO_WRITERS) -> Database:
     """Make the database that keeps files, and what is found in them, beside the ledger of a URL.
 
     Commits of large files are not to hold up those of the ledger: it has a file of its own, and in PostgreSQL
-    connections of its own. `doors` are as in `open_ledger`.
+    connections of its own. `writers` are as in `open_ledger`.
 
     Raises:
         StoreUnfit: The URL names no ledger.
     """
     path = sqlite_path(url)
     if path is not None:
-        purpose = _fit(_purposes.FILES, doors, is_server=False)
+        purpose = _fit(_purposes.FILES, writers, is_server=False)
         return _opened.SqliteDatabase(_find_file(path, purpose), purpose=purpose)
     if url == IN_MEMORY:
         return _opened.SqliteDatabase(purpose=_purposes.FILES)
@@ -145,10 +145,10 @@ def _find_file(path: Path, purpose: "_purposes.Purpose") -> Path:
     return path.with_name(f"{path.stem}{purpose.ending}{path.suffix}")
 
 
-def _fit(purpose: "_purposes.Purpose", doors: Doors, *, is_server: bool) -> "_purposes.Purpose":
+def _fit(purpose: "_purposes.Purpose", writers: Writers, *, is_server: bool) -> "_purposes.Purpose":
     """Return the purpose of a file as this process opens it."""
-    door = doors.get(purpose.series)
-    return replace(purpose, is_alone=is_server or door is not None, door=door)
+    writer = writers.get(purpose.series)
+    return replace(purpose, is_alone=is_server or writer is not None, writer=writer)
 
 
 def sqlite_path(url: str) -> Path | None:
@@ -197,7 +197,7 @@ def _make_in_memory(wanted: _Wanted) -> Ledger:
 
 
 def _make_sqlite(wanted: _Wanted) -> Ledger:
-    purpose = _fit(_purposes.LEDGER, wanted.doors, is_server=wanted.is_server)
+    purpose = _fit(_purposes.LEDGER, wanted.writers, is_server=wanted.is_server)
     database = _opened.SqliteDatabase(sqlite_path(wanted.url), purpose=purpose)
     return _ledger.DatabaseLedger(database, wanted.bounds, wanted.make_answer)
 

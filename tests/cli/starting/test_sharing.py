@@ -20,24 +20,24 @@ from sidecall.settings import Settings
     ],
     ids=["default", "without history", "with files", "a database"],
 )
-def test_there_is_a_door_for_each_file_that_the_settings_want(
+def test_there_is_a_writer_for_each_file_that_the_settings_want(
     tmp_path: Path, settings: dict[str, object], series: list[str]
 ) -> None:
     """A database needs none."""
     named = {"store": f"sqlite:///{tmp_path}/ledger.db", "workers": 2, **settings}
-    with sharing_files(Settings(**named)) as (shared, doors):  # type: ignore[arg-type]
-        assert sorted(doors) == series
+    with sharing_files(Settings(**named)) as (shared, writers):  # type: ignore[arg-type]
+        assert sorted(writers) == series
         assert shared.store == named["store"]
 
 
 def test_what_would_be_in_memory_is_in_a_folder_that_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No worker sees the memory of another."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with sharing_files(Settings(store="memory://", workers=2)) as (shared, doors):
+    with sharing_files(Settings(store="memory://", workers=2)) as (shared, writers):
         [folder] = tmp_path.iterdir()
         assert shared.store == f"sqlite:///{folder}/ledger.db"
         assert folder.stat().st_mode & 0o777 == 0o700
-        assert sorted(doors) == ["sqlite", "sqlite_history"]
+        assert sorted(writers) == ["sqlite", "sqlite_history"]
 
     assert list(tmp_path.iterdir()) == []
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sidecall.core.overload import StoreUnfit
 from sidecall.later import Later
-from sidecall.ledger.opening import IN_MEMORY, Doors, list_files
+from sidecall.ledger.opening import IN_MEMORY, Writers, list_files
 from sidecall.settings import Settings
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ logger = logging.getLogger("sidecall")
 
 
 @contextmanager
-def sharing_files(settings: Settings) -> Iterator[tuple[Settings, Doors]]:
-    """Keep a process at work for each file that the settings want, and give settings and doors for the workers.
+def sharing_files(settings: Settings) -> Iterator[tuple[Settings, Writers]]:
+    """Keep a process at work for each file that the settings want, and give settings and writers for the workers.
 
     What one process would keep in memory is in files for as long as the workers run, since all of them need it.
 
@@ -34,13 +34,13 @@ def sharing_files(settings: Settings) -> Iterator[tuple[Settings, Doors]]:
                 update={"store": f"sqlite:///{stack.enter_context(_make_folder())}/ledger.db"}
             )
         is_kept, has_files = settings.history != "off", "file_search" in settings.toolkits
-        doors = {}
+        writers = {}
         for path, purpose in list_files(settings.store or IN_MEMORY, history=is_kept, files=has_files):
             writer = _shared_writer.SharedWriter(path, purpose)
             writer.open()
             stack.callback(writer.close)
-            doors[purpose.series] = writer.door
-        yield settings, doors
+            writers[purpose.series] = writer.socket
+        yield settings, writers
 
 
 def _make_folder() -> "tempfile.TemporaryDirectory[str]":

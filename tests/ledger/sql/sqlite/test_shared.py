@@ -7,6 +7,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -32,7 +33,7 @@ import socket
 writer = SharedWriter(Path(sys.argv[1]), LEDGER)
 writer.open()
 with socket.socket(fileno=int(sys.argv[2])) as given:
-    socket.send_fds(given, [b"door"], [writer.door.fileno()])
+    socket.send_fds(given, [b"link"], [writer.socket.fileno()])
 threading.Event().wait()
 """
 
@@ -52,15 +53,15 @@ def writer(path: Path) -> Iterator[SharedWriter]:
     made.close()
 
 
-def ask(path: Path, door: socket.socket, purpose: Purpose = LEDGER, hangs_after: float = 5.0) -> SqliteDatabase:
+def ask(path: Path, link: socket.socket, purpose: Purpose = LEDGER, hangs_after: float = 5.0) -> SqliteDatabase:
     """Make a database as each worker does."""
-    return SqliteDatabase(path, purpose=replace(purpose, is_alone=True, door=door), hangs_after=hangs_after)
+    return SqliteDatabase(path, purpose=replace(purpose, is_alone=True, writer=link), hangs_after=hangs_after)
 
 
 @pytest.fixture
 async def both(path: Path, writer: SharedWriter) -> AsyncIterator[list[SqliteDatabase]]:
     """Open it twice."""
-    databases = [ask(path, writer.door) for _ in range(2)]
+    databases = [ask(path, writer.socket) for _ in range(2)]
     for database in databases:
         await database.open()
     yield databases
@@ -114,7 +115,7 @@ async def test_another_process_takes_the_place_of_one_that_is_killed(both: list[
 
 async def test_one_that_hangs_is_killed_by_who_waits_for_it(path: Path, writer: SharedWriter) -> None:
     """In a bounded time, and replaced for all."""
-    databases = [ask(path, writer.door, hangs_after=0.5) for _ in range(2)]
+    databases = [ask(path, writer.socket, hangs_after=0.5) for _ in range(2)]
     for database in databases:
         await database.open()
     [stopped] = find_writers()
@@ -151,11 +152,11 @@ async def test_trouble_of_one_is_told_to_all(path: Path, both: list[SqliteDataba
 
 async def test_what_was_sent_before_trouble_was_heard_of_is_not_written(path: Path, writer: SharedWriter) -> None:
     """Though another one has found out meanwhile that it is over: who sent it is told that it was not."""
-    database = ask(path, writer.door, hangs_after=60)
+    database = ask(path, writer.socket, hangs_after=60)
     await database.open()
     deaf, theirs = socket.socketpair()
     with theirs:
-        socket.send_fds(writer.door, [b"%d" % os.getpid()], [theirs.fileno()])
+        socket.send_fds(writer.socket, [b"%d" % os.getpid()], [theirs.fileno()])
     order = ("INSERT INTO servers (id, started_at, seen_at) VALUES ('deaf', 1, 1)", (), "key")
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         await database.write("register_server", "before", 1.0)  # The other one was let in by then.
@@ -175,11 +176,11 @@ async def test_what_was_sent_before_trouble_was_heard_of_is_not_written(path: Pa
 
 async def test_who_does_not_read_its_answers_holds_up_nobody(path: Path, writer: SharedWriter) -> None:
     """It is not heard until it has read them."""
-    database = ask(path, writer.door)
+    database = ask(path, writer.socket)
     await database.open()
     deaf, theirs = socket.socketpair()
     with theirs:
-        socket.send_fds(writer.door, [b"%d" % os.getpid()], [theirs.fileno()])
+        socket.send_fds(writer.socket, [b"%d" % os.getpid()], [theirs.fileno()])
     deaf.setblocking(False)
     question = b"".join(pack_message([("SELECT zeroblob(4000000)", (), "rows")]))
     for _ in range(20):
@@ -193,7 +194,7 @@ async def test_who_does_not_read_its_answers_holds_up_nobody(path: Path, writer:
 
 async def test_it_goes_on_for_the_others_when_one_ends(path: Path, writer: SharedWriter) -> None:
     """What that has asked for is written; at the end the file is free."""
-    first, second = (ask(path, writer.door) for _ in range(2))
+    first, second = (ask(path, writer.socket) for _ in range(2))
     await first.open()
     await second.open()
     late = asyncio.gather(*(first.write("register_server", f"{number}", 1.0) for number in range(100)))
@@ -224,9 +225,9 @@ async def test_who_opens_a_file_that_cannot_be_used_is_told_why(text: Path, writ
     """Each that tries; and it can be used once that is over."""
     for _ in range(2):
         with pytest.raises(StoreUnfit, match="it is not a SQLite database"):
-            await ask(text, writer.door).open()
+            await ask(text, writer.socket).open()
     os.unlink(text)
-    database = ask(text, writer.door)
+    database = ask(text, writer.socket)
     await database.open()
     written = await database.write("register_server", "after", 1.0)
     await database.close()
@@ -239,7 +240,7 @@ async def test_files_of_each_kind_can_be_shared(path: Path, purpose: Purpose) ->
     """Their tables are made by the process that writes them."""
     writer = SharedWriter(path, purpose)
     writer.open()
-    database = ask(path, writer.door, purpose)
+    database = ask(path, writer.socket, purpose)
     await database.open()
     with closing(sqlite3.connect(path)) as other:
         tables = {name for (name,) in other.execute("SELECT name FROM sqlite_master")}
@@ -262,11 +263,29 @@ def test_it_ends_with_the_last_worker_of_a_server_that_is_killed(path: Path) -> 
     assert has_ended(process)
 
 
+def test_it_ends_when_a_server_is_killed_with_all_its_workers(path: Path) -> None:
+    """Nobody says so, and the file is free."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        command = [sys.executable, "-c", SERVE, str(path), str(theirs.fileno())]
+        server = subprocess.Popen(command, pass_fds=[theirs.fileno()])
+        _, [descriptor], *_ = socket.recv_fds(ours, 16, 1)
+    os.close(descriptor)
+    try:
+        while not (found := find_writers(server.pid)):
+            time.sleep(0.01)
+    finally:
+        server.kill()
+        server.wait()
+
+    assert has_ended(found[0])
+
+
 async def _outlive(
     server: "subprocess.Popen[bytes]", path: Path, descriptor: int
 ) -> tuple[int, list[tuple[str] | None]]:
-    with socket.socket(fileno=descriptor) as door:
-        database = ask(path, door)
+    with socket.socket(fileno=descriptor) as link:
+        database = ask(path, link)
         await database.open()
         [process] = find_writers(server.pid)
         server.kill()

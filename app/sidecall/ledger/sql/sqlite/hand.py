@@ -46,10 +46,10 @@ class LinkedHand:
         Raises:
             StoreUnfit: It cannot be used.
         """
-        messages = Messages()
+        self._messages = Messages()
         self._link.settimeout(_SECONDS_TO_OPEN)
         while piece := self._receive():
-            for found in messages.feed(piece):
+            for found in self._messages.feed(piece):
                 if isinstance(found, Usable):
                     return found
                 if isinstance(found, int):
@@ -72,7 +72,7 @@ class LinkedHand:
         """Begin to write."""
         self._link.setblocking(False)
         loop = asyncio.get_running_loop()
-        transport, _ = await loop.create_unix_connection(lambda: _Listener(hear), sock=self._link)
+        transport, _ = await loop.create_unix_connection(lambda: _Listener(hear, self._messages), sock=self._link)
         self._transport = cast("asyncio.WriteTransport", transport)
 
     def send(self, group: Sequence[Order], *, is_large: bool) -> None:
@@ -163,9 +163,9 @@ def _spare_copies(order: Order) -> Order:
 class _Listener(asyncio.Protocol):
     """Pass on what the process says, and that it has ended."""
 
-    def __init__(self, hear: Hear) -> None:
+    def __init__(self, hear: Hear, messages: Messages) -> None:
         self._hear = hear
-        self._messages = Messages()
+        self._messages = messages
 
     def data_received(self, data: bytes) -> None:
         for outcomes in self._messages.feed(data):

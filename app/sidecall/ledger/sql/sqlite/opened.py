@@ -66,11 +66,11 @@ class SqliteDatabase:
         # No other process sees what is in memory, nor does a disk hold it up; Windows hands on no sockets.
         hand: Hand = HandInThread(Pen(self._file))
         hangs_after = math.inf if path is None else hangs_after
-        if self._file.path is not None and purpose.door is not None:
-            hand = _shared_hand.SharedHand(self._file.path, purpose.door)
+        if self._file.path is not None and purpose.writer is not None:
+            hand = _shared_hand.SharedHand(self._file.path, purpose.writer)
         elif self._file.path is not None and purpose.is_apart and sys.platform != "win32":
             hand = _hand.HandInProcess(self._file.path, patience, purpose)
-        self.is_shared = purpose.door is not None
+        self.is_shared = purpose.writer is not None
         self._writer = Writer(hand, str(self._file), most_waiting, purpose, hangs_after)
         self._readers: _readers.Readers | None = None
 

@@ -30,18 +30,19 @@ class Service:
     not written, whatever the others do meanwhile.
     """
 
-    def __init__(self, pen: Pen, server: int, door: socket.socket | None = None) -> None:
-        """Write for the process of this id; `door` is where its workers ask to be let in, if it has some."""
+    def __init__(self, pen: Pen, server: int, listener: socket.socket | None = None) -> None:
+        """Write for the process of this id; `listener` is where its workers ask to be let in, if it has some."""
         self._pen = pen
         self._server = server
-        self._door = door
+        self._listener = listener
+        self._is_ending = False
         self._usable: Usable | None = None
         self._clients: dict[int, Client] = {}
         self._waiter = select.poll()
-        if door is not None:
-            self._waiter.register(door, select.POLLIN)
+        if listener is not None:
+            self._waiter.register(listener, select.POLLIN)
 
-    def let_in(self, client: Client) -> None:
+    def admit(self, client: Client) -> None:
         """Open the file, unless that was done, and write for this one from now on; it hears what is in the way."""
         try:
             self._usable = self._pen.open() if self._usable is None else Usable(self._pen.identity)
@@ -64,12 +65,13 @@ class Service:
                 client.close()
 
     def _is_wanted(self) -> bool:
-        if os.getppid() != self._server:
-            self._shut_door()
+        is_orphan = os.getppid() != self._server
+        if is_orphan or self._is_ending:
+            self._stop_listening()
             for client in list(self._clients.values()):
-                if client.pid == self._server or not client.lives:
+                if (is_orphan and client.pid == self._server) or not client.lives:
                     self._leave(client)
-        return bool(self._clients) or self._door is not None
+        return bool(self._clients) or self._listener is not None
 
     def _take_turn(self) -> None:
         for client in self._clients.values():
@@ -81,32 +83,35 @@ class Service:
         for descriptor, _ in ready:
             asking = self._clients.get(descriptor)
             if asking is None:
-                self._open_door()
+                self._accept()
             else:
                 received += [(asking, message) for message in asking.receive()]
         self._carry_out(received)
         for client in [client for client in self._clients.values() if client.has_ended]:
             self._leave(client)
 
-    def _open_door(self) -> None:
-        assert self._door is not None
-        said, descriptors, *_ = socket.recv_fds(self._door, _LONGEST, 1)
+    def _accept(self) -> None:
+        assert self._listener is not None
+        try:
+            said, descriptors, *_ = socket.recv_fds(self._listener, _LONGEST, 1, socket.MSG_DONTWAIT)
+        except OSError:  # Nobody is left who could ask.
+            return
         if not descriptors:  # The server wants no more.
-            self._shut_door()
+            self._is_ending = True
             return
         client = Client(socket.socket(fileno=descriptors[0]), int(said))
         client.say(os.getpid())
-        self.let_in(client)
+        self.admit(client)
 
-    def _shut_door(self) -> None:
-        if self._door is not None:
-            self._waiter.unregister(self._door)
-            self._door = None
+    def _stop_listening(self) -> None:
+        if self._listener is not None:
+            self._waiter.unregister(self._listener)
+            self._listener = None
 
     def _leave(self, client: Client) -> None:
         del self._clients[client.fileno()]
         self._waiter.unregister(client)
-        if self._clients or self._door is not None:  # Else the file is let go of first.
+        if self._clients or self._listener is not None:  # Else the file is let go of first.
             client.close()
 
     def _carry_out(self, received: Sequence[tuple[Client, list[Order] | bool]]) -> None:
@@ -160,14 +165,14 @@ class Service:
 def write_for_server(series: str, path: str, patience: str, descriptor: str, server: str) -> None:
     """Write a file for a server, until that ends or wants no more."""
     service = Service(_prepare(series, path, patience, server), int(server))
-    service.let_in(Client(socket.socket(fileno=int(descriptor)), int(server)))
+    service.admit(Client(socket.socket(fileno=int(descriptor)), int(server)))
     service.run()
 
 
 def write_for_workers(series: str, path: str, patience: str, descriptor: str, server: str) -> None:
     """Write a file for the workers of a server, until that wants no more and all of them have ended."""
-    with socket.socket(fileno=int(descriptor)) as door:
-        Service(_prepare(series, path, patience, server), int(server), door).run()
+    with socket.socket(fileno=int(descriptor)) as listener:
+        Service(_prepare(series, path, patience, server), int(server), listener).run()
 
 
 def _prepare(series: str, path: str, patience: str, server: str) -> Pen:

@@ -12,9 +12,8 @@ class Purpose:
     `sign` is a table that no other kind of file has, from its first version on. `is_apart` says that a process of
     its own writes it: what happens to that, or takes long there, is no matter of the server's other work. `is_alone`
     says that nobody else in this process opens the file, as in one that is a server's; `is_seldom` that what is written
-    is not waited for, or seldom, so that a full disk has to be looked for. `door` is where the process is asked that
-    writes it for several, where one does; `ending` is what
-    the name of the file has beyond that of the ledger's.
+    is not waited for, or seldom, so that a full disk has to be looked for. `writer` leads to the process that
+    writes it for several, where one does; `ending` is what the name of the file has beyond that of the ledger's.
     """
 
     series: str
@@ -24,7 +23,7 @@ class Purpose:
     is_apart: bool
     is_alone: bool = False
     is_seldom: bool = True
-    door: socket.socket | None = None
+    writer: socket.socket | None = None
     ending: str = ""
 
 

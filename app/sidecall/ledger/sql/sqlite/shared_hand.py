@@ -14,12 +14,13 @@ from sidecall.ledger.sql.sqlite.pen import Usable
 class SharedHand(LinkedHand):
     """Ask a process that others ask, too, and that whoever started this one has start again when it ends."""
 
-    def __init__(self, path: Path, door: socket.socket) -> None:
-        """Name the file, and where the process is asked to let somebody in."""
+    def __init__(self, path: Path, writer: socket.socket) -> None:
+        """Name the file, and the socket on which the process hears who wants to ask it."""
         super().__init__(path)
-        door.set_inheritable(False)
-        self._door = door
+        writer.set_inheritable(False)
+        self._listener = writer
         self._writer: int | None = None
+        self._asked: socket.socket | None = None
         self._is_finishing = False
 
     def open(self) -> Usable:
@@ -30,10 +31,11 @@ class SharedHand(LinkedHand):
         """
         self._writer, self._is_finishing = None, False
         self._link, theirs = socket.socketpair()
+        self._asked = self._link
         try:
             with theirs:
                 whose = str(os.getpid()).encode()
-                socket.send_fds(self._door, [whose], [theirs.fileno()], socket.MSG_DONTWAIT)
+                socket.send_fds(self._listener, [whose], [theirs.fileno()], socket.MSG_DONTWAIT)
             return self.await_opening()
         except OSError as error:
             self._link.close()
@@ -60,5 +62,6 @@ class SharedHand(LinkedHand):
 
     def forget(self) -> None:
         """Wait for nobody: the process goes on for the others."""
-        with suppress(OSError):
-            self._link.shutdown(socket.SHUT_RDWR)
+        if self._asked is not None:
+            with suppress(OSError):
+                self._asked.shutdown(socket.SHUT_RDWR)

@@ -27,11 +27,11 @@ class SharedWriter:
     """Keep a process at work that writes a file for workers; another takes the place of one that ends."""
 
     def __init__(self, path: Path, purpose: Purpose) -> None:
-        """Name the file; `door` is what workers are given, by which they are let in."""
+        """Name the file; `socket` is what workers are given, by which they ask."""
         self._path = path
         self._series = purpose.series
-        # What waits at the door waits for the next process where one has ended.
-        self.door, self._inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        # Who asks waits there for the next process where one has ended.
+        self.socket, self._inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
         self._closing = threading.Event()
@@ -47,14 +47,14 @@ class SharedWriter:
             self._closing.set()
             process = self._process
         with suppress(OSError):
-            self.door.send(b"", socket.MSG_DONTWAIT)
+            self.socket.send(b"", socket.MSG_DONTWAIT)
         if process is not None:
             try:
                 process.wait(_SECONDS_TO_END)
             except subprocess.TimeoutExpired:
                 process.kill()
         self._thread.join(_SECONDS_TO_END)
-        self.door.close()
+        self.socket.close()
         self._inside.close()
 
     def _keep(self) -> None:
