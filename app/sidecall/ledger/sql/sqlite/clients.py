@@ -19,6 +19,7 @@ class Client:
         self._link = link
         self.pid = pid
         self.trouble: Trouble | None = None  # Which it was told, and has not asked to try again since.
+        self.polled = 0  # What was waited for last.
         self.has_ended = False
         self._messages = Messages()
         self._unsaid = deque[memoryview]()

@@ -75,7 +75,9 @@ class Service:
 
     def _take_turn(self) -> None:
         for client in self._clients.values():
-            self._waiter.register(client, client.awaited)
+            if client.polled != client.awaited:  # Else the list would be made anew each time.
+                client.polled = client.awaited
+                self._waiter.register(client, client.polled)
         ready = self._waiter.poll(_LOOK * 1000)
         if not ready and self._usable is not None and (trouble := self._pen.look()) is not None:
             self._tell(trouble)
