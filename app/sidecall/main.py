@@ -34,7 +34,7 @@ from sidecall.jobs.submission import JobLimits
 from sidecall.jobs.webhooks.receivers import AllowedHosts
 from sidecall.later import Later
 from sidecall.ledger.base import Ledger
-from sidecall.ledger.opening import IN_MEMORY
+from sidecall.ledger.opening import IN_MEMORY, NO_WRITERS, Writers
 from sidecall.lifecycle import Lifecycle
 from sidecall.lifespan import build_lifespan
 from sidecall.mcp.changes import ListChanges
@@ -94,6 +94,7 @@ def create_app(
     lifecycle: Lifecycle | None = None,
     backlog: Backlog | None = None,
     store: Store | SyncStore | None = None,
+    writers: Writers = NO_WRITERS,
 ) -> Application:
     """Build the ASGI application.
 
@@ -103,6 +104,7 @@ def create_app(
         lifecycle: What the server that runs the application says of itself.
         backlog: What waits for clients of that server who do not read.
         store: What tools remember from call to call; kept in the ledger, for each tenant, when None.
+        writers: Where the processes are asked that write SQLite files for all workers of `sidecall serve`.
 
     Raises:
         DefinitionError: A tool cannot be offered.
@@ -114,11 +116,11 @@ def create_app(
         ValidationError: A setting is wrong.
     """
     settings, registry, documents = _begin(settings or Settings(), registry)
-    (ledger, history), workspaces = build_kept(settings, is_server=lifecycle is not None), build_workspaces(settings)
+    (ledger, history), workspaces = build_kept(settings, writers, is_server=bool(lifecycle)), build_workspaces(settings)
     executors, admission = build_executors(settings), build_admission(settings, ledger)
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
     redaction, results = Redaction(settings.log_redact), ResultRoom(settings.max_result_bytes)
-    watch, stores = build_telemetry(settings, metrics, redaction, history), build_vector_stores(settings)
+    watch, stores = build_telemetry(settings, metrics, redaction, history), build_vector_stores(settings, writers)
     surroundings = surround(ledger, _look_through(registry, settings), admission, watch, results, keeper)
     surroundings = replace(surroundings, workspaces=workspaces, sandbox=sandbox_of(executors), passages=stores)
     surroundings = surroundings if store is None else replace(surroundings, store=store)

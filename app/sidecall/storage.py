@@ -17,7 +17,7 @@ from sidecall.history.no_history import NoHistory
 from sidecall.later import Later
 from sidecall.ledger.base import Ledger
 from sidecall.ledger.bounds import LedgerBounds
-from sidecall.ledger.opening import IN_MEMORY, open_file_store, open_history, open_ledger
+from sidecall.ledger.opening import IN_MEMORY, NO_WRITERS, Writers, open_file_store, open_history, open_ledger
 from sidecall.ledger.sql.kept_calls import CallBounds
 from sidecall.pipeline.admission import Admission, Limits
 from sidecall.pipeline.format import refuse
@@ -61,16 +61,24 @@ else:
 logger = logging.getLogger("sidecall")
 
 
-def build_kept(settings: Settings, *, is_server: bool) -> "tuple[Ledger, _history.History | NoHistory]":
-    """Make ledger and history; `is_server` says that the process is a server's, in which nobody else opens their files.
+def build_kept(
+    settings: Settings, writers: Writers = NO_WRITERS, *, is_server: bool
+) -> "tuple[Ledger, _history.History | NoHistory]":
+    """Make ledger and history.
+
+    Args:
+        settings: Which say where and how much.
+        writers: Where the processes are asked that write their files for several workers.
+        is_server: Whether the process is a server's, in which nobody else opens their files.
 
     Raises:
         StoreUnfit: There is no such kind of ledger.
     """
-    return build_ledger(settings, is_server=is_server), build_history(settings, is_server=is_server)
+    ledger = build_ledger(settings, is_server=is_server, writers=writers)
+    return ledger, build_history(settings, is_server=is_server, writers=writers)
 
 
-def build_ledger(settings: Settings, *, is_server: bool = False) -> Ledger:
+def build_ledger(settings: Settings, *, is_server: bool = False, writers: Writers = NO_WRITERS) -> Ledger:
     """Make the ledger that the settings ask for; it is opened when the server starts.
 
     Raises:
@@ -98,7 +106,7 @@ def build_ledger(settings: Settings, *, is_server: bool = False) -> Ledger:
             settings.approval_ttl,
         ),
     )
-    return open_ledger(settings.store or IN_MEMORY, bounds, refuse, is_server=is_server)
+    return open_ledger(settings.store or IN_MEMORY, bounds, refuse, is_server=is_server, writers=writers)
 
 
 def surround(
@@ -123,7 +131,9 @@ def surround(
     )
 
 
-def build_history(settings: Settings, *, is_server: bool = False) -> "_history.History | NoHistory":
+def build_history(
+    settings: Settings, *, is_server: bool = False, writers: Writers = NO_WRITERS
+) -> "_history.History | NoHistory":
     """Make the history that the settings ask for, beside the ledger; it is opened when the server starts.
 
     Raises:
@@ -136,7 +146,7 @@ def build_history(settings: Settings, *, is_server: bool = False) -> "_history.H
         _showing.Showing(Redaction(settings.log_redact, longest=most), most) if settings.history == "full" else None
     )
     bounds = _places.HistoryBounds(settings.history_ttl, settings.max_history_calls, settings.max_history_bytes)
-    database = open_history(settings.store or IN_MEMORY, is_server=is_server)
+    database = open_history(settings.store or IN_MEMORY, is_server=is_server, writers=writers)
     blocks = _in_memory.MemoryBlocks(bounds) if database is None else _in_database.SqlBlocks(database, bounds)
     return _history.History(
         _noted.NotedCalls(settings.history_buffer_bytes, showing), _packing.Packer(), blocks, settings.history_ttl
@@ -150,7 +160,7 @@ def build_workspaces(settings: Settings) -> Workspaces:
     return Workspaces(settings.workspace_dir, Allowance(*most), expiry, settings.max_workspaces)
 
 
-def build_vector_stores(settings: Settings) -> "_stores.VectorStores | None":
+def build_vector_stores(settings: Settings, writers: Writers = NO_WRITERS) -> "_stores.VectorStores | None":
     """Make what keeps files that are searched, beside the ledger; None where the toolkit `file_search` is off.
 
     Raises:
@@ -163,7 +173,7 @@ def build_vector_stores(settings: Settings) -> "_stores.VectorStores | None":
         find_key = partial(secrets_in(settings.secrets_dir), settings.embeddings_secret)
         embeddings = _embedding.Embeddings(settings.embeddings_url, settings.embeddings_model, find_key)
     bounds = _kept.ShelfBounds(settings.file_search_max_files, settings.file_search_max_bytes)
-    return _stores.VectorStores(open_file_store(settings.store or IN_MEMORY), bounds, embeddings)
+    return _stores.VectorStores(open_file_store(settings.store or IN_MEMORY, writers), bounds, embeddings)
 
 
 def build_admission(settings: Settings, ledger: Ledger) -> Admission:

@@ -51,7 +51,7 @@ def _block_file(here: Path) -> None:
     [
         (_block_folder, 1, ".sidecall cannot be written (File exists)"),
         (_block_file, 1, "ledger.db cannot be opened: Is a directory"),
-        (lambda _: None, 2, "a file is for one worker"),
+        (_block_folder, 2, ".sidecall cannot be written (File exists)"),
     ],
 )
 def test_without_a_file_it_is_memory(
@@ -140,9 +140,7 @@ def test_what_is_forgotten_is_said(here: Path) -> None:
     forgets = choose_store(Settings()).forgets
     assert forgets is not None
     assert forgets.endswith(".sidecall cannot be written (File exists)")
-    assert choose_store(Settings(workers=2)).forgets == (
-        "a file is for one worker; several can share a PostgreSQL (SIDECALL_STORE)"
-    )
+    assert choose_store(Settings(workers=2)).forgets == forgets
     assert choose_store(Settings(store="memory://")).forgets is None
 
 
@@ -181,15 +179,27 @@ def test_a_file_that_is_named_is_used_though_its_disk_is_full(disk: Path) -> Non
     assert choose_store(Settings(store=named)).store == named
 
 
-def test_a_file_that_is_named_is_not_for_several_workers() -> None:
-    """Each would write it."""
+@pytest.mark.parametrize(
+    ("named", "used"),
+    [(None, "sqlite:///.sidecall/ledger.db"), ("sqlite:///ledger.db", "sqlite:///ledger.db")],
+    ids=["default", "named"],
+)
+def test_several_workers_share_a_file(named: str | None, used: str) -> None:
+    """One process writes it for all of them."""
+    assert choose_store(Settings(store=named, workers=2)).store == used
+
+
+@pytest.mark.parametrize("named", [None, "sqlite:///ledger.db", "memory://"])
+def test_workers_that_cannot_share_a_file_are_refused(named: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each would remember for itself, and do twice what is to be done once."""
+    monkeypatch.setattr("sys.platform", "win32")
+
     with pytest.raises(StoreUnfit) as refused:
-        choose_store(Settings(store="sqlite:///ledger.db", workers=2))
+        choose_store(Settings(store=named, workers=2))
 
     assert refused.value.message == (
-        "SIDECALL_STORE is sqlite:///ledger.db, a file for one process, and there are 2 workers: name a database that "
-        "they share, postgresql://user@host/database, or leave out --workers; with memory:// each worker remembers for "
-        "itself."
+        "There are 2 workers, which cannot share a file on Windows: name a database that they share, "
+        "SIDECALL_STORE=postgresql://user@host/database, or leave out --workers."
     )
 
 

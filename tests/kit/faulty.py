@@ -22,6 +22,11 @@ class FaultyDatabase:
         return self._database.dialect
 
     @property
+    def is_shared(self) -> bool:
+        """Whether other processes may write it."""
+        return self._database.is_shared
+
+    @property
     def trouble(self) -> str | None:
         """Nothing but what the database itself has."""
         return self._database.trouble

@@ -46,14 +46,14 @@ def _read_command(process: int) -> bytes:
         return b""
 
 
-def list_descendants(process: int, program: str) -> list[int]:
-    """List the processes that descend from one and run this program."""
+def list_descendants(process: int, program: str | None = None) -> list[int]:
+    """List the processes that descend from one and run this program, or any."""
     found = [process]
     for pid in found:  # It grows meanwhile.
         for task in Path(f"/proc/{pid}/task").glob("*/children"):
             with suppress(OSError):
                 found.extend(map(int, task.read_text().split()))
-    return [pid for pid in found[1:] if _read_program(pid) == program]
+    return [pid for pid in found[1:] if program in (None, _read_program(pid))]
 
 
 def _read_program(process: int) -> str:

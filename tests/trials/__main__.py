@@ -24,7 +24,7 @@ from tests.trials import (
     traces,
 )
 from tests.trials.confined import agents, attacks, commands, pages, pythons, raced, viewing
-from tests.trials.durable import away, drained, killed, past, points, shared, told, torn
+from tests.trials.durable import away, drained, killed, past, points, shared, told, torn, workers
 from tests.trials.finding import Finding
 from tests.trials.hostile import (
     bombs,
@@ -63,6 +63,7 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
     "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run),
     "confined": (commands.run, pythons.run, attacks.run, raced.run, viewing.run, pages.run, agents.run),
     "soak": (soak.run,),
+    "workers": (workers.run,),
 }
 # Parts of groups that can be tried alone, on a smaller scale; a whole run leaves them out.
 PARTS: Mapping[str, Sequence[Trial]] = {
@@ -94,6 +95,7 @@ SHORT: Mapping[str, Trial] = {
     "torn": torn.run_shortly,
     "away": away.run_shortly,
     "told": told.run_shortly,
+    "workers": workers.run_shortly,
     **({} if find_programs() is None else {"shared": shared.run_shortly}),
     "raced": raced.run_shortly,
     "commands": commands.run_shortly,

@@ -3,6 +3,7 @@
 import logging
 import os
 import stat
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,19 +33,19 @@ def choose_store(settings: Settings) -> Settings:
     so. Not where a ledger lies there: what it knows to have run would run again.
 
     Raises:
-        StoreUnfit: The store cannot be used by this program, or not by so many workers.
+        StoreUnfit: The store cannot be used by this program, or not by several workers.
     """
+    if settings.workers > 1:
+        _require_sockets(settings)
     if settings.store is not None:
         try:
-            _require_fit(settings.store, settings.workers)
+            _require_fit(settings.store)
         except _file.StoreWithoutRoom:
             return settings  # It is used as soon as there is room; until then what needs it is refused.
         return settings
-    if settings.workers > 1:
-        return _forgetful(settings, "a file is for one worker; several can share a PostgreSQL (SIDECALL_STORE)")
     try:
         _make_folder()
-        _require_fit(_DEFAULT, 1)
+        _require_fit(_DEFAULT)
     except _file.StoreTaken as error:  # Another server has it, and keeps what is there.
         return _forgetful(settings, error.message)
     except _file.StoreOutOfReach as error:
@@ -78,17 +79,20 @@ def _is_there() -> bool:
         return True
 
 
-def _require_fit(url: str, workers: int) -> None:
-    path = sqlite_path(url)
-    if path is None:
-        return
-    if workers > 1:
+def _require_sockets(settings: Settings) -> None:
+    """Refuse workers that cannot share a file: they need sockets that Windows does not hand on."""
+    url = settings.store or _DEFAULT
+    if sys.platform == "win32" and (url == IN_MEMORY or sqlite_path(url) is not None):
         raise StoreUnfit(
-            f"SIDECALL_STORE is {url}, a file for one process, and there are {workers} workers: name a database that "
-            "they share, postgresql://user@host/database, or leave out --workers; with memory:// each worker remembers "
-            "for itself."
+            f"There are {settings.workers} workers, which cannot share a file on Windows: name a database that they "
+            "share, SIDECALL_STORE=postgresql://user@host/database, or leave out --workers."
         )
-    _opened.try_file(path)
+
+
+def _require_fit(url: str) -> None:
+    path = sqlite_path(url)
+    if path is not None:
+        _opened.try_file(path)
 
 
 def _forgetful(settings: Settings, reason: str) -> Settings:

@@ -122,7 +122,7 @@ class SqlBlocks:
     async def _count(self) -> None:
         """Count what there is; between two counts it is reckoned, until it seems too much where others forget, too."""
         is_stale = time.monotonic() > self._counted + _COUNT_AGAIN or self._bounds.can_spare(self._calls, self._bytes)
-        if not self._counted or (self.database.dialect != "sqlite" and is_stale):
+        if not self._counted or (self.database.is_shared and is_stale):
             self._counted = time.monotonic()
             [(self._calls, self._bytes)] = await self.database.read("measure_history")
 

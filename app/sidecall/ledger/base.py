@@ -62,7 +62,7 @@ class Ledger:
     @property
     def is_shared(self) -> bool:
         """Whether other processes may use it at the same time."""
-        return self.database.dialect != "sqlite"
+        return self.database.is_shared
 
     async def open(self) -> None:
         """Make it ready.

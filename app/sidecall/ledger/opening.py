@@ -1,6 +1,7 @@
 """Which ledger a setting asks for."""
 
 import os
+import socket
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
@@ -48,6 +49,9 @@ _FORMS = (
     "sqlite:///ledger.db for a file where the server is started, sqlite:////var/lib/sidecall/ledger.db for one by its "
     f"absolute path, postgresql://user:password@host:5432/database, or {IN_MEMORY}"
 )
+# The sockets by which workers ask the processes that write files for all of them, each by the series of its file.
+Writers = Mapping[str, socket.socket]
+NO_WRITERS: Writers = {}
 # Seconds that a search, or a large file, may take.
 _LONG = 10.0
 # Most bytes of calls that are remembered in memory, whatever a database may take.
@@ -60,10 +64,16 @@ class _Wanted:
     bounds: LedgerBounds
     make_answer: "_lost_answers.MakeAnswer"
     is_server: bool
+    writers: Writers
 
 
 def open_ledger(
-    url: str, bounds: LedgerBounds, make_answer: "_lost_answers.MakeAnswer", *, is_server: bool = False
+    url: str,
+    bounds: LedgerBounds,
+    make_answer: "_lost_answers.MakeAnswer",
+    *,
+    is_server: bool = False,
+    writers: Writers = NO_WRITERS,
 ) -> Ledger:
     """Make the ledger that a URL names; it is opened when the server starts.
 
@@ -72,6 +82,7 @@ def open_ledger(
         bounds: How much it keeps, and how long.
         make_answer: Makes the message of a call that failed.
         is_server: Whether the process is a server's, in which nobody else opens the file.
+        writers: Where the processes are asked that write files for all workers of a server, as one of them.
 
     Raises:
         StoreUnfit: There is no such kind of ledger.
@@ -80,45 +91,64 @@ def open_ledger(
     if not sign or scheme not in _MAKERS:
         # It is not said back: there may be a password in it.
         raise StoreUnfit(f"SIDECALL_STORE names no kind of store; write {_FORMS}.")
-    return _MAKERS[scheme](_Wanted(url, bounds, make_answer, is_server))
+    return _MAKERS[scheme](_Wanted(url, bounds, make_answer, is_server, writers))
 
 
-def open_history(url: str, *, is_server: bool = False) -> Database | None:
+def open_history(url: str, *, is_server: bool = False, writers: Writers = NO_WRITERS) -> Database | None:
     """Make the database that keeps the history beside the ledger of a URL; None where that is in memory.
 
     A file has one process that writes it, and commits of the history are not to hold up those of the ledger: it has a
-    file of its own, and in PostgreSQL connections of its own. `is_server` is as in `open_ledger`.
+    file of its own, and in PostgreSQL connections of its own. `is_server` and `writers` are as in `open_ledger`.
 
     Raises:
         StoreUnfit: The URL names no ledger.
     """
     path = sqlite_path(url)
     if path is not None:
-        path = path.with_name(f"{path.stem}.history{path.suffix}")
-        return _opened.SqliteDatabase(path, purpose=replace(_purposes.HISTORY, is_alone=is_server))
+        purpose = _purposes.HISTORY
+        return _opened.SqliteDatabase(_find_file(path, purpose), purpose=_fit(purpose, writers, is_server=is_server))
     if url == IN_MEMORY:
         return None
     database: Database = _load_postgres().PostgresDatabase(url, readers=1, writers=1, concern=_concerns.HISTORY)
     return database
 
 
-def open_file_store(url: str) -> Database:
+def open_file_store(url: str, writers: Writers = NO_WRITERS) -> Database:
     """Make the database that keeps files, and what is found in them, beside the ledger of a URL.
 
     Commits of large files are not to hold up those of the ledger: it has a file of its own, and in PostgreSQL
-    connections of its own.
+    connections of its own. `writers` are as in `open_ledger`.
 
     Raises:
         StoreUnfit: The URL names no ledger.
     """
     path = sqlite_path(url)
     if path is not None:
-        return _opened.SqliteDatabase(path.with_name(f"{path.stem}.files{path.suffix}"), purpose=_purposes.FILES)
+        purpose = _fit(_purposes.FILES, writers, is_server=False)
+        return _opened.SqliteDatabase(_find_file(path, purpose), purpose=purpose)
     if url == IN_MEMORY:
         return _opened.SqliteDatabase(purpose=_purposes.FILES)
     concern = _concerns.FILES
     database: Database = _load_postgres().PostgresDatabase(url, None, _LONG, readers=2, writers=1, concern=concern)
     return database
+
+
+def list_files(url: str, *, history: bool, files: bool) -> "list[tuple[Path, _purposes.Purpose]]":
+    """Return what a URL of SQLite keeps, in which files: the ledger, and the history and the files where wanted."""
+    path = sqlite_path(url)
+    wanted = (_purposes.LEDGER, True), (_purposes.HISTORY, history), (_purposes.FILES, files)
+    return [] if path is None else [(_find_file(path, purpose), purpose) for purpose, is_wanted in wanted if is_wanted]
+
+
+def _find_file(path: Path, purpose: "_purposes.Purpose") -> Path:
+    """Return where the file of a purpose is, beside that of the ledger."""
+    return path.with_name(f"{path.stem}{purpose.ending}{path.suffix}")
+
+
+def _fit(purpose: "_purposes.Purpose", writers: Writers, *, is_server: bool) -> "_purposes.Purpose":
+    """Return the purpose of a file as this process opens it."""
+    writer = writers.get(purpose.series)
+    return replace(purpose, is_alone=is_server or writer is not None, writer=writer)
 
 
 def sqlite_path(url: str) -> Path | None:
@@ -167,7 +197,7 @@ def _make_in_memory(wanted: _Wanted) -> Ledger:
 
 
 def _make_sqlite(wanted: _Wanted) -> Ledger:
-    purpose = replace(_purposes.LEDGER, is_alone=wanted.is_server)
+    purpose = _fit(_purposes.LEDGER, wanted.writers, is_server=wanted.is_server)
     database = _opened.SqliteDatabase(sqlite_path(wanted.url), purpose=purpose)
     return _ledger.DatabaseLedger(database, wanted.bounds, wanted.make_answer)
 

@@ -104,7 +104,11 @@ class Settings(
         description="Services of which more is said, such as credentials and filters: the path of a file in JSON or "
         "YAML, or its text in JSON.",
     )
-    workers: int = Field(default=1, ge=1, description="Server processes; each has its own threads and limits.")
+    workers: int = Field(
+        default=1,
+        ge=1,
+        description="Server processes; each has its own threads and limits, and all share what is remembered.",
+    )
     reload: bool = Field(default=False, description="Watch the tools' files and load them again when they change.")
     allow_empty: bool = Field(
         default=False,
@@ -130,8 +134,8 @@ class Settings(
     store: str | None = Field(
         default=None,
         description="Where approvals, cut results and what tools remember are kept: `sqlite:///path` in a file, "
-        "`postgresql://user:password@host:5432/database` in a database, `memory://` until the process ends. The "
-        "default of `sidecall serve` is `sqlite:///.sidecall/ledger.db`.",
+        "`postgresql://user:password@host:5432/database` in a database, `memory://` until the server ends. All "
+        "workers share it. The default of `sidecall serve` is `sqlite:///.sidecall/ledger.db`.",
     )
     max_body_bytes: int = Field(default=4 * 1024 * 1024, ge=1024, description="Largest request body, in bytes.")
     max_body_bytes_in_flight: int = Field(
@@ -170,7 +174,7 @@ class Settings(
         default=3600.0, gt=0, allow_inf_nan=False, description="Seconds that results which were cut are kept whole."
     )
     max_artifact_bytes: int = Field(
-        default=32 * 1024 * 1024, ge=0, description="Most bytes of such results kept together, per worker."
+        default=32 * 1024 * 1024, ge=0, description="Most bytes of such results kept together."
     )
     max_artifact_bytes_per_caller: int | None = Field(
         default=None, ge=1, description="Most bytes of them and of uploads that one caller keeps; more uploads get 429."
@@ -191,7 +195,7 @@ class Settings(
     max_approvals: int = Field(
         default=5000,
         ge=1,
-        description="Most approvals that wait or run, per worker, within SIDECALL_MAX_WAITING_BYTES; more are answered "
+        description="Most approvals that wait or run, within SIDECALL_MAX_WAITING_BYTES; more are answered "
         "with 503. What is answered does not count.",
     )
     max_approval_rules: int = Field(
@@ -203,8 +207,8 @@ class Settings(
     max_waiting_bytes: int = Field(
         default=32 * 1024 * 1024,
         ge=1024,
-        description="Most bytes of approvals kept together, with their calls and answers and 4 KiB beside each, per "
-        "worker; what is answered makes room, and more are answered with 503.",
+        description="Most bytes of approvals kept together, with their calls and answers and 4 KiB beside each; "
+        "what is answered makes room, and more are answered with 503.",
     )
     max_store_bytes: int = Field(
         default=16 * 1024 * 1024,

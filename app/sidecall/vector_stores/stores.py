@@ -47,8 +47,7 @@ class VectorStores:
             StoreUnfit: The database cannot be used by this program.
         """
         await self._database.open()
-        is_alone = self._database.dialect == "sqlite"
-        before = self._clock() if is_alone else self._clock() - GIVEN_UP
+        before = self._clock() - GIVEN_UP if self._database.is_shared else self._clock()
 
         async def give_up() -> None:
             await self._database.write("give_up_members", "in_progress", before, _ENDED)

@@ -1,13 +1,15 @@
-"""A round of signing in that is begun at one worker is ended at another, where they share a PostgreSQL."""
+"""A round of signing in that is begun at one worker is ended at another, where they share a PostgreSQL or a file."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from sidecall import Registry
+from sidecall.cli.starting.sharing import sharing_files
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.auth.oauth.mail import TOOLS
@@ -20,15 +22,25 @@ __all__ = ["cluster", "emptied_url"]
 HEADERS = {"X-Caller": "agent", "X-Tenant": "two"}
 
 
+@pytest.fixture(params=["postgres", "file"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Name a place that both share."""
+    if request.param == "file":
+        return f"sqlite:///{tmp_path}/shared.db"
+    return str(request.getfixturevalue("emptied_url"))
+
+
 @pytest.fixture
 async def workers(
-    settings: dict[str, Any], provider: LocalProvider, emptied_url: str
+    settings: dict[str, Any], provider: LocalProvider, store: str
 ) -> AsyncIterator[list[httpx.AsyncClient]]:
     """Two of them, asked one by one: behind one port nobody could say which of them answers."""
     clients = []
     async with AsyncExitStack() as stack:
+        wanted = Settings(**{**settings, "store": store, "workers": 2})
+        wanted, writers = stack.enter_context(sharing_files(wanted))
         for _ in range(2):
-            app = create_app(Settings(**{**settings, "store": emptied_url, "workers": 2}), Registry(TOOLS))
+            app = create_app(wanted, Registry(TOOLS), writers=writers)
             await stack.enter_async_context(app.router.lifespan_context(app))
             transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
             client = httpx.AsyncClient(transport=transport, base_url=PUBLIC_URL, headers=HEADERS)

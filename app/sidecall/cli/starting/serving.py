@@ -19,10 +19,13 @@ from sidecall.cli.listening import find_address, listen, refuse_open
 from sidecall.cli.moved import find_unmet
 from sidecall.cli.starting.empty import refuse_empty
 from sidecall.cli.starting.given import load_registry, read_settings, write_count
+from sidecall.cli.starting.sharing import sharing_files
 from sidecall.cli.store import choose_store
 from sidecall.core.errors import InvalidToolOption, SidecallError
+from sidecall.core.overload import StoreUnfit
 from sidecall.http.backlog import Backlog
 from sidecall.http.system_refusals import word_system_refusal
+from sidecall.ledger.opening import NO_WRITERS, Writers
 from sidecall.lifecycle import Lifecycle, Patience
 from sidecall.main import create_app
 from sidecall.registry import Registry
@@ -71,9 +74,19 @@ def serve(
     if settings.workers == 1:
         _serve_alone(settings, registry, tell)
     else:
-        seconds = settings.drain_grace + settings.drain_timeout + LAST_STEPS
-        work, sock = partial(_serve_in_worker, settings), listen(settings, 2048)
-        sys.exit(Supervisor(settings.workers, work, sock, seconds, tell).run())
+        sys.exit(_supervise(settings, tell))
+
+
+def _supervise(settings: Settings, on_started: Callable[[], None]) -> int:
+    """Have workers serve, and return the exit code."""
+    seconds = settings.drain_grace + settings.drain_timeout + LAST_STEPS
+    try:
+        with sharing_files(settings) as (shared, writers):
+            work, sock = partial(_serve_in_worker, shared, writers), listen(settings, 2048)
+            return Supervisor(settings.workers, work, sock, seconds, on_started).run()
+    except StoreUnfit as error:
+        logger.error("%s", error.message)
+        return REFUSED
 
 
 def _warn_of_unmet(registry: Registry) -> None:
@@ -138,13 +151,13 @@ def _serve_alone(settings: Settings, registry: Registry, on_started: Callable[[]
         sys.exit(REFUSED)
 
 
-def _serve_in_worker(settings: Settings, sock: socket.socket, on_started: Callable[[], None]) -> None:
+def _serve_in_worker(settings: Settings, writers: Writers, sock: socket.socket, on_started: Callable[[], None]) -> None:
     """Serve in a worker process, which loads the tools for itself."""
     leave_on(signal.SIGTERM, signal.SIGINT)
     _begin_to_log(settings)
     leave_on(signal.SIGTERM, signal.SIGINT, end=leave_at_once)
     try:
-        _serve(settings, load_registry(settings), on_started, sock)
+        _serve(settings, load_registry(settings), on_started, sock, writers)
     except SidecallError as error:
         logger.error("%s", error.message)
         sys.exit(START_REFUSED)
@@ -155,10 +168,11 @@ def _serve(
     registry: Registry,
     on_started: Callable[[], None],
     sock: socket.socket | None = None,
+    writers: Writers = NO_WRITERS,
 ) -> None:
     lifecycle = Lifecycle()
     room = RequestRoom(settings.max_body_bytes_in_flight, settings.max_body_bytes, Backlog(settings.max_unread_bytes))
-    config = _make_config(settings, create_app(settings, registry, lifecycle, room.unread))
+    config = _make_config(settings, create_app(settings, registry, lifecycle, room.unread, writers=writers))
     gc.collect()
     _spare_the_collector()
     give_memory_back()

@@ -32,6 +32,7 @@ class LateDatabase:
     """
 
     dialect: Dialect = "sqlite"
+    is_shared = False
 
     def __init__(self) -> None:
         """Prepare; nothing is made."""

@@ -20,6 +20,10 @@ class Database(Protocol):
         """Which database it is."""
 
     @property
+    def is_shared(self) -> bool:
+        """Whether other processes may write it at the same time."""
+
+    @property
     def trouble(self) -> str | None:
         """Why it cannot be used just now, in words for an operator; None when it can."""
 

@@ -24,6 +24,7 @@ from sidecall.ledger.sql.lost_answers import MakeAnswer
 from sidecall.ledger.sql.rates import SqlRates
 from sidecall.ledger.sql.rules import SqlRules
 from sidecall.ledger.sql.secrets import SqlSecrets
+from sidecall.ledger.sql.sqlite.workers import WorkerHeartbeat, name_worker
 
 logger = logging.getLogger("sidecall")
 
@@ -49,10 +50,11 @@ class DatabaseLedger(Ledger):
             make_answer: Makes the message of a call that failed.
             silence: Seconds without a sign of life after which another server counts as ended.
         """
-        owner = uuid4().hex
+        are_workers = database.dialect == "sqlite" and database.is_shared
+        owner = name_worker() if are_workers else uuid4().hex
         self._make_answer = make_answer
-        heartbeat = Heartbeat(database, owner, silence)
-        # What one server keeps another may not take for expired, though their clocks differ; a file has one server.
+        heartbeat = (WorkerHeartbeat if are_workers else Heartbeat)(database, owner, silence)
+        # What one server keeps another may not take for expired, though their clocks differ; a file is of one machine.
         clock = time.time if database.dialect == "sqlite" else heartbeat.estimate_time
         self._decisions = SqlApprovals(
             database, owner, bounds.approval_ttl, bounds.max_approvals, bounds.max_waiting_bytes, clock
@@ -67,7 +69,7 @@ class DatabaseLedger(Ledger):
         calls, queue = SqlCalls(database, bounds.calls), SqlCallQueue(database)
         super().__init__(self._decisions, self._contents, self._items, calls, queue, database, owner, self._kept_rules)
         self.heartbeat = heartbeat
-        self._call_rates = SqlRates(database) if self.is_shared else None
+        self._call_rates = SqlRates(database) if database.dialect == "postgres" else None
         self.rates = self._call_rates
         self.audit = SqlAudit(database, bounds.audit_ttl, bounds.max_audit_entries)
         self.secrets = SqlSecrets(database, bounds.max_secrets)
@@ -102,7 +104,7 @@ class DatabaseLedger(Ledger):
 
     async def _begin(self) -> None:
         """Register this server, and answer the calls of one before it."""
-        if not self.is_shared:  # A file has one process, so whoever else is named in it is gone.
+        if not self.is_shared:  # One process has it, so whoever else is named in it is gone.
             await self.database.write("forget_servers", math.inf)
         await self.heartbeat.beat()
         if not self.is_shared:

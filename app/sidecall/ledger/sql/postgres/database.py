@@ -48,6 +48,7 @@ class PostgresDatabase:
     """
 
     dialect: Dialect = "postgres"
+    is_shared = True
 
     def __init__(
         self,

@@ -13,27 +13,87 @@ from pickle import PickleBuffer
 from typing import Any, cast
 
 from sidecall.core.overload import StoreUnfit
+from sidecall.ledger.sql.sqlite.messages import Messages, pack_message
 from sidecall.ledger.sql.sqlite.pen import Hear, Order, Usable
-from sidecall.ledger.sql.sqlite.process import Messages, pack_message
 from sidecall.ledger.sql.sqlite.purposes import Purpose
 from sidecall.ledger.sql.sqlite.writer import LARGE
 
 # The path goes first, since Sidecall itself may lie on a part of it that only this process knows.
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from sidecall.ledger.sql.sqlite.process import write_for_server; write_for_server(*sys.argv[2:])"
+    "import sidecall.ledger.sql.sqlite.process as process; getattr(process, sys.argv[2])(*sys.argv[3:])"
 )
+_FOR_SERVER = "write_for_server"
 _CHUNK = 65_536
 _SECONDS_TO_END = 2.0
 # Seconds in which a file must be open, what was left in its log read, and its tables brought up to date.
 _SECONDS_TO_OPEN = 60.0
 
 
-class HandInProcess:
+class LinkedHand:
+    """Write in another process, by a socket to it."""
+
+    _link: socket.socket
+    _transport: asyncio.WriteTransport
+
+    def __init__(self, path: Path) -> None:
+        """Name the file."""
+        self._path = path
+
+    def await_opening(self) -> Usable:
+        """Wait until the process has opened the file.
+
+        Raises:
+            StoreUnfit: It cannot be used.
+        """
+        self._messages = Messages()
+        self._link.settimeout(_SECONDS_TO_OPEN)
+        while piece := self._receive():
+            for found in self._messages.feed(piece):
+                if isinstance(found, Usable):
+                    return found
+                if isinstance(found, int):
+                    self.note_process(found)
+                    continue
+                kind, why = found
+                raise kind(why)
+        raise StoreUnfit(f"The process that writes {self._path} has ended before it could open it.")
+
+    def note_process(self, pid: int) -> None:
+        """Note which process it is that writes; it says so where somebody else has started it."""
+
+    def _receive(self) -> bytes:
+        try:
+            return self._link.recv(_CHUNK)
+        except TimeoutError:
+            raise StoreUnfit(f"{self._path} could not be opened in {_SECONDS_TO_OPEN:g} s.") from None
+
+    async def start(self, hear: Hear) -> None:
+        """Begin to write."""
+        self._link.setblocking(False)
+        loop = asyncio.get_running_loop()
+        transport, _ = await loop.create_unix_connection(lambda: _Listener(hear, self._messages), sock=self._link)
+        self._transport = cast("asyncio.WriteTransport", transport)
+
+    def send(self, group: Sequence[Order], *, is_large: bool) -> None:
+        """Let a group be written, together with what waits already."""
+        if not self._transport.is_closing():  # Else whoever waits is about to hear that.
+            self._transport.writelines(pack_message([_spare_copies(order) for order in group] if is_large else group))
+
+    def try_again(self, is_damaged: bool) -> None:
+        """Let it be tried whether the file can be used."""
+        self._transport.writelines(pack_message(is_damaged))
+
+    def finish(self) -> None:
+        """Write what was sent, and let go of the file."""
+        self._transport.write_eof()
+
+
+class HandInProcess(LinkedHand):
     """Write in a process of its own, which ends with this one, however that ends."""
 
     def __init__(self, path: Path, patience: float, purpose: Purpose) -> None:
-        self._path = path
+        super().__init__(path)
         self._series = purpose.series
         self._patience = patience
         self._process: subprocess.Popen[bytes] | None = None
@@ -51,59 +111,14 @@ class HandInProcess:
             )
         self._link, theirs = socket.socketpair()
         with theirs:
-            handed = theirs.fileno()
-            given = [json.dumps(sys.path), self._series, str(self._path), str(self._patience), str(handed)]
-            # In a session of its own, where Ctrl-C does not reach it: the server writes until it has drained.
-            self._process = subprocess.Popen(  # noqa: S603  the command is our own
-                [sys.executable, "-P", "-c", _PROGRAM, *given, str(os.getpid())],
-                stdin=subprocess.DEVNULL,
-                pass_fds=[handed],
-                start_new_session=True,
-            )
+            self._process = start_process(_FOR_SERVER, self._series, self._path, self._patience, theirs)
         try:
-            return self._await_opening()
+            return self.await_opening()
         except BaseException:
             self._link.close()
             self.give_up()
             self.forget()
             raise
-
-    def _await_opening(self) -> Usable:
-        messages = Messages()
-        self._link.settimeout(_SECONDS_TO_OPEN)
-        while piece := self._receive():
-            for found in messages.feed(piece):
-                if isinstance(found, Usable):
-                    return found
-                kind, why = found
-                raise kind(why)
-        raise StoreUnfit(f"The process that writes {self._path} has ended before it could open it.")
-
-    def _receive(self) -> bytes:
-        try:
-            return self._link.recv(_CHUNK)
-        except TimeoutError:
-            raise StoreUnfit(f"{self._path} could not be opened in {_SECONDS_TO_OPEN:g} s.") from None
-
-    async def start(self, hear: Hear) -> None:
-        """Begin to write."""
-        self._link.setblocking(False)
-        loop = asyncio.get_running_loop()
-        transport, _ = await loop.create_unix_connection(lambda: _Listener(hear), sock=self._link)
-        self._transport = cast("asyncio.WriteTransport", transport)
-
-    def send(self, group: Sequence[Order], *, is_large: bool) -> None:
-        """Let a group be written, together with what waits already."""
-        if not self._transport.is_closing():  # Else whoever waits is about to hear that.
-            self._transport.writelines(pack_message([_spare_copies(order) for order in group] if is_large else group))
-
-    def try_again(self, is_damaged: bool) -> None:
-        """Let it be tried whether the file can be used."""
-        self._transport.writelines(pack_message(is_damaged))
-
-    def finish(self) -> None:
-        """Write what was sent, and let go of the file."""
-        self._transport.write_eof()
 
     def give_up(self) -> None:
         """Kill the process; on a disk that is stuck it ends once that goes on."""
@@ -115,6 +130,24 @@ class HandInProcess:
         if self._process is not None:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_SECONDS_TO_END)
+
+
+def start_process(
+    function: str, series: str, path: Path, patience: float, handed: socket.socket
+) -> "subprocess.Popen[bytes]":
+    """Start a process that writes a file, and hand it a socket.
+
+    Raises:
+        OSError: The system has none left to give.
+    """
+    given = [json.dumps(sys.path), function, series, str(path), str(patience), str(handed.fileno()), str(os.getpid())]
+    # In a session of its own, where Ctrl-C does not reach it: the server writes until it has drained.
+    return subprocess.Popen(  # noqa: S603  the command is our own
+        [sys.executable, "-P", "-c", _PROGRAM, *given],
+        stdin=subprocess.DEVNULL,
+        pass_fds=[handed.fileno()],
+        start_new_session=True,
+    )
 
 
 def _spare_copies(order: Order) -> Order:
@@ -130,9 +163,9 @@ def _spare_copies(order: Order) -> Order:
 class _Listener(asyncio.Protocol):
     """Pass on what the process says, and that it has ended."""
 
-    def __init__(self, hear: Hear) -> None:
+    def __init__(self, hear: Hear, messages: Messages) -> None:
         self._hear = hear
-        self._messages = Messages()
+        self._messages = messages
 
     def data_received(self, data: bytes) -> None:
         for outcomes in self._messages.feed(data):

@@ -1,4 +1,4 @@
-"""SQLite, in a file of this process alone, or in memory."""
+"""SQLite, in a file of this process alone or of the workers of one server, or in memory."""
 
 import math
 import re
@@ -24,9 +24,11 @@ from sidecall.ledger.sql.statements import read_statements
 if TYPE_CHECKING:
     from sidecall.ledger.sql.sqlite import hand as _hand
     from sidecall.ledger.sql.sqlite import readers as _readers
+    from sidecall.ledger.sql.sqlite import shared_hand as _shared_hand
 else:
     _hand = Later("sidecall.ledger.sql.sqlite.hand")
     _readers = Later("sidecall.ledger.sql.sqlite.readers")
+    _shared_hand = Later("sidecall.ledger.sql.sqlite.shared_hand")
 
 _PLACEHOLDER = re.compile(r"\$(\d+)")
 _WHERE = "{where}"
@@ -64,8 +66,11 @@ class SqliteDatabase:
         # No other process sees what is in memory, nor does a disk hold it up; Windows hands on no sockets.
         hand: Hand = HandInThread(Pen(self._file))
         hangs_after = math.inf if path is None else hangs_after
-        if self._file.path is not None and purpose.is_apart and sys.platform != "win32":
+        if self._file.path is not None and purpose.writer is not None:
+            hand = _shared_hand.SharedHand(self._file.path, purpose.writer)
+        elif self._file.path is not None and purpose.is_apart and sys.platform != "win32":
             hand = _hand.HandInProcess(self._file.path, patience, purpose)
+        self.is_shared = purpose.writer is not None
         self._writer = Writer(hand, str(self._file), most_waiting, purpose, hangs_after)
         self._readers: _readers.Readers | None = None
 

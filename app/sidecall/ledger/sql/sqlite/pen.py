@@ -96,6 +96,11 @@ class Pen:
         """Whether there is no file that others could do anything to."""
         return self._file.in_memory
 
+    @property
+    def identity(self) -> FileIdentity | None:
+        """Which file was opened."""
+        return self._file.identity
+
     def open(self) -> Usable:
         """Open the file.
 

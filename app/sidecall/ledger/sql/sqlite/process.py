@@ -1,143 +1,185 @@
 """The process that writes a SQLite file: its work takes nothing from those whom the server answers meanwhile."""
 
 import os
-import pickle
 import select
 import signal
 import socket
-import struct
-from collections.abc import Iterator, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sidecall.core.overload import StoreUnfit
+from sidecall.ledger.sql.sqlite.clients import Client, as_sent
 from sidecall.ledger.sql.sqlite.file import SqliteFile
-from sidecall.ledger.sql.sqlite.pen import Order, Pen, Trouble
+from sidecall.ledger.sql.sqlite.pen import Order, Pen, Trouble, Usable
 from sidecall.ledger.sql.sqlite.purposes import PURPOSES
 
-# Between a server and the process that writes for it; both are of the same program, and nobody else has the socket.
-_NUMBER = struct.Struct("!I")
-# The head of a message of one part, as most are.
-_HEAD_OF_ONE = struct.Struct("!II")
-_CHUNK = 1 << 20
 # More in one commit would let the first of them wait for long.
 _LARGEST_GROUP = 1000
 # Seconds between two looks whether the server still lives, where the end of its socket does not say so.
 _LOOK = 1.0
+# Bytes of what a worker says of itself when it asks to be let in.
+_LONGEST = 32
 
 
-def pack_message(content: Any) -> list[bytes | memoryview]:
-    """Write a message in parts; each large one of what it holds is a part by itself, lest it is copied."""
-    apart: list[pickle.PickleBuffer] = []
-    body = pickle.dumps(content, pickle.HIGHEST_PROTOCOL, buffer_callback=apart.append)
-    if not apart and len(body) < _CHUNK:
-        return [_HEAD_OF_ONE.pack(1, len(body)) + body]
-    parts: list[bytes | memoryview] = [body, *(buffer.raw() for buffer in apart)]
-    head = _NUMBER.pack(len(parts)) + b"".join(_NUMBER.pack(len(part)) for part in parts)
-    return [head, *parts]
+class Service:
+    """Write for all who ask, what they ask for at the same time in one commit, and say to each what became of it.
 
+    Each that was told of trouble is refused until it asks to try again: what it sent before it heard of that was
+    not written, whatever the others do meanwhile.
+    """
 
-class Messages:
-    """Put messages together from the pieces in which they come."""
+    def __init__(self, pen: Pen, server: int, listener: socket.socket | None = None) -> None:
+        """Write for the process of this id; `listener` is where its workers ask to be let in, if it has some."""
+        self._pen = pen
+        self._server = server
+        self._listener = listener
+        self._is_ending = False
+        self._usable: Usable | None = None
+        self._clients: dict[int, Client] = {}
+        self._waiter = select.poll()
+        if listener is not None:
+            self._waiter.register(listener, select.POLLIN)
 
-    def __init__(self) -> None:
-        self._received = bytearray()
+    def admit(self, client: Client) -> None:
+        """Open the file, unless that was done, and write for this one from now on; it hears what is in the way."""
+        try:
+            self._usable = self._pen.open() if self._usable is None else Usable(self._pen.identity)
+        except StoreUnfit as error:
+            client.say((type(error), error.message))
+            client.close()
+            return
+        client.say(self._usable)
+        self._clients[client.fileno()] = client
 
-    def feed(self, piece: bytes) -> Iterator[Any]:
-        """Take the next piece, and yield each message that it completes."""
-        if not self._received and len(piece) > _HEAD_OF_ONE.size:
-            count, size = _HEAD_OF_ONE.unpack_from(piece)
-            if count == 1 and len(piece) == _HEAD_OF_ONE.size + size:
-                yield pickle.loads(memoryview(piece)[_HEAD_OF_ONE.size :])  # noqa: S301  of our own program
-                return
-        self._received += piece
-        while (ends := self._find_ends()) and len(self._received) >= ends[-1]:
-            body, *apart = (bytes(self._received[start:end]) for start, end in pairwise(ends))
-            del self._received[: ends[-1]]
-            yield pickle.loads(body, buffers=apart)  # noqa: S301  of our own program
+    def run(self) -> None:
+        """Write until nobody is left, and nobody may come."""
+        try:
+            while self._is_wanted():
+                self._take_turn()
+        finally:
+            if self._usable is not None:
+                self._pen.close()  # Before the sockets, by whose end the server knows that the file is free.
+            for client in self._clients.values():
+                client.close()
 
-    def _find_ends(self) -> list[int]:
-        """Find where the head of the next message and each of its parts end; empty while the head is not whole."""
-        if len(self._received) < _NUMBER.size:
-            return []
-        (count,) = _NUMBER.unpack_from(self._received)
-        head = _NUMBER.size * (1 + count)
-        if len(self._received) < head:
-            return []
-        sizes = (_NUMBER.unpack_from(self._received, _NUMBER.size * place)[0] for place in range(1, count + 1))
-        return list(accumulate(sizes, initial=head))
+    def _is_wanted(self) -> bool:
+        is_orphan = os.getppid() != self._server
+        if is_orphan or self._is_ending:
+            self._stop_listening()
+            for client in list(self._clients.values()):
+                if (is_orphan and client.pid == self._server) or not client.lives:
+                    self._leave(client)
+        return bool(self._clients) or self._listener is not None
 
+    def _take_turn(self) -> None:
+        for client in self._clients.values():
+            if client.polled != client.awaited:  # Else the list would be made anew each time.
+                client.polled = client.awaited
+                self._waiter.register(client, client.polled)
+        ready = self._waiter.poll(_LOOK * 1000)
+        if not ready and self._usable is not None and (trouble := self._pen.look()) is not None:
+            self._tell(trouble)
+        received: list[tuple[Client, list[Order] | bool]] = []
+        for descriptor, _ in ready:
+            asking = self._clients.get(descriptor)
+            if asking is None:
+                self._accept()
+            else:
+                received += [(asking, message) for message in asking.receive()]
+        self._carry_out(received)
+        for client in [client for client in self._clients.values() if client.has_ended]:
+            self._leave(client)
 
-def _say(link: socket.socket, content: Any) -> None:
-    link.sendall(b"".join(pack_message(content)))
+    def _accept(self) -> None:
+        assert self._listener is not None
+        try:
+            said, descriptors, *_ = socket.recv_fds(self._listener, _LONGEST, 1, socket.MSG_DONTWAIT)
+        except OSError:  # Nobody is left who could ask.
+            return
+        if not descriptors:  # The server wants no more.
+            self._is_ending = True
+            return
+        client = Client(socket.socket(fileno=descriptors[0]), int(said))
+        client.say(os.getpid())
+        self.admit(client)
+
+    def _stop_listening(self) -> None:
+        if self._listener is not None:
+            self._waiter.unregister(self._listener)
+            self._listener = None
+
+    def _leave(self, client: Client) -> None:
+        del self._clients[client.fileno()]
+        self._waiter.unregister(client)
+        if self._clients or self._listener is not None:  # Else the file is let go of first.
+            client.close()
+
+    def _carry_out(self, received: Sequence[tuple[Client, list[Order] | bool]]) -> None:
+        """Carry out what has come meanwhile; groups together."""
+        group: list[Order] = []
+        shares: list[tuple[Client, int]] = []
+        for client, message in received:
+            if isinstance(message, bool) or len(group) >= _LARGEST_GROUP:
+                self._write(group, shares)
+                group, shares = [], []
+            if isinstance(message, bool):
+                self._try_again(client, is_damaged=message)
+            elif client.trouble is not None:
+                client.say(client.trouble)
+            else:
+                group += message
+                shares.append((client, len(message)))
+        self._write(group, shares)
+
+    def _write(self, group: Sequence[Order], shares: Sequence[tuple[Client, int]]) -> None:
+        if not group:
+            return
+        outcomes = self._pen.write(group)
+        if isinstance(outcomes, Trouble):
+            self._tell(outcomes)
+            return
+        outcomes = as_sent(outcomes)
+        place = 0
+        answers: dict[Client, list[Any]] = {}
+        for client, count in shares:
+            answers.setdefault(client, []).extend(outcomes[place : place + count])
+            place += count
+        for client, answer in answers.items():
+            client.say(answer)
+
+    def _try_again(self, client: Client, *, is_damaged: bool) -> None:
+        outcome = self._pen.try_again(is_damaged)
+        client.trouble = outcome if isinstance(outcome, Trouble) else None
+        client.say(outcome)
+        if isinstance(outcome, Trouble):
+            self._tell(outcome)
+
+    def _tell(self, trouble: Trouble) -> None:
+        """Let all hear of trouble who do not know of any."""
+        for client in self._clients.values():
+            if client.trouble is None:
+                client.trouble = trouble
+                client.say(trouble)
 
 
 def write_for_server(series: str, path: str, patience: str, descriptor: str, server: str) -> None:
     """Write a file for a server, until that ends or wants no more."""
+    service = Service(_prepare(series, path, patience, server), int(server))
+    service.admit(Client(socket.socket(fileno=int(descriptor)), int(server)))
+    service.run()
+
+
+def write_for_workers(series: str, path: str, patience: str, descriptor: str, server: str) -> None:
+    """Write a file for the workers of a server, until that wants no more and all of them have ended."""
+    with socket.socket(fileno=int(descriptor)) as listener:
+        Service(_prepare(series, path, patience, server), int(server), listener).run()
+
+
+def _prepare(series: str, path: str, patience: str, server: str) -> Pen:
     # The server decides when it is over: after what runs in it has ended, which may write to the last.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    purpose = next(one for one in PURPOSES if one.series == series)
-    pen = Pen(SqliteFile(Path(path), float(patience), purpose, holder=int(server)))
-    with socket.socket(fileno=int(descriptor)) as link:
-        try:
-            usable = pen.open()
-        except StoreUnfit as error:
-            _say(link, (type(error), error.message))
-            return
-        try:
-            _say(link, usable)
-            _serve(pen, link, int(server))
-        except ConnectionError:  # The server has gone.
-            pass
-        finally:
-            pen.close()  # Before the socket, by whose end the server knows that the file is free.
-
-
-def _serve(pen: Pen, link: socket.socket, server: int) -> None:
-    messages = Messages()
-    waiter = select.poll()
-    waiter.register(link, select.POLLIN)
-    while os.getppid() == server:
-        if not waiter.poll(_LOOK * 1000):
-            if (trouble := pen.look()) is not None:
-                _say(link, trouble)
-            continue
-        piece = link.recv(_CHUNK)
-        if not piece:
-            return
-        for reply in _carry_out(pen, list(messages.feed(piece))):
-            _say(link, reply)
-
-
-def _carry_out(pen: Pen, received: list[list[Order] | bool]) -> Iterator[Any]:
-    """Carry out what has come meanwhile; groups together."""
-    group: list[Order] = []
-    for message in received:
-        is_trial = isinstance(message, bool)
-        if not isinstance(message, bool):
-            group += message
-        if group and (is_trial or len(group) >= _LARGEST_GROUP):
-            yield _write(pen, group)
-            group = []
-        if isinstance(message, bool):
-            yield pen.try_again(message)
-    if group:
-        yield _write(pen, group)
-
-
-def _write(pen: Pen, group: Sequence[Order]) -> list[Any] | Trouble:
-    outcomes = pen.write(group)
-    if isinstance(outcomes, Trouble):
-        return outcomes
-    return [_as_sent(outcome) if isinstance(outcome, Exception) else outcome for outcome in outcomes]
-
-
-def _as_sent(error: Exception) -> Exception:
-    """Return an error that can be sent."""
-    try:
-        pickle.loads(pickle.dumps(error))  # noqa: S301  just written
-    except Exception:
-        return ValueError(str(error))
-    return error
+    purpose = replace(next(one for one in PURPOSES if one.series == series), is_apart=True)
+    return Pen(SqliteFile(Path(path), float(patience), purpose, holder=int(server)))

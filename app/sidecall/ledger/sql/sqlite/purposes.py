@@ -1,5 +1,7 @@
 """What a SQLite file is for; each purpose has files of its own."""
 
+import socket
+
 from sidecall.dataclasses import dataclass
 
 
@@ -10,7 +12,8 @@ class Purpose:
     `sign` is a table that no other kind of file has, from its first version on. `is_apart` says that a process of
     its own writes it: what happens to that, or takes long there, is no matter of the server's other work. `is_alone`
     says that nobody else in this process opens the file, as in one that is a server's; `is_seldom` that what is written
-    is not waited for, or seldom, so that a full disk has to be looked for.
+    is not waited for, or seldom, so that a full disk has to be looked for. `writer` leads to the process that
+    writes it for several, where one does; `ending` is what the name of the file has beyond that of the ledger's.
     """
 
     series: str
@@ -20,6 +23,8 @@ class Purpose:
     is_apart: bool
     is_alone: bool = False
     is_seldom: bool = True
+    writer: socket.socket | None = None
+    ending: str = ""
 
 
 LEDGER = Purpose(
@@ -31,6 +36,14 @@ HISTORY = Purpose(
     "the history",
     "calls that end are kept in memory as far as there is room",
     is_apart=True,
+    ending=".history",
 )
-FILES = Purpose("sqlite_files", "vector_stores", "the files", "files can be neither sent nor searched", is_apart=False)
+FILES = Purpose(
+    "sqlite_files",
+    "vector_stores",
+    "the files",
+    "files can be neither sent nor searched",
+    is_apart=False,
+    ending=".files",
+)
 PURPOSES = (LEDGER, HISTORY, FILES)

@@ -1,0 +1,56 @@
+"""Let all workers of a server share what is remembered in files."""
+
+import logging
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+from sidecall.core.overload import StoreUnfit
+from sidecall.later import Later
+from sidecall.ledger.opening import IN_MEMORY, Writers, list_files
+from sidecall.settings import Settings
+
+if TYPE_CHECKING:
+    from sidecall.ledger.sql.sqlite import shared_writer as _shared_writer
+else:
+    _shared_writer = Later("sidecall.ledger.sql.sqlite.shared_writer")
+
+logger = logging.getLogger("sidecall")
+
+
+@contextmanager
+def sharing_files(settings: Settings) -> Iterator[tuple[Settings, Writers]]:
+    """Keep a process at work for each file that the settings want, and give settings and writers for the workers.
+
+    What one process would keep in memory is in files for as long as the workers run, since all of them need it.
+
+    Raises:
+        StoreUnfit: There is no place for such files.
+    """
+    with ExitStack() as stack:
+        if settings.store == IN_MEMORY:
+            settings = settings.model_copy(
+                update={"store": f"sqlite:///{stack.enter_context(_make_folder())}/ledger.db"}
+            )
+        is_kept, has_files = settings.history != "off", "file_search" in settings.toolkits
+        writers = {}
+        for path, purpose in list_files(settings.store or IN_MEMORY, history=is_kept, files=has_files):
+            writer = _shared_writer.SharedWriter(path, purpose)
+            writer.open()
+            stack.callback(writer.close)
+            writers[purpose.series] = writer.socket
+        yield settings, writers
+
+
+def _make_folder() -> "tempfile.TemporaryDirectory[str]":
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="sidecall-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise StoreUnfit(
+            f"Several workers share what is remembered in a file, and none can be made in a folder for temporary files "
+            f"({error.strerror}): name a store in SIDECALL_STORE, set TMPDIR to a folder that can be written, or leave "
+            "out --workers."
+        ) from error
+    logger.info("the workers share what is remembered, in %s, until they end", folder.name)
+    return folder
