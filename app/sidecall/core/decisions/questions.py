@@ -22,18 +22,28 @@ def asks_inside(function: Callable[..., Any]) -> bool:
 
 
 def _reach_question(functions: Iterable[FunctionType]) -> bool:
+    return any(map(_names_question, _list_reached(functions)))
+
+
+def list_named(function: Any) -> dict[str, Any]:
+    """List by their names what a function or a tool, and what it calls in its own module, names of that module."""
+    reached = _list_reached(_find_functions([function], None))
+    known = ((name, one.__globals__) for one in reached for name in _list_names(one.__code__))
+    return {name: module[name] for name, module in known if name in module}
+
+
+def _list_reached(functions: Iterable[FunctionType]) -> Iterator[FunctionType]:
+    """Give these functions, and those that they call in their own modules."""
     waiting, seen = list(functions), set[CodeType]()
     while waiting:
         function = waiting.pop()
         if function.__code__ in seen:
             continue
         seen.add(function.__code__)
-        if _names_question(function):
-            return True
+        yield function
         module = function.__globals__
         named = [module[name] for name in _list_names(function.__code__) if name in module]
         waiting += _find_functions([*named, *_list_closed(function)], module)
-    return False
 
 
 def _is_marked(module: Mapping[str, Any]) -> bool:
