@@ -263,6 +263,46 @@ def sum_up(a: int) -> int:
     """
     return add(a).result()
 '''
+BY_A_CLASS = """
+from langchain_core.tools import BaseTool
+from langgraph.func import entrypoint, task
+
+
+@task
+def add(a: int) -> int:
+    return a + 1
+
+
+@entrypoint()
+def flow(a: int) -> int:
+    return add(a).result()
+
+
+def _help(a: int) -> int:
+    return [add(n).result() for n in range(a)][0]
+
+
+class SumUp(BaseTool):
+    name: str = "sum_up"
+    description: str = "Sum up."
+
+    def _run(self) -> int:
+        return self._go()
+
+    def _go(self) -> int:
+        return _help(1)
+
+
+class Flow(BaseTool):
+    name: str = "run_flow"
+    description: str = "Run it."
+
+    def _run(self) -> int:
+        return flow.invoke(1)
+
+
+sum_up, run_flow = SumUp(), Flow()
+"""
 RUNS_AGENTS = """
 from agents import Agent, Runner, handoff, ApplyPatchTool
 
@@ -290,6 +330,14 @@ PATCH = (
                 "add, a task, runs only in an entrypoint of LangGraph; call a plain function"
             ],
             id="a task",
+        ),
+        pytest.param(
+            BY_A_CLASS,
+            [
+                "warning sum_up asks in it.SumUp for what is not here: "
+                "add, a task, runs only in an entrypoint of LangGraph; call a plain function"
+            ],
+            id="a task, by a method",
         ),
         pytest.param(GOOD.replace("sidecall", "agents.ours") + RUNS_AGENTS, [f"warning it.py:17 {PATCH}"], id="agents"),
     ],

@@ -1,6 +1,7 @@
 """Tools that call LangGraph's functions find here what a running graph would give them."""
 
 import sys
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, TypedDict
 
@@ -65,6 +66,25 @@ async def test_the_store_passes_for_one_of_langgraphs() -> None:
     message = await run(tool(who), {"q": "x"}, context={"user": "ada"}, store=ItemStore(MemoryItems()))
 
     assert message.content == "ada ada True x"
+
+
+@dataclass
+class Context:
+    """What the program says of its user."""
+
+    user: str
+
+
+async def test_an_object_of_this_process_is_the_context_itself() -> None:
+    """As a graph with a context_schema gives it."""
+
+    @langchain_tool
+    def who(q: str, config: RunnableConfig) -> str:
+        """Say who."""
+        context = get_runtime(Context).context
+        return f"{isinstance(context, Context)} {context.user} {config['configurable']} {q}"
+
+    assert (await run(tool(who), {"q": "x"}, context=Context("ada"))).content == "True ada {} x"
 
 
 async def test_nobody_sees_what_is_there_for_langgraph() -> None:

@@ -124,9 +124,10 @@ def _forget(_: Any) -> None:
     """Take what `interrupt` writes into a checkpoint; here the approval keeps it."""
 
 
-def _show(context: ToolContext) -> dict[str, Any]:
-    conversation = name_conversation(context.headers, context.context)
-    return {**({} if conversation is None else {"thread_id": conversation}), **context.context}
+def _show(context: ToolContext[Any]) -> dict[str, Any]:
+    sent = context.context if isinstance(context.context, Mapping) else {}
+    conversation = name_conversation(context.headers, sent)
+    return {**({} if conversation is None else {"thread_id": conversation}), **sent}
 
 
 def _make_runtime(context: ToolContext) -> Any:

@@ -5,6 +5,7 @@ import inspect
 from typing import Any
 
 from sidecall.authoring.methods import only_refuses
+from sidecall.core.decisions.questions import list_named
 from sidecall.schema.foreign import is_instance_of
 
 _PACKAGE = "langchain_core"
@@ -29,12 +30,7 @@ def make_runnable(it: Any) -> Any:
 def find_lost(it: Any) -> tuple[str, ...]:
     """Name what a tool calls that there is in a running graph alone: what `@task` of LangGraph has made."""
     written = [one for one in (getattr(it, "func", None), getattr(it, "coroutine", None)) if one is not None]
-    functions = [inspect.unwrap(one) for one in written or [it._run, it._arun]]
-    named = [
-        (name, getattr(one, "__globals__", {}).get(name))
-        for one in functions
-        for name in getattr(getattr(one, "__code__", None), "co_names", ())
-    ]
+    named = [(name, value) for one in written or [it] for name, value in list_named(one).items()]
     tasks = dict.fromkeys(name for name, value in named if is_instance_of(value, "langgraph", "_TaskFunction"))
     return tuple(f"{name}, a task, runs only in an entrypoint of LangGraph; call a plain function" for name in tasks)
 

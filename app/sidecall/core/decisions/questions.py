@@ -22,21 +22,34 @@ def asks_inside(function: Callable[..., Any]) -> bool:
 
 
 def _reach_question(functions: Iterable[FunctionType]) -> bool:
+    reached = _list_reached(functions)
+    return any(_names_question(it) or any(map(_is_asked_about, _list_values(it))) for it in reached)
+
+
+def list_named(function: Any) -> dict[str, Any]:
+    """List by their names what a function or a tool, and what it calls in its own module, names of that module."""
+    reached = _list_reached(_find_functions([function], None))
+    known = ((name, one.__globals__) for one in reached for name in _list_names(one.__code__))
+    return {name: module[name] for name, module in known if name in module}
+
+
+def _list_reached(functions: Iterable[FunctionType]) -> Iterator[FunctionType]:
+    """Give these functions, and those that they call in their own modules."""
     waiting, seen = list(functions), set[CodeType]()
     while waiting:
         function = waiting.pop()
         if function.__code__ in seen:
             continue
         seen.add(function.__code__)
-        if _names_question(function):
-            return True
+        yield function
         module = function.__globals__
-        named = [module[name] for name in _list_names(function.__code__) if name in module]
-        named += _list_closed(function)
-        if any(map(_is_asked_about, named)):
-            return True
-        waiting += _find_functions(named, module)
-    return False
+        waiting += _find_functions(_list_values(function), module)
+
+
+def _list_values(function: FunctionType) -> list[Any]:
+    """List what a function names of its module, and what it is closed over."""
+    module = function.__globals__
+    return [*(module[name] for name in _list_names(function.__code__) if name in module), *_list_closed(function)]
 
 
 def _is_marked(module: Mapping[str, Any]) -> bool:
