@@ -70,6 +70,25 @@ def test_values_are_counted(text: bytes, count: int) -> None:
     assert holds_more(text, count - 1) is True
 
 
+@pytest.mark.parametrize("form", ["[%s]", '{"a": {"b": [[%s]]}}', '{"a": 1, "b": "1", "c": [true, %s]}'])
+@pytest.mark.parametrize(("digits", "count", "is_taken"), [(4000, 25, True), (4000, 26, False), (301, 400, False)])
+def test_long_numbers_have_so_many_digits_together(form: str, digits: int, count: int, is_taken: bool) -> None:
+    """Wherever they stand; they take long to read and to write."""
+    text = (form % ",".join(["-" + "7" * digits] * count)).encode()
+
+    if is_taken:
+        assert parse_json(text)
+    else:
+        with pytest.raises(ValueError, match="numbers of more than 300 digits with more than 100,000 together"):
+            parse_json(text)
+
+
+@pytest.mark.parametrize("value", ["1" * 4_000_000, ["9" * 4000] * 100, [10**299] * 5000, list(range(40_000))])
+def test_digits_of_texts_and_of_short_numbers_do_not_count(value: object) -> None:
+    """There may be any number of them."""
+    assert parse_json(json.dumps(value).encode()) == value
+
+
 def test_a_text_may_hold_so_many_values() -> None:
     """And one more is refused."""
     at_most = b"[" + b"0," * (MOST_VALUES - 2) + b"0]"

@@ -266,6 +266,9 @@ BY_REQUEST: dict[str, Provoke] = {
     "values in a body, at every depth": _sent("[" + "{}," * 200 + "{}]", max_json_values=100),
     "levels of a body": _sent("[" * 250 + "]" * 250),
     "digits of a number": _sent('{"name": "echo", "args": {"text": %s}}' % ("1" * 4301)),
+    "digits of the numbers in a body that have more than 300, together": _sent(
+        f'{{"name": "echo", "args": {{"text": [{",".join(["1" * 4000] * 30)}]}}}}'
+    ),
     "calls in a batch": _batch,
     "characters of a caller's name": _name,
     "characters of `X-Sidecall-Context`": _context,

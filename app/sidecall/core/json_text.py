@@ -14,6 +14,12 @@ _LONG = 4096
 # a text that does not end goes to the end, and `++` and `*+` give nothing back.
 _BEFORE_VALUE = re.compile(rb',|[\[{](?!\s*+[\]}])|"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _QUOTE = ord('"')
+# Numbers of so many digits take long to read and to write, and together they may have so many.
+_LONG_NUMBER, MOST_DIGITS = 300, 100_000
+_LEAST_LONG = 10**_LONG_NUMBER
+# Two of these in a row, as many bytes apart, and there may be one.
+_STEP = _LONG_NUMBER // 2
+_MAYBE_LONG = re.compile(rb"\d\d")
 # Values that a text may hold: a model never writes as many, and they are parsed, checked and told of within 0.1 s.
 MOST_VALUES = 50_000
 
@@ -22,7 +28,8 @@ def parse_json(text: bytes, most: int | None = MOST_VALUES) -> Any:
     """Parse strictly, with a bound on everything.
 
     Refused are NaN, Infinity and numbers that round to it, nesting deeper than 200 levels, integers of over 4,300
-    digits, invalid UTF-8, lone surrogates, and more than `most` values, unless they have been counted before.
+    digits, more than 100,000 digits of integers of over 300 together, invalid UTF-8, lone surrogates, and more than
+    `most` values, unless they have been counted before.
 
     Raises:
         ValueError: The text is not such JSON; the message says where.
@@ -33,7 +40,18 @@ def parse_json(text: bytes, most: int | None = MOST_VALUES) -> Any:
     # In a long text it takes longer to look for such numbers than to look at all there are.
     if (len(text) > _LONG or _MAYBE_HUGE.search(text)) and not is_finite(value):
         raise ValueError("number out of range")
+    # First looked for in a part of the text: few have any.
+    if len(text) > MOST_DIGITS and _MAYBE_LONG.search(text[::_STEP]) and _count_digits(value) > MOST_DIGITS:
+        raise ValueError(f"numbers of more than {_LONG_NUMBER} digits with more than {MOST_DIGITS:,} together")
     return value
+
+
+def _count_digits(value: Any) -> int:
+    """Estimate how many digits the long whole numbers in a parsed value have together."""
+    if type(value) is int:
+        return int(value.bit_length() * math.log10(2)) if abs(value) >= _LEAST_LONG else 0
+    inner = value.values() if type(value) is dict else value if type(value) is list else ()
+    return sum(_count_digits(item) for item in inner if type(item) in _WITH_DIGITS)
 
 
 def holds_more(text: bytes, most: int) -> bool:
@@ -68,6 +86,7 @@ def is_finite(value: Any) -> bool:
 
 
 _NESTED = frozenset((float, dict, list))
+_WITH_DIGITS = frozenset((int, dict, list))
 
 
 def read_object(value: Any) -> Any:

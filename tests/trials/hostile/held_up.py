@@ -90,6 +90,7 @@ def _send_file(client: Client) -> httpx.Response:
 _VALUES = [f"text {number}" for number in range(49_000)]
 _TEXT = "x" * (4_194_304 - 1000)
 _BATCH = [{"name": "echo", "args": {"value": "x" * 32_000}, "id": f"call_{number}"} for number in range(128)]
+_LONG_NUMBER = int("9" * 4000)
 _LEAVE = "for n in range(12_000):\n    open(f'/workspace/{n}', 'w').write('')"
 _ADDED = "".join(f"+line {number}\n" for number in range(250_000))
 _PATCH = f"*** Begin Patch\n*** Add File: a.txt\n{_ADDED}*** End Patch\n"
@@ -117,7 +118,8 @@ _BODIES = [
     Case("arguments that do not fit", "49,000 of them", _call("add_all", {"numbers": _VALUES})),
     Case("arguments to be repaired", "49,000 of them", _call("add_all", {"numbers": list(map(str, range(49_000)))})),
     Case("names that there are not", "20,000 names", _call("add_all", {f"name{it}": 1 for it in range(20_000)})),
-    Case("numbers of many digits", "900 of 4,000", _call("echo", {"value": [int("9" * 4000)] * 900})),
+    Case("numbers of many digits", "25 of 4,000", _call("echo", {"value": [_LONG_NUMBER] * 25})),
+    Case("more of them, which are refused", "900 of 4,000", _call("echo", {"value": [_LONG_NUMBER] * 900})),
     Case("a batch", "128 calls, 4 MB", _send(_BATCH, "/tool_calls/batch")),
     Case("a batch as events", "128 calls, 4 MB", _send(_BATCH, "/tool_calls/batch", **_STREAM)),
 ]
