@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from secrets import randbelow
 from typing import Any
 
@@ -13,6 +14,7 @@ from pydantic_core import to_json
 
 from sidecall.core.calls.entry import CallEntry, CallStatus
 from sidecall.core.jsonable import to_plain
+from sidecall.core.waiting.reading import HeldPart, Pause, Pauses, Reading
 
 # What is kept of one call; beyond that the oldest that its tool has said is forgotten.
 _MOST = 256
@@ -50,6 +52,31 @@ class Happening:
         return self._written
 
 
+class Watcher:
+    """How much of what a tool has said one watcher has not taken yet."""
+
+    def __init__(self, said: int, size: int) -> None:
+        """Begin behind so many things that were said, of so many bytes together."""
+        self.reading = Reading()
+        self._said = said
+        self._size = size
+
+    def has_room(self, said: int, size: int) -> bool:
+        """Return whether it loses nothing where so much has been said, and is kept as far as there is room."""
+        return said - self._said <= 1 or (said - self._said <= _MOST and size - self._size <= _MOST_BYTES)
+
+    def take(self, said: int, size: int) -> None:
+        """Note that it has taken so much."""
+        self._said, self._size = said, size
+        self.reading.note_taken()
+        self.reading.wake()
+
+    def leave(self) -> None:
+        """Have nobody wait for it any more."""
+        self.reading.is_still = True
+        self.reading.wake()
+
+
 class Chronicle:
     """What was heard of one call; `changed` is set, and another put in its place, when there is more."""
 
@@ -60,6 +87,8 @@ class Chronicle:
         self._happenings: dict[int, Happening] = {}
         self._said: deque[int] = deque()
         self._size = 0
+        self.said = self.said_bytes = 0  # Since it began, kept or not.
+        self.watchers: tuple[Watcher, ...] = ()  # Looked at from other threads, too.
         self._standing = (-1, -1, 0.0)
 
     def note(self, entry: CallEntry) -> None:
@@ -81,6 +110,8 @@ class Chronicle:
         self._add(kind, body)
         self._said.append(self.last)
         self._size += len(body)
+        self.said += 1
+        self.said_bytes += len(body)
         while self._size > _MOST_BYTES or len(self._said) > _MOST:
             self._size -= self._happenings.pop(self._said.popleft()).size
 
@@ -89,6 +120,17 @@ class Chronicle:
         self._happenings[self.last] = Happening(self.last, kind, body)
         self.changed.set()
         self.changed = asyncio.Event()
+
+    @contextmanager
+    def watched(self) -> Iterator[Watcher]:
+        """Let generators wait for one more watcher, as long as it takes what they make."""
+        watcher = Watcher(self.said - len(self._said), self.said_bytes - self._size)
+        self.watchers = (*self.watchers, watcher)
+        try:
+            yield watcher
+        finally:
+            self.watchers = tuple(it for it in self.watchers if it is not watcher)
+            watcher.leave()
 
     def has_given(self, number: int) -> bool:
         """Return whether this is one of its numbers, or the one that it began behind."""
@@ -133,6 +175,11 @@ class Chronicles:
     def _choose_first(self) -> int:
         return randbelow(_MOST_FIRST) if self._is_shared else 0
 
+    def find_watchers(self, call_id: str) -> "tuple[Chronicle | None, tuple[Watcher, ...]]":
+        """Return the chronicle of a call, if it is held, and who watches it; from any thread."""
+        held = self._held.get(call_id)
+        return (None, ()) if held is None else (held[0], held[0].watchers)
+
     def release(self, call_id: str) -> None:
         """Keep a chronicle a while longer."""
         chronicle, count = self._held.pop(call_id)
@@ -174,13 +221,39 @@ class Teller:
         self._is_awake = False
         self._is_closed = False
 
-    def tell(self, kind: str, call_id: str, said: Mapping[str, Any]) -> None:
-        """Write down what a tool says, from any thread; what comes too fast for the loop takes the oldest's place."""
+    def tell(self, kind: str, call_id: str, said: Mapping[str, Any]) -> Pause | None:
+        """Write down what a tool says, from any thread; what comes too fast takes the oldest's place.
+
+        A part that a watcher would lose something by is held instead.
+        """
         if sum(len(text) for text in said.values() if type(text) is str) > _MOST_BYTES:
-            return
-        with suppress(ValueError, RuntimeError):  # What JSON cannot say, and a loop that has ended.
+            return None
+        with suppress(ValueError):  # What JSON cannot say.
             body = to_json(to_plain({"tool_call_id": call_id, **said}))
-            if len(body) <= _MOST_BYTES and self._queue(kind, body):
+            if len(body) <= _MOST_BYTES:
+                held = self._hold(body) if kind == "partial" else []
+                if held:
+                    return _HeldWords(held, partial(self._say, kind, body))
+                self._say(kind, body)
+        return None
+
+    def _hold(self, body: bytes) -> list[Pause]:
+        """Return what to wait for before this is said: watchers who have not taken what came before."""
+        chronicle, watchers = self._chronicles.find_watchers(self._call_id)
+        if chronicle is None:
+            return []
+
+        def has_room(watcher: Watcher) -> bool:
+            with self._chronicles.lock:
+                count, size = len(self._coming or ()), self._size
+            return watcher.has_room(chronicle.said + count + 1, chronicle.said_bytes + size + len(body))
+
+        late = [it for it in watchers if not it.reading.is_still and not has_room(it)]
+        return [HeldPart(it.reading, partial(has_room, it), _leave_nothing_out) for it in late]
+
+    def _say(self, kind: str, body: bytes) -> None:
+        if self._queue(kind, body):
+            with suppress(RuntimeError):  # The loop has ended.
                 self._loop.call_soon_threadsafe(self._write)
 
     def _queue(self, kind: str, body: bytes) -> bool:
@@ -212,3 +285,26 @@ class Teller:
             self._chronicle.note_status("running", self._attempt, beside)
         for kind, body in coming:
             self._chronicle.add(kind, body)
+
+
+class _HeldWords(Pauses):
+    """What waits until those who watch have taken what came before it."""
+
+    def __init__(self, pauses: list[Pause], say: Callable[[], None]) -> None:
+        super().__init__(pauses)
+        self._say = say
+
+    async def wait(self) -> None:
+        await super().wait()
+        self._say()
+
+    def wait_here(self, look: Callable[[], object]) -> None:
+        super().wait_here(look)
+        self._say()
+
+    def skip(self) -> None:
+        self._say()
+
+
+def _leave_nothing_out() -> None:
+    """Do nothing: it is said all the same, and the oldest goes."""

@@ -31,7 +31,7 @@ async def watch_call(
         UnknownCall: It was refused before it began, and is forgotten.
         StoreUnavailable: The ledger cannot be asked just now.
     """
-    with chronicles.watch(call_id, after) as chronicle:
+    with chronicles.watch(call_id, after) as chronicle, chronicle.watched() as watcher:
         if not chronicle.has_given(after):  # It was heard elsewhere, or so long ago that it is forgotten.
             after = 0
         while True:
@@ -42,8 +42,9 @@ async def watch_call(
                 while True:
                     changed = chronicle.changed
                     if happenings := chronicle.list_after(after):
-                        after = happenings[-1].number
+                        after, taken = happenings[-1].number, (chronicle.said, chronicle.said_bytes)
                         yield happenings
+                        watcher.take(*taken)  # Who asks for more has sent it.
                     if entry.has_ended:
                         yield entry
                         return
