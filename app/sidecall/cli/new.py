@@ -115,7 +115,8 @@ def _is_module(name: str) -> bool:
     if name in sys.stdlib_module_names or name == __name__.partition(".")[0]:
         return True
     spec = importlib.util.find_spec(name)
-    return bool(spec and spec.origin) and not _INSTALLED.isdisjoint(Path(str(spec.origin)).parts)
+    origin = None if spec is None else spec.origin
+    return origin is not None and not _INSTALLED.isdisjoint(Path(origin).parts)
 
 
 def _write(files: Mapping[Path, str]) -> None:

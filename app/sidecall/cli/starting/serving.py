@@ -10,13 +10,12 @@ import socket
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
 from sidecall.access import build_access
 from sidecall.cli.listening import find_address, listen, refuse_open
-from sidecall.cli.moved import find_unmet
 from sidecall.cli.starting.empty import refuse_empty
 from sidecall.cli.starting.given import load_registry, read_settings, write_count
 from sidecall.cli.starting.sharing import sharing_files
@@ -25,6 +24,7 @@ from sidecall.core.errors import InvalidToolOption, SidecallError
 from sidecall.core.overload import StoreUnfit
 from sidecall.http.backlog import Backlog
 from sidecall.http.system_refusals import word_system_refusal
+from sidecall.later import Later
 from sidecall.ledger.opening import NO_WRITERS, Writers
 from sidecall.lifecycle import Lifecycle, Patience
 from sidecall.main import create_app
@@ -40,7 +40,15 @@ from sidecall.settings import Settings, unknown_names
 from sidecall.telemetry.logs import make_log_config
 from sidecall.telemetry.standard_streams import leave_at_once, redirect_streams, say_last
 
+if TYPE_CHECKING:
+    from sidecall.cli import moved as _moved
+else:
+    _moved = Later("sidecall.cli.moved")
+
 logger = logging.getLogger("sidecall")
+
+# Libraries whose tools are served as they are: only where one is loaded there are such tools.
+_OTHERS = frozenset(("langchain_core", "agents"))
 
 
 def serve(
@@ -94,8 +102,9 @@ def _warn_of_unmet(registry: Registry) -> None:
     for tool in registry:
         for text in tool.unmet:
             logger.warning("not done here: %s: %s", tool.source, text)
-    for finding in find_unmet(registry):
-        logger.warning("not done here: %s: %s", finding.tool, finding.message)
+    if not _OTHERS.isdisjoint(sys.modules):
+        for finding in _moved.find_unmet(registry):
+            logger.warning("not done here: %s: %s", finding.tool, finding.message)
 
 
 def _tell_what_is_served(settings: Settings, registry: Registry) -> None:
