@@ -54,7 +54,7 @@ def compile_offers(offers: Iterable[Any], tell: Tell | None = None) -> list[Comp
     """
     listing = partial(_list_tools, tell=tell or _log)
     known = list(offers)
-    groups = [{id(it): it for one in held for it in listing(one)} for offer in known if (held := list_held(offer))]
+    groups = [{id(it): it for one in list_held(offer) for it in listing(one)} for offer in known]
     named = [offer for offer in known if is_tool(offer) or is_toolkit(offer) or isinstance(offer, Registry)]
     registered = {id(tool) for it in named if isinstance(it, Registry) for tool in it.offered}
     items = {id(it): it for offer in named for it in (offer if isinstance(offer, Registry) else listing(offer))}

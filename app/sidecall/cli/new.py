@@ -115,8 +115,7 @@ def _is_module(name: str) -> bool:
     if name in sys.stdlib_module_names or name == __name__.partition(".")[0]:
         return True
     spec = importlib.util.find_spec(name)
-    origin = None if spec is None else spec.origin
-    return origin is not None and not _INSTALLED.isdisjoint(Path(origin).parts)
+    return spec is not None and not _INSTALLED.isdisjoint(Path(spec.origin or "").parts)
 
 
 def _write(files: Mapping[Path, str]) -> None:
