@@ -11,6 +11,8 @@ class WholeExchange:
     somebody has put around them, may ask it directly.
     """
 
+    __slots__ = ()
+
     def take_body(self) -> bytes | None:
         """Return the body where all of it has come, as `receive` would; else None, and it is to be received."""
         return None

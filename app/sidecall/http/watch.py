@@ -12,7 +12,8 @@ from sidecall.http.problems import PROBLEM
 from sidecall.http.reply import Reply
 from sidecall.telemetry.requests import NO_ROUTE, AnsweredRequest, RequestTally
 
-_NO_EXCHANGE = WholeExchange()
+# Where it stands in the scope when the request came, where that is logged.
+_BEGUN = "sidecall.begun"
 
 
 class RequestWatch:
@@ -25,6 +26,8 @@ class RequestWatch:
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request."""
         if scope["type"] == "http":
+            if self._tally.logs:
+                scope[_BEGUN] = time.monotonic()
             send = _WatchedExchange(scope, send, self._tally).send
         return self._app(scope, receive, send)
 
@@ -32,19 +35,17 @@ class RequestWatch:
 class _WatchedExchange(WholeExchange):
     """Sends the answer to a request on, and notes its status."""
 
-    __slots__ = ("_begun", "_exchange", "_scope", "_send", "_tally")
+    __slots__ = ("_scope", "_send", "_tally")
 
     def __init__(self, scope: Scope, send: Send, tally: RequestTally) -> None:
-        exchange = getattr(send, "__self__", None)
-        self._exchange = exchange if isinstance(exchange, WholeExchange) else _NO_EXCHANGE
         self._scope = scope
         self._send = send
         self._tally = tally
-        self._begun = time.monotonic() if tally.logs else 0.0
 
     def answer(self, reply: Reply, request_id: bytes) -> bool:
         """Send an answer whole, where that can be done."""
-        if not self._exchange.answer(reply, request_id):
+        exchange = getattr(self._send, "__self__", None)
+        if not isinstance(exchange, WholeExchange) or not exchange.answer(reply, request_id):
             return False
         self._note(reply.status)
         return True
@@ -56,13 +57,21 @@ class _WatchedExchange(WholeExchange):
         return self._send(message)
 
     def _note(self, status: int) -> None:
-        scope, tally = self._scope, self._tally
-        route = scope["path"] if scope["path"] in _FIXED else find_route(scope)
-        tally.counts[route, status] += 1
-        if tally.logs:
-            seconds = time.monotonic() - self._begun
-            problem, detail = scope.get(PROBLEM, (None, ""))
-            tally.log(AnsweredRequest(scope["method"], route, status, seconds, problem, detail, caller_of(scope)))
+        path = self._scope["path"]
+        key = (path if path in _FIXED else find_route(self._scope), status)
+        counts = self._tally.counts
+        try:
+            counts[key] += 1
+        except KeyError:
+            counts[key] = 1
+        if self._tally.logs:
+            self._log(*key)
+
+    def _log(self, route: str, status: int) -> None:
+        scope = self._scope
+        seconds = time.monotonic() - scope[_BEGUN]
+        problem, detail = scope.get(PROBLEM, (None, ""))
+        self._tally.log(AnsweredRequest(scope["method"], route, status, seconds, problem, detail, caller_of(scope)))
 
 
 # Hot paths without parameters, which need no look at the routes.

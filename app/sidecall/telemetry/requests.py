@@ -39,12 +39,12 @@ class RequestTally:
     def __init__(self, unread: Mapping[int, int]) -> None:
         """Begin with none; `unread` are those that the server refused itself, by status."""
         self.logs = False
-        self.counts: Counter[tuple[str, int]] = Counter()
+        self.counts: dict[tuple[str, int], int] = {}
         self._unread = unread
 
     def read(self) -> dict[tuple[str, ...], float]:
         """Return the counts by route and status."""
-        counts = Counter(self.counts)
+        counts = Counter(dict(self.counts))  # In one step, since more are counted meanwhile.
         counts.update({(NO_ROUTE, status): count for status, count in self._unread.items()})
         return {(route, str(status)): count for (route, status), count in counts.items()}
 
