@@ -10,7 +10,7 @@ import pytest
 from sidecall import Retry, ToolAnnotations, tool
 from sidecall.core.invocation import Invocation
 from sidecall.core.occupancy import Occupancy
-from sidecall.core.overload import CallRefused, Overloaded
+from sidecall.core.overload import CallRefused, Overloaded, PartUnavailable, TooManyApprovals
 from sidecall.core.tool import CompiledTool
 from sidecall.executors.table import EXECUTORS
 from tests.kit.calls import write_call
@@ -218,3 +218,16 @@ async def test_an_approved_call_waits_on(serve: Serve) -> None:
 
     assert (refused.status_code, waiting, decided.status_code) == (503, "pending", 200)
     assert ran == ["a"]
+
+
+@pytest.mark.parametrize("error", [PartUnavailable("Busy."), TooManyApprovals(), ValueError("No room.")], ids=repr)
+async def test_what_a_tool_is_refused_in_its_work_is_a_failed_call(serve: Serve, error: Exception) -> None:
+    """It may have had effects, so it does not come again by itself."""
+    client, executor = await serve(1, error)
+
+    answered = await client.post("/tool_calls", json=write_call("work"))
+    sent = await client.post("/tool_calls", json=write_call("work", text="a"), headers={"Prefer": "respond-async"})
+    await client.get(sent.headers["Location"], headers={"Prefer": "wait=20"})
+
+    assert (answered.status_code, answered.json()["response_metadata"]["error"]["kind"]) == (200, "execution_error")
+    assert executor.asked == 2

@@ -19,12 +19,13 @@ class HTTPRefusal(ToolException):
 
 
 def read_refusal(error: BaseException) -> CallRefused | None:
-    """Return why an executor does not begin a call; None for anything else."""
+    """Return why an executor does not begin a call; None for anything else.
+
+    What other parts of a server refuse, a tool may have asked them for in the middle of its work.
+    """
     if isinstance(error, CallRefused):
         return error
-    if not isinstance(error, Overloaded) or isinstance(error, StoreUnavailable):
-        return None
-    return CallRefused(error.message, retry_after=error.retry_after)
+    return CallRefused(error.message, retry_after=error.retry_after) if type(error) is Overloaded else None
 
 
 def read_store_unavailable(error: BaseException) -> ToolException | None:
