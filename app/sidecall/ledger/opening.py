@@ -42,6 +42,7 @@ _SQLITE = "sqlite:///"
 _SQLITE_MEMORY = ":memory:"
 # Loaded when it is wanted, since its driver is an extra.
 _POSTGRES = "sidecall.ledger.sql.postgres.database"
+_NOTICES = "sidecall.ledger.sql.postgres.notices"
 _DRIVER = "asyncpg"
 _SIGN = "://"
 _FORMS = (
@@ -98,7 +99,9 @@ def open_history(url: str, *, is_server: bool = False) -> Database | None:
         return _opened.SqliteDatabase(path, purpose=replace(_purposes.HISTORY, is_alone=is_server))
     if url == IN_MEMORY:
         return None
-    database: Database = _load_postgres().PostgresDatabase(url, readers=1, writers=1, concern=_concerns.HISTORY)
+    database: Database = _load_postgres(_POSTGRES).PostgresDatabase(
+        url, readers=1, writers=1, concern=_concerns.HISTORY
+    )
     return database
 
 
@@ -117,7 +120,9 @@ def open_file_store(url: str) -> Database:
     if url == IN_MEMORY:
         return _opened.SqliteDatabase(purpose=_purposes.FILES)
     concern = _concerns.FILES
-    database: Database = _load_postgres().PostgresDatabase(url, None, _LONG, readers=2, writers=1, concern=concern)
+    database: Database = _load_postgres(_POSTGRES).PostgresDatabase(
+        url, None, _LONG, readers=2, writers=1, concern=concern
+    )
     return database
 
 
@@ -173,13 +178,15 @@ def _make_sqlite(wanted: _Wanted) -> Ledger:
 
 
 def _make_postgres(wanted: _Wanted) -> Ledger:
-    database = _load_postgres().PostgresDatabase(wanted.url)
-    return _ledger.DatabaseLedger(database, wanted.bounds, wanted.make_answer)
+    database = _load_postgres(_POSTGRES).PostgresDatabase(wanted.url)
+    made = _ledger.DatabaseLedger(database, wanted.bounds, wanted.make_answer)
+    made.notices = _load_postgres(_NOTICES).PostgresNotices(wanted.url, made.owner)
+    return made
 
 
-def _load_postgres() -> Any:
+def _load_postgres(module: str) -> Any:
     try:
-        return import_module(_POSTGRES)
+        return import_module(module)
     except ModuleNotFoundError as error:
         if error.name != _DRIVER:
             raise
