@@ -170,6 +170,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "[webhooks](jobs.md#webhooks).",
         (
             "max_running_jobs",
+            "share_jobs",
             "max_queued_jobs",
             "max_wait",
             "idempotency_ttl",

@@ -249,6 +249,7 @@ def _make_jobs(
         key_ttl=settings.idempotency_ttl,
         wait=settings.max_wait,
         listening=settings.max_queue,
+        shares=settings.share_jobs,
     )
     return Jobs(ledger, pipeline, registry.get, limits, show_with(redaction))
 

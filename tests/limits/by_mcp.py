@@ -39,11 +39,12 @@ async def _sessions(_: MakeClient) -> str:
     sessions = Sessions()
     for number in range(11):
         first = sessions.begin(Caller(str(number)))
+        assert first is not None
         [sessions.begin(Caller(str(number))) for _ in range(1000)]
         with pytest.raises(RpcError):
             sessions.find(first.encode(), Caller(str(number)))
     assert len(sessions) == 10_000
-    return "the one longest unused ends"
+    return "the one longest unused ends; where all are in use, none is given"
 
 
 async def _old_session(make_client: MakeClient) -> str:

@@ -9,8 +9,12 @@ from typing import Any
 import httpx
 
 from sidecall.core.calls.entry import CallFilter
+from sidecall.core.calls.notices import NoNotices
+from sidecall.core.calls.progress import SaidPart
+from sidecall.jobs.progress_writer import ProgressWriter
 from sidecall.jobs.webhooks.courier import PAUSES
 from sidecall.jobs.webhooks.places import Places
+from sidecall.ledger.sql.postgres.notices import Bundle
 from sidecall.rest.lines import export_calls
 from tests.jobs.webhooks.listening import SECRET
 from tests.kit.callers.secrets import SECRETS_KEY
@@ -44,6 +48,46 @@ async def _long_key(make_client: MakeClient) -> str:
 
 async def _long_url(make_client: MakeClient) -> str:
     return say(await post(await make_client(echo), {**call(), "callback_url": f"https://a/{'x' * 2048}"}))
+
+
+class _Said:
+    """Keeps what tools say, as a database does."""
+
+    def __init__(self) -> None:
+        self.numbers: list[int] = []
+
+    async def add(self, _call_id: str, part: SaidPart, forgotten: int) -> None:
+        """Keep more of it."""
+        kept = [number for number in self.numbers if number > forgotten]
+        self.numbers = kept + list(range(part.last - len(part.said) + 1, part.last + 1))
+
+    async def list_after(self, _call_id: str, _attempt: int, _number: int) -> list[SaidPart]:
+        """List nothing."""
+        return []
+
+    async def forget(self) -> None:
+        """Forget nothing."""
+
+
+async def _much_said(_: MakeClient) -> str:
+    log = _Said()
+    writer = ProgressWriter(log, NoNotices())
+    for _round in range(20):
+        writer.add("a", 1, [("progress", b"{}")] * 64)
+        await writer.settle("a")
+    few = log.numbers
+    for _round in range(20):
+        writer.add("b", 1, [("partial", b"x" * 65_536)])
+        await writer.settle("b")
+    kept = few[-1] == 1280 and len(few) == 1024 and log.numbers[-4:] == [17, 18, 19, 20]
+    return "the oldest are forgotten" if kept and 16 not in log.numbers else f"{few}, {log.numbers}"
+
+
+async def _many_notices(_: MakeClient) -> str:
+    bundle = Bundle()
+    for number in range(5001):
+        bundle.add(f"c{number}")
+    return "they look everywhere" if bundle.take() == ["m", "c5000"] else "they hear of each"
 
 
 async def _ask_for_webhooks(client: httpx.AsyncClient, urls: Iterable[str]) -> None:
@@ -250,6 +294,8 @@ BY_REMEMBERED: dict[str, Provoke] = {
     "bytes of remembered calls, with their answers": _too_large,
     "seconds that a remembered call is kept after its end": _old_job,
     "seconds that a call is known by its key after its end": _send_again,
+    "what a tool says of one remembered call, kept for those who watch at other servers": _much_said,
+    "what other servers of the database are to be told, and is not yet": _many_notices,
     "characters of a key": _long_key,
     "characters of a `callback_url`": _long_url,
     "webhooks that are under way at once": partial(_tell_many, hosts=7, most=20),

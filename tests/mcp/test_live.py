@@ -112,17 +112,22 @@ async def test_a_call_ends_with_its_connection(is_door_open: bool, token: Any) -
     assert b'"result"' not in peer.content
 
 
-async def test_a_server_that_ends_says_so(is_door_open: bool) -> None:
-    """Where the stream has begun, and the call is not waited for any longer."""
+@pytest.mark.parametrize(
+    ("is_draining", "code", "said"),
+    [(True, 503, "The request was not finished"), (False, -32603, "The server failed")],
+)
+async def test_a_stream_that_is_broken_off_says_so(is_door_open: bool, is_draining: bool, code: int, said: str) -> None:
+    """Its status was sent before: by the end of the server, or by what else cancels it."""
     lifecycle = Lifecycle()
     peer, task = await begin(is_door_open, "tok", lifecycle=lifecycle)
     await until(lambda: len(read(peer.content)) == 3)
 
-    lifecycle.drain()
+    if is_draining:
+        lifecycle.drain()
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 
     last = read(peer.content)[-1]
-    assert (last["id"], last["error"]["code"]) == (1, 503)
-    assert "The request was not finished" in last["error"]["message"]
+    assert (last["id"], last["error"]["code"]) == (1, code)
+    assert said in last["error"]["message"]
     assert ENDS == ["cancelled"]

@@ -75,6 +75,7 @@ async def test_a_call_is_cancelled_by_its_id(make_client: MakeClient) -> None:
     assert (statuses, before, ENDS) == ([202] * 4, ["a"], ["a", "b"])
     assert (answer.status_code, answer.json()["error"]["code"]) == (200, -32800)
     assert (streamed.headers["content-type"], "result" in streamed.text) == ("text/event-stream", False)
+    assert '"code":-32800' in streamed.text.split("event: message")[-1]
 
 
 @BOTH_WAYS
@@ -133,14 +134,30 @@ async def test_without_sessions_none_is_given_or_looked_for(make_client: MakeCli
     assert ("Mcp-Session-Id" in began.headers, named.status_code) == (False, 200)
 
 
+@BOTH_WAYS
+async def test_what_runs_is_not_cancelled_by_sessions_that_begin(make_client: MakeClient) -> None:
+    """A caller, or all who have no credentials, may begin any number; the client that waits has its session still."""
+    client = await make_client(wait)
+    session = await begin(client)
+    plain, streamed = await call(client, session, "a"), await call(client, session, "b", progressToken=1)
+
+    for _ in range(1001):
+        await begin(client)
+    before = list(ENDS)
+    told = [await cancel(client, session, it) for it in ("a", "b")]
+    await asyncio.gather(plain, streamed)
+
+    assert (before, told, sorted(ENDS)) == ([], [202, 202], ["a", "b"])
+
+
 def test_the_one_longest_unused_ends_where_there_is_no_room() -> None:
     """A caller who begins too many ends its own."""
     sessions = Sessions(most=3, most_of_caller=2)
-    first, second = (sessions.begin(ADA).encode() for _ in range(2))
+    first, second = (_begin(sessions, ADA) for _ in range(2))
     sessions.find(first, ADA)
-    other = sessions.begin(BOB).encode()
+    other = _begin(sessions, BOB)
 
-    third = sessions.begin(ADA).encode()
+    third = _begin(sessions, ADA)
     assert [_knows(sessions, it, ADA) for it in (first, second, third)] == [True, False, True]
 
     sessions.begin(Caller("eve"))
@@ -148,16 +165,45 @@ def test_the_one_longest_unused_ends_where_there_is_no_room() -> None:
     assert len(sessions) == 3
 
 
+@pytest.mark.parametrize(("most", "who"), [(3, ADA), (2, BOB)])
+def test_what_is_used_just_now_does_not_end_for_a_new_one(most: int, who: Caller) -> None:
+    """Those that begin end idle ones, however lately they were used; where there are none, no session is given."""
+    sessions = Sessions(most=most, most_of_caller=2)
+    busy, idle = _begin(sessions, ADA), _begin(sessions, ADA)
+    cancelled: list[int] = []
+
+    with sessions.use(sessions.find(busy, ADA), 1, lambda: cancelled.append(1)):
+        sessions.find(idle, ADA)
+        third = _begin(sessions, who)
+        known = [_knows(sessions, it, owner) for it, owner in ((busy, ADA), (idle, ADA), (third, who))]
+        with sessions.use(sessions.find(third, who)):
+            assert sessions.begin(who) is None
+
+    assert (known, cancelled, len(sessions)) == ([True, False, True], [], 2)
+    assert sessions.begin(who) is not None
+
+
 def test_what_nobody_uses_is_forgotten_unless_something_runs_in_it() -> None:
-    """After an hour."""
+    """After an hour, which begins anew when something that ran has ended, however long it took."""
     now = [0.0]
     sessions = Sessions(clock=lambda: now[0])
-    idle, busy = (sessions.begin(ADA).encode() for _ in range(2))
-    sessions.find(busy, ADA).running[1] = lambda: None
+    idle, busy = (_begin(sessions, ADA) for _ in range(2))
 
-    now[0] = 3601.0
+    with sessions.use(sessions.find(busy, ADA), 1, lambda: None):
+        now[0] = 3601.0
+        during = [_knows(sessions, it, ADA) for it in (idle, busy)]
+        now[0] = 9000.0
+    now[0] = 12_000.0
+    after = _knows(sessions, busy, ADA)
+    now[0] = 15_601.0
 
-    assert [_knows(sessions, it, ADA) for it in (idle, busy)] == [False, True]
+    assert (during, after, _knows(sessions, busy, ADA)) == ([False, True], True, False)
+
+
+def _begin(sessions: Sessions, caller: Caller) -> bytes:
+    session_id = sessions.begin(caller)
+    assert session_id is not None
+    return session_id.encode()
 
 
 def _knows(sessions: Sessions, session_id: bytes, caller: Caller) -> bool:

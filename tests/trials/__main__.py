@@ -24,7 +24,7 @@ from tests.trials import (
     traces,
 )
 from tests.trials.confined import agents, attacks, commands, pages, pythons, raced, viewing
-from tests.trials.durable import away, drained, killed, past, points, shared, told, torn, workers
+from tests.trials.durable import away, drained, fleet, killed, past, points, shared, told, torn, workers
 from tests.trials.finding import Finding
 from tests.trials.hostile import (
     bombs,
@@ -62,6 +62,7 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
     "observed": (schemathesis.run, contract.run, traces.run, series.run),
     "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run),
     "confined": (commands.run, pythons.run, attacks.run, raced.run, viewing.run, pages.run, agents.run),
+    "fleet": (fleet.run,),
     "soak": (soak.run,),
     "workers": (workers.run,),
 }
@@ -96,7 +97,7 @@ SHORT: Mapping[str, Trial] = {
     "away": away.run_shortly,
     "told": told.run_shortly,
     "workers": workers.run_shortly,
-    **({} if find_programs() is None else {"shared": shared.run_shortly}),
+    **({} if find_programs() is None else {"shared": shared.run_shortly, "fleet": fleet.run_shortly}),
     "raced": raced.run_shortly,
     "commands": commands.run_shortly,
     "pythons": pythons.run_shortly,

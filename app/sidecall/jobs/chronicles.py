@@ -4,7 +4,7 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from secrets import randbelow
@@ -13,8 +13,10 @@ from typing import Any
 from pydantic_core import to_json
 
 from sidecall.core.calls.entry import CallEntry, CallStatus
+from sidecall.core.calls.progress import Said
 from sidecall.core.jsonable import to_plain
 from sidecall.core.waiting.reading import HeldPart, Pause, Pauses, Reading
+from sidecall.jobs.progress_writer import ProgressWriter
 
 # What is kept of one call; beyond that the oldest that its tool has said is forgotten.
 _MOST = 256
@@ -27,7 +29,8 @@ _MOST_FIRST = 900_000_000
 # In which order a call has its statuses within an attempt; one that is queued again has been begun.
 _ORDER: dict[CallStatus, int] = {"running": 0, "awaiting_approval": 1, "queued": 2}
 _END = 3
-
+# Behind all that one attempt says.
+_ALL = 2**62
 
 # Writes what happened for those who watch: its kind, its JSON and its number.
 WriteHappening = Callable[[str, bytes, int], bytes]
@@ -78,12 +81,16 @@ class Watcher:
 
 
 class Chronicle:
-    """What was heard of one call; `changed` is set, and another put in its place, when there is more."""
+    """What was heard of one call; `changed` is set, and another put in its place, when there is more.
+
+    `heard` is the attempt, and the number in it, of what its tool has said last.
+    """
 
     def __init__(self, last: int = 0) -> None:
         """Begin behind this number."""
         self._first = self.last = last
         self.changed = asyncio.Event()
+        self.heard = (0, 0)
         self._happenings: dict[int, Happening] = {}
         self._said: deque[int] = deque()
         self._size = 0
@@ -104,6 +111,26 @@ class Chronicle:
         if standing > self._standing:
             self._standing = standing
             self._add("status", to_json({"status": status, **members}))
+
+    def add_said(self, attempt: int, said: Iterable[Said]) -> None:
+        """Write down what the tool has said here in this attempt."""
+        self._begin(attempt)
+        self.heard = max(self.heard, (attempt, _ALL))
+        for kind, body in said:
+            self.add(kind, body)
+
+    def add_heard(self, attempt: int, first: int, said: Sequence[Said]) -> None:
+        """Write down what it has said elsewhere, after the number `first` of this attempt, unless that is known."""
+        known = self.heard[1] if self.heard[0] == attempt else _ALL if self.heard[0] > attempt else 0
+        new = said[max(0, known - first) :]
+        if new:
+            self._begin(attempt)
+            self.heard = (attempt, first + len(said))
+            for kind, body in new:
+                self.add(kind, body)
+
+    def _begin(self, attempt: int) -> None:
+        self.note_status("running", attempt, {"attempt": attempt, "kind": None, "approval_id": None})
 
     def add(self, kind: str, body: bytes) -> None:
         """Write down what the tool has said, and forget the oldest of that where it is too much."""
@@ -145,11 +172,12 @@ class Chronicles:
     """The chronicles of calls that run here or are watched, and those of some that were.
 
     Where others watch the same calls, `is_shared`, each chronicle begins behind a number of its own, so that those of
-    other servers are none of its.
+    other servers are none of its; `progress` has what is said here written down for them.
     """
 
-    def __init__(self, *, is_shared: bool = False) -> None:
+    def __init__(self, *, is_shared: bool = False, progress: ProgressWriter | None = None) -> None:
         self._is_shared = is_shared
+        self.progress = progress
         # One for all who tell, held for a moment only: most calls say nothing, and to make one for each costs more.
         self.lock = threading.Lock()
         self._held: dict[str, tuple[Chronicle, int]] = {}
@@ -171,6 +199,11 @@ class Chronicles:
         chronicle = held[0] if held else idle[0] if idle else Chronicle(self._choose_first() or last)
         self._held[call_id] = (chronicle, held[1] + 1 if held else 1)
         return chronicle
+
+    def find(self, call_id: str) -> Chronicle | None:
+        """Find the chronicle of a call that is held."""
+        held = self._held.get(call_id)
+        return None if held is None else held[0]
 
     def _choose_first(self) -> int:
         return randbelow(_MOST_FIRST) if self._is_shared else 0
@@ -267,9 +300,18 @@ class Teller:
             is_first, self._is_awake = not self._is_awake, True
         return is_first
 
+    async def settle(self) -> None:
+        """Have all that was said written down for those at other servers, before the call ends."""
+        if self._is_awake:
+            await asyncio.sleep(0)
+        if self._chronicles.progress is not None:
+            await self._chronicles.progress.settle(self._call_id)
+
     def close(self) -> None:
         """Write down nothing more."""
         self._is_closed = True
+        if self._chronicles.progress is not None:
+            self._chronicles.progress.leave(self._call_id)
         if self._chronicle is not None:
             self._chronicles.release(self._call_id)
 
@@ -281,10 +323,9 @@ class Teller:
             return
         if self._chronicle is None:
             self._chronicle = self._chronicles.hold(self._call_id)
-            beside = {"attempt": self._attempt, "kind": None, "approval_id": None}
-            self._chronicle.note_status("running", self._attempt, beside)
-        for kind, body in coming:
-            self._chronicle.add(kind, body)
+        self._chronicle.add_said(self._attempt, coming)
+        if self._chronicles.progress is not None:
+            self._chronicles.progress.add(self._call_id, self._attempt, coming)
 
 
 class _HeldWords(Pauses):

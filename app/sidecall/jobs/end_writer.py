@@ -53,7 +53,7 @@ class EndWriter:
             try:
                 return await write()
             except StoreUnavailable as error:
-                self._ends.tell(call_id, error)
+                self._ends.pass_on(call_id, error)
                 if self.is_closing:
                     raise
                 await asyncio.sleep(_PAUSE)
@@ -69,8 +69,9 @@ class EndWriter:
         if at is not None and accepted is not None:
             accepted.end, accepted.ended_at = end, at
         answer_sender(running.sender, accepted)
+        self._ends.tell_others(running.id)
         if running.id in self._ends:
-            self._ends.tell(running.id, None if at is None else running.describe_end(end, at))
+            self._ends.pass_on(running.id, None if at is None else running.describe_end(end, at))
 
     async def hold(self, running: RunningCall, approval_id: str) -> None:
         """Note that a call waits for a person; one that was cancelled meanwhile, here or elsewhere, ends."""

@@ -1,18 +1,20 @@
-"""Who waits in this process for the end of which call."""
+"""Who waits for the end of which call: in this process, and at other servers."""
 
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sidecall.core.calls.entry import CallEntry
+from sidecall.core.calls.notices import NoNotices, Notices
 
 News = asyncio.Future[CallEntry | None]
 
 
 class Ends:
-    """Know those who wait for a call, and let them hear what became of it."""
+    """Know those who wait for a call, and let them hear what became of it; other servers hear that something has."""
 
-    def __init__(self) -> None:
+    def __init__(self, notices: Notices | None = None) -> None:
+        self._notices = notices or NoNotices()
         self._waiting: dict[str, list[News]] = {}
 
     @contextmanager
@@ -43,7 +45,21 @@ class Ends:
             news.exception()  # Whoever stopped waiting does not want to hear of it.
 
     def tell(self, call_id: str, news: CallEntry | BaseException | None = None) -> None:
-        """Pass news on to all who wait for this call."""
+        """Pass news on to all who wait for this call, wherever they do."""
+        self.tell_others(call_id)
+        self.pass_on(call_id, news)
+
+    def tell_others(self, call_id: str) -> None:
+        """Let the other servers know that this call stands otherwise than before."""
+        self._notices.tell("changed", call_id)
+
+    def pass_on_all(self) -> None:
+        """Have all who wait look for themselves."""
+        for call_id in list(self._waiting):
+            self.pass_on(call_id)
+
+    def pass_on(self, call_id: str, news: CallEntry | BaseException | None = None) -> None:
+        """Pass news on to all who wait for this call in this process."""
         for waiting in self._waiting.get(call_id, ()):
             if waiting.done():
                 continue

@@ -29,6 +29,9 @@ from sidecall.jobs.held import HeldCalls
 from sidecall.jobs.keeping import Keeping
 from sidecall.jobs.keys import make_call_key
 from sidecall.jobs.load import JobLoad
+from sidecall.jobs.neighbours import Neighbours
+from sidecall.jobs.progress_reader import ProgressReader
+from sidecall.jobs.progress_writer import ProgressWriter
 from sidecall.jobs.runner import Runner
 from sidecall.jobs.submission import JobLimits, Show, Submission, Submitted, entry_of, show_nothing
 from sidecall.jobs.upkeep import Upkeep
@@ -80,18 +83,21 @@ class Jobs:
         self.limits = limits or JobLimits()
         self._show = show
         self._find = find
-        self._ends = Ends()
+        self._ends = Ends(ledger.notices)
         self._listening = 0
         self._pipeline = pipeline
         self._held = HeldCalls(ledger, find, self._ends, show)
         writer = EndWriter(ledger.calls, self._ends, self._held)
-        chronicles = Chronicles(is_shared=ledger.is_shared)
+        progress = None if ledger.progress is None else ProgressWriter(ledger.progress, ledger.notices)
+        chronicles = Chronicles(is_shared=ledger.is_shared, progress=progress)
         self._runner = Runner(ledger.calls, pipeline, find, writer, self.limits.running, chronicles)
+        self._progress = ProgressReader(ledger.progress, chronicles, self._runner.__contains__)
         self.waits = SignInWaits(pipeline, ledger.approvals, self.notice)
         auditor = Auditor(ledger.audit)
         self._strays = StrayDecisions(pipeline, ledger.approvals, self.notice, self._held.remembers, auditor)
         self._keeping = Keeping(ledger.calls.kept)
-        self._upkeep = Upkeep(ledger, self._runner, self._held, find, self._ends, self.limits.attempts)
+        self._upkeep = Upkeep(ledger, self._runner, self._held, find, self._ends, self.limits)
+        ledger.notices.attach(Neighbours(ledger.heartbeat, self._runner, self._upkeep, self._ends, self._progress))
         self.load = JobLoad(self._runner, self._upkeep, self.limits)
 
     async def open(self) -> None:
@@ -121,7 +127,7 @@ class Jobs:
             TooManyJobs: So many calls are queued, or kept, that there is no room for it.
             StoreUnavailable: It cannot be written down just now.
         """
-        begins = how.waits or (self._upkeep.queued <= 0 and self._runner.free > 0)
+        begins = how.waits or (self._runner.free > 0 and self._begins_here(request))
         lacks_place = not begins and self._upkeep.queued >= self.limits.queued
         if lacks_place or (self._calls.kept.is_full and not await self._keeping.has_room()):
             if (known := await self._find_known(how.key)) is not None:
@@ -142,6 +148,13 @@ class Jobs:
         known = await self._find_known(how.key)
         # Its key may have expired in this very moment, or its call been refused.
         return await self.submit(request, how) if known is None else known
+
+    def _begins_here(self, request: CallRequest) -> bool:
+        """Return whether a call that nobody waits for begins at once, where there is room for it."""
+        share = self._upkeep.share
+        if share.others and (FIELD in request.context or HEADER in request.headers):
+            return True  # The files of its conversation may be here alone.
+        return self._upkeep.queued <= 0 and share.begins_at_once
 
     def _accept(self, record: CallRecord, how: Submission, *, begins: bool) -> asyncio.Future[AcceptedCall | None]:
         """Write a call down, and begin or queue it; None where one with its key is remembered already."""
@@ -200,7 +213,12 @@ class Jobs:
     def watch(self, entry: CallEntry, after: int = 0) -> Sights:
         """Follow a call until it has ended; `after` is the number of what was heard of it last."""
         return watch_call(
-            entry.id, after, self._runner.chronicles, self._ends, lambda: self.get(entry.id, entry.tenant)
+            entry.id,
+            after,
+            self._runner.chronicles,
+            self._ends,
+            lambda: self.get(entry.id, entry.tenant),
+            self._progress,
         )
 
     async def run(self, request: CallRequest, tool: CompiledTool) -> ToolMessage:
@@ -289,12 +307,17 @@ class Jobs:
 
     async def _cancel_elsewhere(self, entry: CallEntry, by: str) -> bool:
         """End a call that is queued, or ask the server that runs it to; False where it is neither any more."""
+        if entry.status == "running" and await self._ledger.queue.ask_to_cancel(entry.id):
+            self._ledger.notices.tell("cancel", entry.id)
+            self._runner.cancel(entry.id, by)  # It may have been about to begin here.
+            return True
         record = await self._calls.get_record(entry.id)
         assert record is not None
         end = await end_unwanted(entry, record.tool_call, self._approvals, self._find)
         if not await self._ledger.queue.cancel(entry.id, end):
             return False
-        if not self._runner.cancel(entry.id, by):  # It may have been about to begin here.
+        self._ledger.notices.tell("cancel", entry.id)
+        if not self._runner.cancel(entry.id, by):
             self._upkeep.drop(entry.id)
             await self._upkeep.count()
             self._ends.tell(entry.id)

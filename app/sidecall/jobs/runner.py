@@ -103,6 +103,8 @@ class Runner:
                 write = await await_rest(work, awaited)
                 running.note_end()
                 if await accepting:
+                    if self.chronicles.progress is not None:
+                        await teller.settle()
                     await self.writer.write_down(running, write)
         except BaseException as error:
             answer_sender(accepted, StoreUnavailable())
@@ -210,6 +212,8 @@ class Runner:
                 answer_sender(running.sender, running.accepted)
                 write = await await_rest(work, awaited)
             running.note_end()
+            if self.chronicles.progress is not None:
+                await teller.settle()
             await self.writer.write_down(running, write)
         except BaseException as error:
             self._drop(running, error)

@@ -13,6 +13,10 @@ class JobSettings(BaseSettings, defer_build=True):
     max_queued_jobs: int = Field(
         default=10_000, ge=0, description="Most remembered calls that are queued; more are answered with 503."
     )
+    share_jobs: bool = Field(
+        default=True,
+        description="Whether free servers of one PostgreSQL begin remembered calls that were sent to others of them.",
+    )
     max_wait: float = Field(
         default=60.0, ge=0, allow_inf_nan=False, description="Most seconds that `Prefer: wait=` makes an answer wait."
     )

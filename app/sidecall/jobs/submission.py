@@ -21,7 +21,8 @@ class JobLimits:
     """How many calls run at once and may be queued, and how often one is begun.
 
     `key_ttl` is for how many seconds a key is known after the end of its call, `wait` for how many a client may wait.
-    `listening` is how many requests may wait for calls that were sent before.
+    `listening` is how many requests may wait for calls that were sent before. `shares` says that free servers take
+    calls which others were sent.
     """
 
     running: int = 100
@@ -30,6 +31,7 @@ class JobLimits:
     key_ttl: float = 86_400.0
     wait: float = 60.0
     listening: int = 1000
+    shares: bool = True
 
 
 @dataclass(slots=True)

@@ -14,6 +14,8 @@ from sidecall.jobs.endings import end_cancelled, end_unknown, may_repeat
 from sidecall.jobs.ends import Ends
 from sidecall.jobs.held import HeldCalls
 from sidecall.jobs.runner import Runner
+from sidecall.jobs.sharing import FairShare
+from sidecall.jobs.submission import JobLimits
 from sidecall.ledger.base import Ledger
 from sidecall.pipeline.batch import Find
 
@@ -32,8 +34,10 @@ class Upkeep:
     moment, but not too low, since no call is begun while it is 0.
     """
 
-    def __init__(self, ledger: Ledger, runner: Runner, held: HeldCalls, find: Find, ends: Ends, attempts: int) -> None:
-        """Join what it takes; no call is begun more often than `attempts` times."""
+    def __init__(
+        self, ledger: Ledger, runner: Runner, held: HeldCalls, find: Find, ends: Ends, limits: JobLimits
+    ) -> None:
+        """Join what it takes."""
         self._ledger = ledger
         self._calls = ledger.calls
         self._queue = ledger.queue
@@ -41,7 +45,8 @@ class Upkeep:
         self._held = held
         self._find = find
         self._ends = ends
-        self._attempts = attempts
+        self._attempts = limits.attempts
+        self.share = FairShare(ledger, runner, is_on=limits.shares)
         self._awake = asyncio.Event()
         self._loop: asyncio.Task[None] | None = None
         self.queued = 0
@@ -114,6 +119,15 @@ class Upkeep:
             self._queue.look_again()
         else:
             self._queue.note(call.id, call.caller.tenant, call.caller.subject)
+        self._count_one()
+        self._ledger.notices.tell("queued")
+
+    def hear_queued(self) -> None:
+        """Note that another server says that calls are queued."""
+        self._queue.look_again()
+        self._count_one()
+
+    def _count_one(self) -> None:
         self.queued += 1
         self._added += 1
         self._awake.set()
@@ -160,28 +174,49 @@ class Upkeep:
     async def _pause(self) -> None:
         # Not wait_for, which in Python 3.11 passes over being cancelled when it is woken at the same moment.
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_PAUSE):
+            async with asyncio.timeout(_PAUSE if self.share.pause is None else self.share.pause):
                 await self._awake.wait()
         self._awake.clear()
 
     async def _claim(self) -> None:
         if self._runner.free <= 0 or self.queued <= 0:
             return
-        most, counts = self._runner.free, self._counts
-        taken = await self._queue.claim(self._ledger.owner, most)
+        most = await self._find_share() if self.share.others else self._runner.free
+        if not most:
+            return
+        counts = self._counts
+        taken = await self._queue.claim(self._ledger.owner, most, self._may_take)
         was_counted = self._counts > counts  # Perhaps without them.
         if not was_counted:
             self.queued -= len(taken)
+        if not taken:
+            self.share.rest()
         for claimed in taken:
-            self._own.discard(claimed.record.id)
-            if self._runner.is_closing:
-                await self._calls.release(claimed.record.id, claimed.attempt)
-            elif claimed.is_unwanted:
-                await self._end_unwanted(claimed)
-            else:
-                self._runner.begin(claimed)
+            await self._begin(claimed)
         if was_counted or (len(taken) < most and self.queued):  # Others have taken or cancelled some.
             await self.count()
+
+    async def _begin(self, claimed: ClaimedCall) -> None:
+        """Begin a call that was claimed, unless it is not to run, or not here."""
+        self._own.discard(claimed.record.id)
+        if self._runner.is_closing:
+            await self._calls.release(claimed.record.id, claimed.attempt)
+        elif claimed.is_unwanted:
+            await self._end_unwanted(claimed)
+        else:
+            self._runner.begin(claimed)
+            self._ends.tell(claimed.record.id)
+
+    async def _find_share(self) -> int:
+        """Return how many calls to take, where other servers take some."""
+        added = self._added
+        queued, running = await self._queue.count_open()
+        self.queued = queued + self._added - added
+        return min(self._runner.free, self.share.find(queued, running))
+
+    def _may_take(self, name: str) -> bool:
+        """Return whether a queued call's tool can run here; if not, another server may have it."""
+        return not self.share.others or self._find(name) is not None
 
     async def _end_unwanted(self, claimed: ClaimedCall) -> None:
         """End a call that was cancelled before it was queued again."""
@@ -192,8 +227,7 @@ class Upkeep:
     async def _keep_company(self) -> None:
         """Do what others ask, and take up the calls of those that have ended."""
         await self._take_up_strays()
-        for call_id in await self._queue.list_cancelled(self._ledger.owner):
-            self._runner.cancel(call_id)
+        await self.cancel_unwanted()
         if self._ledger.is_shared:
             silent_since = await self._ledger.heartbeat.find_silence()
             if silent_since is not None:
@@ -204,6 +238,15 @@ class Upkeep:
         await self.count()
         if self.queued > 0:  # By other servers, perhaps.
             self._queue.look_again()
+
+    async def cancel_unwanted(self) -> None:
+        """Cancel the calls that run here which somebody wants to be cancelled.
+
+        Raises:
+            StoreUnavailable: They cannot be found just now.
+        """
+        for call_id in await self._queue.list_cancelled(self._ledger.owner):
+            self._runner.cancel(call_id)
 
     async def _take_up_strays(self) -> None:
         """Take up the calls of this server that it does not run: the store broke off when they began or ended."""

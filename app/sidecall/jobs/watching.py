@@ -5,8 +5,9 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
 from sidecall.core.calls.entry import CallEntry
-from sidecall.jobs.chronicles import Chronicles, Happening
+from sidecall.jobs.chronicles import Chronicle, Chronicles, Happening
 from sidecall.jobs.ends import Ends, News
+from sidecall.jobs.progress_reader import ProgressReader
 
 # Seconds after which the ledger is asked again: another server may run the call.
 _LOOK = 1.0
@@ -16,7 +17,12 @@ Sights = AsyncGenerator[Sequence[Happening] | CallEntry | None]
 
 
 async def watch_call(
-    call_id: str, after: int, chronicles: Chronicles, ends: Ends, look: Callable[[], Awaitable[CallEntry]]
+    call_id: str,
+    after: int,
+    chronicles: Chronicles,
+    ends: Ends,
+    look: Callable[[], Awaitable[CallEntry]],
+    progress: ProgressReader,
 ) -> Sights:
     """Follow a call.
 
@@ -26,6 +32,7 @@ async def watch_call(
         chronicles: Where is kept what was heard of calls that run here.
         ends: Tells what became of calls that run here.
         look: Asks the ledger how the call stands.
+        progress: Reads what its tool says at another server.
 
     Raises:
         UnknownCall: It was refused before it began, and is forgotten.
@@ -37,6 +44,9 @@ async def watch_call(
         while True:
             with ends.listen(call_id) as news:  # Before the look, so that nothing is missed between.
                 entry = await look()
+                async for happenings in _read_elsewhere(call_id, after, chronicle, progress):
+                    after = happenings[-1].number
+                    yield happenings
                 chronicle.note(entry)
                 until = time.monotonic() + _LOOK
                 while True:
@@ -51,6 +61,15 @@ async def watch_call(
                     if not await _wait_for(news, changed, until):
                         break
             yield None
+
+
+async def _read_elsewhere(
+    call_id: str, after: int, chronicle: Chronicle, progress: ProgressReader
+) -> AsyncGenerator[Sequence[Happening]]:
+    async for _ in progress.read(call_id, chronicle):
+        if happenings := chronicle.list_after(after):
+            after = happenings[-1].number
+            yield happenings
 
 
 async def _wait_for(news: News, changed: asyncio.Event, until: float) -> bool:

@@ -5,7 +5,9 @@ from typing import Literal
 from uuid import uuid4
 
 from sidecall.core.calls.callbacks import CallbackQueue
+from sidecall.core.calls.notices import NoNotices, Notices
 from sidecall.core.calls.places import CallQueue, Calls
+from sidecall.core.calls.progress import ProgressLog
 from sidecall.core.contents import Contents
 from sidecall.core.decisions.audit import AuditTrail
 from sidecall.core.decisions.places import ApprovalRules, Approvals
@@ -28,7 +30,8 @@ class Ledger:
     """The parts of a ledger, each behind a protocol of `sidecall.core`, and the database behind some or all of them.
 
     It is opened before the first of them is used, and closed after the last. `owner` names this process in it. `rates`
-    counts calls for all servers that share it, where several may.
+    counts calls for all servers that share it, and `progress` keeps what tools say for them, where several may.
+    `notices` is how they tell each other that something is new.
     """
 
     approvals: Approvals
@@ -42,6 +45,8 @@ class Ledger:
     rates: SharedCount | None = None
     audit: AuditTrail = field(default_factory=MemoryAudit)
     secrets: SealedSecrets = field(default_factory=MemorySecrets)
+    notices: Notices = field(default_factory=NoNotices)
+    progress: ProgressLog | None = None
     callbacks: CallbackQueue = field(init=False)
     heartbeat: Heartbeat = field(init=False)
 
@@ -71,7 +76,9 @@ class Ledger:
             StoreUnfit: It cannot be used by this program.
         """
         await self.database.open()
+        await self.notices.open()
 
     async def close(self) -> None:
         """Finish what was begun, for a bounded time."""
+        await self.notices.close()
         await self.database.close()

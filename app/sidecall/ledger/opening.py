@@ -43,6 +43,7 @@ _SQLITE = "sqlite:///"
 _SQLITE_MEMORY = ":memory:"
 # Loaded when it is wanted, since its driver is an extra.
 _POSTGRES = "sidecall.ledger.sql.postgres.database"
+_NOTICES = "sidecall.ledger.sql.postgres.notices"
 _DRIVER = "asyncpg"
 _SIGN = "://"
 _FORMS = (
@@ -109,7 +110,9 @@ def open_history(url: str, *, is_server: bool = False, writers: Writers = NO_WRI
         return _opened.SqliteDatabase(_find_file(path, purpose), purpose=_fit(purpose, writers, is_server=is_server))
     if url == IN_MEMORY:
         return None
-    database: Database = _load_postgres().PostgresDatabase(url, readers=1, writers=1, concern=_concerns.HISTORY)
+    database: Database = _load_postgres(_POSTGRES).PostgresDatabase(
+        url, readers=1, writers=1, concern=_concerns.HISTORY
+    )
     return database
 
 
@@ -129,7 +132,9 @@ def open_file_store(url: str, writers: Writers = NO_WRITERS) -> Database:
     if url == IN_MEMORY:
         return _opened.SqliteDatabase(purpose=_purposes.FILES)
     concern = _concerns.FILES
-    database: Database = _load_postgres().PostgresDatabase(url, None, _LONG, readers=2, writers=1, concern=concern)
+    database: Database = _load_postgres(_POSTGRES).PostgresDatabase(
+        url, None, _LONG, readers=2, writers=1, concern=concern
+    )
     return database
 
 
@@ -203,13 +208,15 @@ def _make_sqlite(wanted: _Wanted) -> Ledger:
 
 
 def _make_postgres(wanted: _Wanted) -> Ledger:
-    database = _load_postgres().PostgresDatabase(wanted.url)
-    return _ledger.DatabaseLedger(database, wanted.bounds, wanted.make_answer)
+    database = _load_postgres(_POSTGRES).PostgresDatabase(wanted.url)
+    made = _ledger.DatabaseLedger(database, wanted.bounds, wanted.make_answer)
+    made.notices = _load_postgres(_NOTICES).PostgresNotices(wanted.url, made.owner)
+    return made
 
 
-def _load_postgres() -> Any:
+def _load_postgres(module: str) -> Any:
     try:
-        return import_module(_POSTGRES)
+        return import_module(module)
     except ModuleNotFoundError as error:
         if error.name != _DRIVER:
             raise

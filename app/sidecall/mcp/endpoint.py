@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
+from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 from starlette.requests import ClientDisconnect, Request
@@ -21,12 +22,20 @@ from sidecall.http.request_id import NOSNIFF, header_of
 from sidecall.http.shutdown import DETAIL
 from sidecall.mcp.exchange import Exchange
 from sidecall.mcp.listening import listen_as_before, listen_to_changes
-from sidecall.mcp.live import LiveAnswer
+from sidecall.mcp.live import TOO_SLOW, LiveAnswer
 from sidecall.mcp.methods import answer_message
 from sidecall.mcp.parts import McpParts
 from sidecall.mcp.revisions import is_modern, refuse_repeated
 from sidecall.mcp.sessions import HEADER, RAW_HEADER, Session
-from sidecall.mcp.wire import PARSE_ERROR, RpcError, RpcMessage, parse_message, write_error, write_result
+from sidecall.mcp.wire import (
+    INTERNAL_ERROR,
+    PARSE_ERROR,
+    RpcError,
+    RpcMessage,
+    parse_message,
+    write_error,
+    write_result,
+)
 
 logger = logging.getLogger("sidecall")
 
@@ -35,6 +44,8 @@ _NOT_ALLOWED = Reply(b"", 405, {"Allow": "POST"})
 _ENDED = Reply(b"", 204)
 # LSP's code, since MCP has none: whoever has cancelled a request does not wait for its answer.
 _CANCELLED = RpcError(-32800, "The request was cancelled; it may have had effects.")
+_ENDING = RpcError(503, DETAIL)
+_FAILED = RpcError(INTERNAL_ERROR, "The server failed; its log has the details.", status=500)
 
 
 class _Way(NamedTuple):
@@ -65,7 +76,8 @@ class McpEndpoint:
             await _send(_refuse(error), scope, send)
             return
         if scope["method"] == "GET" and self._parts.changes.is_fed and names_events(_read_accept(scope)):
-            await listen_as_before(self._parts, scope, receive, send)
+            with self._use(session):
+                await listen_as_before(self._parts, scope, receive, send)
         elif scope["method"] == "DELETE" and session is not None and self._parts.sessions is not None:
             self._parts.sessions.end(scope[HEADERS][RAW_HEADER], caller_of(scope))
             await _send(_ENDED, scope, send)
@@ -82,6 +94,16 @@ class McpEndpoint:
         if named is None or self._parts.sessions is None:
             return None
         return self._parts.sessions.find(named, caller_of(scope))
+
+    def _use(
+        self, session: Session | None, message: RpcMessage | None = None, live: LiveAnswer | None = None
+    ) -> AbstractContextManager[None]:
+        """Keep a session, if there is one, while it is used; by it a client may cancel a request."""
+        if session is None or self._parts.sessions is None:
+            return nullcontext()
+        if message is None or live is None:
+            return self._parts.sessions.use(session)
+        return self._parts.sessions.use(session, message.id, live.cancel)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         message: RpcMessage | None = None
@@ -129,20 +151,23 @@ class McpEndpoint:
         exchange = Exchange(context.caller, context.headers, modern, context.presence, context.presence)
         exchange.tell, exchange.url = live.make_listener if live.may_begin else None, _find_url(scope)
         exchange.sent = scope[HEADERS] if modern else None
-        forget = _keep_running(session, message, live)
         try:
-            reply = await context.while_present(live.over(self._make_reply(message, exchange)))
-            if live.has_begun:
-                await live.end(reply.body)
-            else:
-                await _send(reply, scope, send)
+            with self._use(session, message, live):
+                reply = await context.while_present(live.over(self._make_reply(message, exchange)))
+                if live.has_begun:
+                    await live.end(reply.body)
+                else:
+                    await _send(reply, scope, send)
         except ClientDisconnect:
             return
         except asyncio.CancelledError:
-            if not await self._break_off(live, message, way):
+            if not await self._break_off(live, message, modern, way):
                 raise
+        except Exception:
+            if live.has_begun:  # Its status cannot be changed any more.
+                await live.end(write_error(message.id, _FAILED))
+            raise
         finally:
-            forget()
             live.close()
 
     async def _make_reply(self, message: RpcMessage, exchange: Exchange) -> Reply:
@@ -152,40 +177,23 @@ class McpEndpoint:
             return _refuse(error, message, is_modern=exchange.is_modern)
         headers = quota_headers(self._parts.pipeline.gate.quotas_of(exchange.caller, message.tool_name))
         if message.method == "initialize" and self._parts.sessions is not None:
-            headers[HEADER] = self._parts.sessions.begin(exchange.caller)
+            session_id = self._parts.sessions.begin(exchange.caller)
+            headers |= {} if session_id is None else {HEADER: session_id}
         return Reply(write_result(message.id, result), 200, headers)
 
-    async def _break_off(self, live: LiveAnswer, message: RpcMessage, way: _Way) -> bool:
-        """End an answer that its client has cancelled, whose reader was too slow, or whose server ends."""
-        if live.is_cancelled and live.was_ours():
-            reply = _refuse(_CANCELLED, message, is_modern=False)
-            await (live.end() if live.has_begun else _send(reply, way.scope, way.send))
-            return True
-        if live.is_cut and live.was_ours():
-            if live.has_begun:
-                await live.end()
-            return True
-        if live.has_begun and self._parts.lifecycle.is_draining:
-            await live.end(write_error(message.id, RpcError(503, DETAIL)))
-        return False
+    async def _break_off(self, live: LiveAnswer, message: RpcMessage, modern: bool, way: _Way) -> bool:
+        """End an answer that its client has cancelled, whose reader was too slow, or whose server ends.
 
-
-def _keep_running(session: Session | None, message: RpcMessage, live: LiveAnswer) -> Callable[[], None]:
-    """Let a client cancel a request by its session, until what is returned is called."""
-    if session is None or message.id is None:
-        return _nothing
-    running, call_id, cancel = session.running, message.id, live.cancel
-    running[call_id] = cancel
-
-    def forget() -> None:
-        if running.get(call_id) == cancel:
-            del running[call_id]
-
-    return forget
-
-
-def _nothing() -> None:
-    """Do nothing."""
+        A stream ends with the error, since its status was sent; return whether that was all there is to it.
+        """
+        is_draining = self._parts.lifecycle.is_draining
+        error = _CANCELLED if live.is_cancelled else TOO_SLOW if live.is_cut else _ENDING if is_draining else _FAILED
+        is_ours = (live.is_cancelled or live.is_cut) and live.was_ours()
+        if live.has_begun:
+            await live.end(write_error(message.id, error))
+        elif is_ours:
+            await _send(_refuse(error, message, is_modern=modern), way.scope, way.send)
+        return is_ours
 
 
 def _read_accept(scope: Scope) -> str:

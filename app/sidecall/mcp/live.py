@@ -20,7 +20,9 @@ T = TypeVar("T")
 _SIZE = 256
 
 # The status that a client of REST gets when it reads too slowly.
-_TOO_SLOW = RpcError(503, "The events were not read in time, so the call was cancelled; it may have had effects.")
+TOO_SLOW = RpcError(
+    503, "The events were not read in time, so the call was cancelled; it may have had effects.", status=503
+)
 
 
 def head_of_stream(scope: Scope) -> dict[str, Any]:
@@ -104,7 +106,7 @@ class LiveAnswer:
         self.is_cut = True
         if self._task is not None:
             cancel_from_outside(self._task)
-        return write_error(self.request_id, _TOO_SLOW)
+        return write_error(self.request_id, TOO_SLOW)
 
     def cancel(self) -> None:
         """Stop working, since the client has said so; what never waits ends before it could."""

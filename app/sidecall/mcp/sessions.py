@@ -5,7 +5,8 @@ They are kept in this process, so they are given only where one process answers 
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import field
 from secrets import token_urlsafe
 
@@ -26,10 +27,12 @@ Cancel = Callable[[], None]
 
 @dataclass(slots=True)
 class Session:
-    """One client's: whose it is, when it was used, and what cancels the calls that run."""
+    """One client's: whose it is, when it was used, how many requests use it now, and what cancels those that run."""
 
+    key: str
     owner: tuple[str, str]
     used: float
+    uses: int = 0
     running: dict[Id, Cancel] = field(default_factory=dict)
 
     def cancel(self, call_id: object) -> None:
@@ -54,18 +57,48 @@ class Sessions:
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def begin(self, caller: Caller) -> str:
-        """Begin a session, and return its id; where there is no room, the one longest unused ends."""
+    def begin(self, caller: Caller) -> str | None:
+        """Begin a session, and return its id; where there is no room, the one longest unused ends.
+
+        None where all are in use: no client is to lose what runs since another one begins.
+        """
         owner = (caller.tenant, caller.subject)
         self._forget_idle()
-        if self._counts.get(owner, 0) >= self._most_of_caller:
-            self._end(next(key for key, session in self._sessions.items() if session.owner == owner))
-        elif len(self._sessions) >= self._most:
-            self._end(next(iter(self._sessions)))
+        if not self._make_room(owner):
+            return None
         session_id = token_urlsafe(24)
-        self._sessions[session_id] = Session(owner, self._clock())
+        self._sessions[session_id] = Session(session_id, owner, self._clock())
         self._counts[owner] = self._counts.get(owner, 0) + 1
         return session_id
+
+    def _make_room(self, owner: tuple[str, str]) -> bool:
+        is_callers = self._counts.get(owner, 0) >= self._most_of_caller
+        if not is_callers and len(self._sessions) < self._most:
+            return True
+        for key, session in self._sessions.items():
+            if not session.uses and (session.owner == owner or not is_callers):
+                self._end(key)
+                return True
+        return False
+
+    @contextmanager
+    def use(self, session: Session, request_id: Id | None = None, cancel: Cancel | None = None) -> Iterator[None]:
+        """Keep a session while a request of it is answered, which `cancel` breaks off where its client says so."""
+        session.uses += 1
+        if request_id is not None and cancel is not None:
+            session.running[request_id] = cancel
+        try:
+            yield
+        finally:
+            session.uses -= 1
+            if request_id is not None and session.running.get(request_id) == cancel:
+                session.running.pop(request_id, None)
+            self._touch(session)
+
+    def _touch(self, session: Session) -> None:
+        session.used = self._clock()
+        if session.key in self._sessions:
+            self._sessions.move_to_end(session.key)
 
     def find(self, session_id: bytes, caller: Caller) -> Session:
         """Find a caller's session, which is used by that.
@@ -78,8 +111,7 @@ class Sessions:
         session = self._sessions.get(key)
         if session is None or session.owner != (caller.tenant, caller.subject):
             raise RpcError(INVALID_REQUEST, "There is no such session, or not any more: initialize anew.", status=404)
-        session.used = self._clock()
-        self._sessions.move_to_end(key)
+        self._touch(session)
         return session
 
     def end(self, session_id: bytes, caller: Caller) -> None:
@@ -105,7 +137,7 @@ class Sessions:
         for session_id, session in self._sessions.items():
             if session.used > oldest:
                 break
-            if not session.running:
+            if not session.uses:
                 idle.append(session_id)
         for session_id in idle:
             self._end(session_id)

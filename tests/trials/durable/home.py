@@ -23,6 +23,7 @@ class Home:
     folder: Path
     cluster: Cluster | None = None
     servers: list[Server] = field(default_factory=list)
+    tools: str = _TOOLS
 
     @property
     def effects(self) -> Counter[str]:
@@ -39,7 +40,7 @@ class Home:
             "SIDECALL_DRAIN_TIMEOUT": "1",
             **settings,
         }
-        self.servers.append(start(folder, "--tools", _TOOLS, environment=wanted))
+        self.servers.append(start(folder, "--tools", self.tools, environment=wanted))
         return self.servers[-1]
 
     @property

@@ -114,8 +114,8 @@ class CallQueue(Protocol):
     Each method is one step and durable once it returns.
     """
 
-    async def claim(self, owner: str, most: int) -> Sequence[ClaimedCall]:
-        """Begin up to `most` queued calls, fairly between their callers."""
+    async def claim(self, owner: str, most: int, may_take: Callable[[str], bool] = ...) -> Sequence[ClaimedCall]:
+        """Begin up to `most` queued calls, fairly between their callers, of those tools that this server may take."""
 
     def note(self, call_id: str, tenant: str, caller: str) -> None:
         """Note that a call was just queued, so that it is not looked for."""
@@ -126,8 +126,14 @@ class CallQueue(Protocol):
     async def count_queued(self) -> int:
         """Count the calls that wait for a server to begin them."""
 
+    async def count_open(self) -> tuple[int, int]:
+        """Count the calls that are queued, and those that run, at whatever server."""
+
     async def cancel(self, call_id: str, end: CallEnd) -> bool:
         """End a call that is queued, or ask the server that runs it to; False where it is neither."""
+
+    async def ask_to_cancel(self, call_id: str) -> bool:
+        """Ask the server that runs a call to cancel it; False where none does."""
 
     async def list_cancelled(self, owner: str) -> Sequence[str]:
         """List the calls of this server that somebody wants to be cancelled."""

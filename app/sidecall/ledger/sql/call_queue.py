@@ -17,6 +17,10 @@ from sidecall.ledger.sql.kept_calls import GRACE
 _LISTED = 1000
 _FRESH = 0.05
 _PATIENCE = 10
+# Where the name of a queued call's tool stands in a row, and when it was sent.
+_NAME, _SENT = 4, 5
+# Seconds after which a call is taken whose tool is not here: no other server has it either.
+_STRANGE = 3600.0
 
 
 class SqlCallQueue:
@@ -39,12 +43,14 @@ class SqlCallQueue:
         """Note that calls were queued which nobody has noted."""
         self._stale_at = 0.0
 
-    async def claim(self, owner: str, most: int) -> Sequence[ClaimedCall]:
-        """Begin up to `most` queued calls, fairly between their callers."""
+    async def claim(
+        self, owner: str, most: int, may_take: Callable[[str], bool] = lambda _: True
+    ) -> Sequence[ClaimedCall]:
+        """Begin up to `most` queued calls, fairly between their callers, of those tools that this server may take."""
         taken: list[ClaimedCall] = []
         is_all = False
         while len(taken) < most and not is_all:
-            is_all = await self._list_queued()
+            is_all = await self._list_queued(may_take)
             chosen = [self._listed.popleft() for _ in range(min(most - len(taken), len(self._listed)))]
             got = await self._take(chosen, owner)
             if len(got) < len(chosen):  # Another server was quicker, and would be again.
@@ -55,7 +61,7 @@ class SqlCallQueue:
             self._served.clear()
         return taken
 
-    async def _list_queued(self) -> bool:
+    async def _list_queued(self, may_take: Callable[[str], bool]) -> bool:
         """List what is queued, unless that was done a moment ago and some of it is left; return whether that is all."""
         began = self._clock()
         if began < self._stale_at and (self._listed or self._is_whole):
@@ -66,7 +72,9 @@ class SqlCallQueue:
         self._noted.clear()
         queued = await self._database.read("list_queued_calls", _LISTED)
         known = {call_id for call_id, *_ in queued}
-        self._listed = deque(sorted(queued, key=self._turn))
+        strange = time.time() - _STRANGE
+        ours = [row for row in queued if may_take(row[_NAME]) or row[_SENT] <= strange]
+        self._listed = deque(sorted(ours, key=self._turn))
         self._listed += [noted for noted in self._noted if noted[0] not in known]
         self._noted.clear()
         self._is_whole = len(queued) < _LISTED
@@ -76,13 +84,13 @@ class SqlCallQueue:
 
     async def _take(self, chosen: Sequence[Row], owner: str) -> list[ClaimedCall]:
         now, write = time.time(), self._database.write
-        self._served |= {(tenant, caller): now for _, tenant, caller, _ in chosen}
+        self._served |= {(tenant, caller): now for _, tenant, caller, *_ in chosen}
         rows = await asyncio.gather(*(write("claim_call", call[0], owner, now) for call in chosen))
         return [_to_claimed(row) for row in rows if row is not None]
 
     def _turn(self, queued: Row) -> tuple[int, float, str]:
         """Return what to sort by: of next calls, that of the caller who had no turn for longest comes first."""
-        call_id, tenant, caller, turn = queued
+        call_id, tenant, caller, turn, *_ = queued
         return turn, self._served.get((tenant, caller), 0.0), call_id
 
     async def count_queued(self) -> int:
@@ -90,12 +98,21 @@ class SqlCallQueue:
         count: int = (await self._database.read("count_queued_calls"))[0][0]
         return count
 
+    async def count_open(self) -> tuple[int, int]:
+        """Count the calls that are queued, and those that run, at whatever server."""
+        queued, running = (await self._database.read("count_open_calls"))[0]
+        return queued, running
+
     async def cancel(self, call_id: str, end: CallEnd) -> bool:
         """End a call that is queued, or ask the server that runs it to; False where it is neither."""
         message, now = end.message.model_dump_json(), time.time()
         told = (end.status, end.kind, message, now, len(message), now + GRACE)
         if await self._database.write("cancel_queued_call", call_id, *told) is not None:
             return True
+        return await self.ask_to_cancel(call_id)
+
+    async def ask_to_cancel(self, call_id: str) -> bool:
+        """Ask the server that runs a call to cancel it; False where none does."""
         return await self._database.write("ask_to_cancel", call_id) is not None
 
     async def list_cancelled(self, owner: str) -> Sequence[str]:

@@ -28,6 +28,7 @@ class Heartbeat:
         self._clock = clock
         self._spoke_at: float | None = None
         self._judges_after = 0.0
+        self.others = 0  # Servers that live beside this one, as far as is known.
         self._ahead = 0.0  # Seconds by which the clock of this server is ahead of that of the database.
 
     @property
@@ -64,6 +65,15 @@ class Heartbeat:
         if not self._is_heard(now) or now < self._judges_after:
             return None
         return await self.tell_time() - self._silence
+
+    async def count_others(self) -> None:
+        """Count the servers that live beside this one.
+
+        Raises:
+            StoreUnavailable: It cannot be found out.
+        """
+        alive_since = self.estimate_time() - self._silence
+        self.others = (await self._database.read("count_other_servers", alive_since, self._owner))[0][0]
 
     async def tell_time(self) -> float:
         """Return what time it is for the database, in seconds since 1970, and remember how far this clock is from it.

@@ -21,6 +21,7 @@ from sidecall.ledger.sql.database import Database
 from sidecall.ledger.sql.heartbeat import SILENCE, Heartbeat
 from sidecall.ledger.sql.items import SqlItems
 from sidecall.ledger.sql.lost_answers import MakeAnswer
+from sidecall.ledger.sql.progress import SqlProgress
 from sidecall.ledger.sql.rates import SqlRates
 from sidecall.ledger.sql.rules import SqlRules
 from sidecall.ledger.sql.secrets import SqlSecrets
@@ -71,6 +72,7 @@ class DatabaseLedger(Ledger):
         self.heartbeat = heartbeat
         self._call_rates = SqlRates(database) if database.dialect == "postgres" else None
         self.rates = self._call_rates
+        self.progress = SqlProgress(database) if database.dialect == "postgres" else None
         self.audit = SqlAudit(database, bounds.audit_ttl, bounds.max_audit_entries)
         self.secrets = SqlSecrets(database, bounds.max_secrets)
 
@@ -98,6 +100,7 @@ class DatabaseLedger(Ledger):
         except BaseException:
             await self.database.close()
             raise
+        await self.notices.open()
         self._rounds = [asyncio.create_task(self._go_round(self._tidy, _ROUND))]
         if self.is_shared:
             self._rounds.append(asyncio.create_task(self._go_round(self._keep_company, self.heartbeat.pause)))
@@ -107,6 +110,7 @@ class DatabaseLedger(Ledger):
         if not self.is_shared:  # One process has it, so whoever else is named in it is gone.
             await self.database.write("forget_servers", math.inf)
         await self.heartbeat.beat()
+        await self.heartbeat.count_others()
         if not self.is_shared:
             await self._settle_lost(0.0)  # The only one that is left has said something since: this one.
         await self._tidy()
@@ -119,6 +123,7 @@ class DatabaseLedger(Ledger):
             stack.push_async_callback(self.database.close)
             stack.push_async_callback(self._leave)
             stack.push_async_callback(self._decisions.close)
+            stack.push_async_callback(self.notices.close)
             stack.push_async_callback(self._late.close)
             for task in self._rounds:
                 task.cancel()
@@ -141,6 +146,7 @@ class DatabaseLedger(Ledger):
     async def _keep_company(self) -> None:
         """Write down that this server lives, and answer the calls that others were about to when they ended."""
         await self.heartbeat.beat()
+        await self.heartbeat.count_others()
         silent_since = await self.heartbeat.find_silence()
         if silent_since is not None:
             await self._settle_lost(silent_since)
@@ -161,3 +167,5 @@ class DatabaseLedger(Ledger):
         await self._items.forget()
         if self._call_rates is not None:
             await self._call_rates.forget()
+        if self.progress is not None:
+            await self.progress.forget()

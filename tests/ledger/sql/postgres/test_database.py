@@ -12,7 +12,7 @@ import pytest
 
 from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.postgres.database import PostgresDatabase
-from sidecall.ledger.sql.postgres.link import Link
+from sidecall.ledger.sql.postgres.link import Link, find_by_index
 from sidecall.ledger.sql.statements import read_statements
 from tests.kit.postgres import Cluster
 from tests.ledger.sql.wires import Wire, wire_to
@@ -96,7 +96,7 @@ async def test_calls_are_found_by_their_ids_in_a_table_that_was_empty(postgres_u
     ledger = PostgresDatabase(postgres_url)
     await ledger.open()
     await ledger.close()
-    link = Link(postgres_url, 5.0, is_kept=True)
+    link = Link(postgres_url, 5.0, is_kept=True, begin=find_by_index)
     await link.open()
     assert link.connection is not None
     sql = read_statements("postgres")[statement]
@@ -287,6 +287,6 @@ async def test_servers_that_start_at_the_same_time_take_turns(postgres_url: str)
     connection = await asyncpg.connect(postgres_url)
     assert (
         await connection.fetchval("SELECT array_agg(version ORDER BY version)::text FROM schema_version")
-        == "{1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16}"
+        == "{1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17}"
     )
     await connection.close()

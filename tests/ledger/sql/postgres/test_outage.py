@@ -162,6 +162,7 @@ async def test_a_table_that_others_have_locked_is_waited_for_once(
     other = await asyncpg.connect(estate.admin_url)
     transaction = other.transaction()
     await transaction.start()
+    await other.execute("SET application_name = 'reports'")
     await other.execute("LOCK TABLE calls IN ACCESS EXCLUSIVE MODE")
     begin = time.monotonic()
 
@@ -170,15 +171,60 @@ async def test_a_table_that_others_have_locked_is_waited_for_once(
     answers = await asyncio.gather(*reads, *writes, return_exceptions=True)
     took = time.monotonic() - begin
     said = database.trouble or ""
+    process = other.get_server_pid()
     await transaction.rollback()
     await other.close()
     await wait_until(lambda: database.trouble is None)
 
     assert [type(answer) for answer in answers] == [StoreUnavailable] * 80
     assert took < 3.5
-    assert 'could not obtain lock on relation "calls": another program has locked it' in said
+    assert f"its table calls is locked by reports of the user sidecall (process {process})" in said
     assert [record.levelname for record in caplog.records] == ["ERROR", "WARNING"]
     assert await database.read("count_queued_calls") == [(0,)]
+
+
+async def test_a_trial_waits_until_postgresql_itself_lets_go_of_a_table(
+    estate: Estate, database: PostgresDatabase
+) -> None:
+    """As it does when it gives back the room of what was forgotten: nobody is to be told of another program."""
+    trials = 0
+    go_on = asyncio.Event()
+
+    async def forget_much() -> None:
+        other = await asyncpg.connect(estate.admin_url)
+        filled = "SELECT 'i' || i, 't', 'n', 'k', repeat('x', 500), 0, 0 FROM generate_series(1, 5000) AS i"
+        columns = "id, tenant, namespace, key, value, created_at, updated_at"
+        for _ in range(20):
+            await other.execute(f"INSERT INTO items ({columns}) {filled}")
+            await other.execute("DELETE FROM items")
+            await other.execute("VACUUM items")
+        await other.close()
+        go_on.set()
+
+    forgetting = asyncio.ensure_future(forget_much())
+    while not go_on.is_set():
+        assert await database._find_fault() is None
+        trials += 1
+        await asyncio.sleep(0)
+    await forgetting
+
+    assert trials > 20
+
+
+async def test_trials_of_many_servers_at_once_do_not_wait_for_each_other(
+    estate: Estate, database: PostgresDatabase
+) -> None:
+    """One whose trial is slow to commit holds up none of the others."""
+    other = await asyncpg.connect(estate.admin_url)
+    transaction = other.transaction()
+    await transaction.start()
+    await other.execute("UPDATE schema_version SET name = name WHERE version = 1")
+
+    fault = await database._find_fault()
+    await transaction.rollback()
+    await other.close()
+
+    assert fault is None
 
 
 @pytest.mark.parametrize("use", ["write", "read"])

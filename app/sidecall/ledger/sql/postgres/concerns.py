@@ -17,7 +17,7 @@ LEDGER = Concern(
     "calls that have to be remembered get 503",
     (
         *("approval_rules", "approvals", "audit_entries", "call_rates", "caller_secrets"),
-        *("calls", "contents", "items", "servers"),
+        *("call_progress", "calls", "contents", "items", "servers"),
     ),
 )
 HISTORY = Concern(

@@ -9,6 +9,7 @@ from sidecall.ledger.sql.postgres.words import DatabaseUnfit
 _OWN_TIMES = """
 SET statement_timeout = {statement_timeout};
 SET lock_timeout = {lock_timeout};
+SELECT set_config('application_name', 'sidecall', false) WHERE current_setting('application_name') = '';
 SELECT set_config(name, '0', false) FROM pg_settings
 WHERE name IN ('idle_session_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout') AND setting <> '0'
 """

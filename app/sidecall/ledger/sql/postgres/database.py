@@ -13,7 +13,7 @@ from sidecall.ledger.sql.gathering import Gathering
 from sidecall.ledger.sql.postgres.carrying import carry_out
 from sidecall.ledger.sql.postgres.concerns import LEDGER, Concern
 from sidecall.ledger.sql.postgres.connecting import open_connection
-from sidecall.ledger.sql.postgres.link import Link, name_loss
+from sidecall.ledger.sql.postgres.link import Link, find_by_index, name_loss
 from sidecall.ledger.sql.postgres.outage import Outage
 from sidecall.ledger.sql.postgres.readers import NoneFreeError, PostgresReaders
 from sidecall.ledger.sql.postgres.sessions import require_sessions
@@ -64,7 +64,9 @@ class PostgresDatabase:
         self._patience = patience
         self._url = url
         self._concern = concern
-        self._writers = [Link(url, patience, is_kept=True, when_lost=self._miss) for _ in range(writers)]
+        self._writers = [
+            Link(url, patience, is_kept=True, when_lost=self._miss, begin=find_by_index) for _ in range(writers)
+        ]
         self._idle = list(self._writers)
         self._readers = PostgresReaders(url, patience, readers)
         self._line = Line(_WAITING_BYTES)

@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -24,18 +24,30 @@ _SOON = 0.1
 _SELDOM = 5.0
 
 
+async def find_by_index(connection: asyncpg.Connection) -> None:
+    """Have a connection find rows by their ids, as those that write do."""
+    await connection.execute(_BY_INDEX)
+
+
 class Link:
     """One connection; `connection` is None while there is none.
 
-    One that is `kept` is made again as soon as it breaks, others when they are used. `when_lost` is called when it
-    breaks.
+    One that is `kept` is made again as soon as it breaks, others when they are used. `begin` sets each new one up, and
+    `when_lost` is called when it breaks.
     """
 
     def __init__(
-        self, url: str, patience: float, *, is_kept: bool, when_lost: Callable[[], None] = lambda: None
+        self,
+        url: str,
+        patience: float,
+        *,
+        is_kept: bool,
+        when_lost: Callable[[], None] = lambda: None,
+        begin: Callable[[asyncpg.Connection], Awaitable[None]] | None = None,
     ) -> None:
         self._is_kept = is_kept
         self._when_lost = when_lost
+        self._begin = begin
         self._url = url
         self._patience = patience
         self._mending: asyncio.Task[None] | None = None
@@ -53,9 +65,9 @@ class Link:
         """
         # Half of the time is left to carry the others out, where somebody else holds the row of one.
         connection = await open_connection(self._url, self._patience, lock_patience=self._patience / 2)
-        if self._is_kept:
+        if self._begin is not None:
             try:
-                await connection.execute(_BY_INDEX, timeout=self._patience)
+                await asyncio.wait_for(self._begin(connection), self._patience)
             except BaseException:
                 connection.terminate()
                 raise
@@ -122,8 +134,12 @@ class Link:
         self.connection = None
         self._note(why)
         if self._is_kept:
-            self._mending = asyncio.create_task(self._mend())
+            self.mend()
         self._when_lost()
+
+    def mend(self) -> None:
+        """Begin to connect, again and again until that is done."""
+        self._mending = asyncio.create_task(self._mend())
 
     def _note(self, why: str) -> None:
         self.trouble, self.found_at = why, time.monotonic()

@@ -37,8 +37,23 @@ SELECT
     ))
 FROM (SELECT name, to_regclass(name)::oid AS place FROM unnest($1::text[]) AS name) AS tables
 """
-# Changes nothing, but has to be written like any other.
-_TRIAL = "UPDATE schema_version SET name = name WHERE version = 1"
+# Changes nothing, but has to be written like any other. Of several servers that try at once each takes its own row.
+_TRIAL = """
+UPDATE schema_version SET name = name
+WHERE version = (SELECT version FROM schema_version ORDER BY version LIMIT 1 FOR UPDATE SKIP LOCKED)
+"""
+# PostgreSQL itself locks a table for a moment where it gives the room at its end back (VACUUM), and lets go as soon as
+# somebody waits. Who does not wait would take that for another program.
+_LET_GO = "SET LOCAL lock_timeout = 500"
+_FIND_HOLDER = """
+SELECT locks.relation::regclass::text, locks.pid, users.usename,
+    coalesce(nullif(users.application_name, ''), users.backend_type, 'a program')
+FROM pg_locks AS locks JOIN pg_stat_activity AS users USING (pid)
+WHERE locks.granted AND locks.pid <> pg_backend_pid()
+    AND locks.relation IN (SELECT to_regclass(name)::oid FROM unnest($1::text[]) AS name)
+    AND locks.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+LIMIT 1
+"""
 
 
 class NoTables(DatabaseUnfit):
@@ -117,10 +132,19 @@ async def try_tables(connection: asyncpg.Connection, tables: Sequence[str]) -> N
 
     Raises:
         NoTables: The database is empty, as far as we are concerned.
-        DatabaseUnfit: Some are missing, or the user lacks rights.
-        asyncpg.PostgresError: It cannot be written, or somebody has locked a table.
+        DatabaseUnfit: Some are missing, the user lacks rights, or somebody has locked a table.
+        asyncpg.PostgresError: It cannot be written.
     """
     await require_tables(connection, tables)
-    async with connection.transaction():
-        await connection.execute(f"LOCK TABLE {', '.join(tables)} IN ROW EXCLUSIVE MODE NOWAIT")
-        await connection.execute(_TRIAL)
+    try:
+        async with connection.transaction():
+            await connection.execute(_LET_GO)
+            await connection.execute(f"LOCK TABLE {', '.join(tables)} IN ROW EXCLUSIVE MODE")
+            await connection.execute(_TRIAL)
+    except asyncpg.LockNotAvailableError:
+        holders = await connection.fetch(_FIND_HOLDER, tables)
+        if holders:
+            table, process, user, program = holders[0]
+            who = program if user is None else f"{program} of the user {user}"
+            raise DatabaseUnfit(f"its table {table} is locked by {who} (process {process})") from None
+        raise

@@ -29,7 +29,7 @@ _WORDS = {
     "42P05": f"{{}}: {POOLED}",
     "25006": "it cannot be written: it is a standby, or was made read-only",
     "42501": "{}; its user lacks a right",
-    "55P03": "{}: another program has locked it",
+    "55P03": "{}: something else in the database has locked it",
 }
 
 
