@@ -7,7 +7,7 @@ from sidecall.jobs.runner import Runner
 from sidecall.ledger.base import Ledger
 
 # Seconds for which a server that runs more than its share leaves what is queued to the others.
-_LEFT = 0.05
+_LEFT = 0.1
 
 
 class FairShare:
