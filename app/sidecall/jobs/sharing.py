@@ -7,7 +7,7 @@ from sidecall.jobs.runner import Runner
 from sidecall.ledger.base import Ledger
 
 # Seconds for which a server that runs more than its share leaves what is queued to the others.
-_LEFT = 0.05
+_LEFT = 0.1
 
 
 class FairShare:
@@ -20,7 +20,7 @@ class FairShare:
         self, ledger: Ledger, runner: Runner, *, is_on: bool = True, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._ledger = ledger
-        self._is_shared = is_on and ledger.is_shared
+        self.is_on = is_on and ledger.is_shared
         self._runner = runner
         self._clock = clock
         self._left_at: float | None = None
@@ -28,7 +28,7 @@ class FairShare:
     @property
     def others(self) -> int:
         """How many other servers live that may take calls; none where each keeps those that it was sent."""
-        return self._ledger.heartbeat.others if self._is_shared else 0
+        return self._ledger.heartbeat.others if self.is_on else 0
 
     @property
     def begins_at_once(self) -> bool:

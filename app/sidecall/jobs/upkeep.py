@@ -123,7 +123,9 @@ class Upkeep:
         self._ledger.notices.tell("queued")
 
     def hear_queued(self) -> None:
-        """Note that another server says that calls are queued."""
+        """Note that another server says that calls are queued; where each keeps its own, they are not taken at once."""
+        if not self.share.is_on:
+            return
         self._queue.look_again()
         self._count_one()
 
