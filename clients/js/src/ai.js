@@ -7,6 +7,7 @@ import { RequestUnfit } from "./failures.js";
 // By this the SDK knows a schema, whichever of its versions made it.
 const SCHEMA = Symbol.for("vercel.ai.schema");
 const OPTIONS = ["state", "context", "filters", "ask", "timeout"];
+const MOST_ASKED = 1000;
 // What a model reads as an error that can mend it: the problem, and the kind of failure.
 const FOR_THE_MODEL = { "key-reused": "key_reused", "rounded-number": "invalid_arguments" };
 
@@ -22,11 +23,17 @@ export async function makeAiTools(server, options) {
 
 /** Make a tool; `reader` is who takes what its model reads, as is known once a tool has run. */
 function makeTool(server, listed, { ask, timeout, ...supplied }, reader) {
+  const asked = new Asked();
   const writeCall = (input, { toolCallId } = {}) => ({ type: "tool_call", name: listed.name, args: input, id: toolCallId });
   const supply = (about) => ({
     state: typeof supplied.state === "function" ? supplied.state(about) : supplied.state,
     context: typeof supplied.context === "function" ? supplied.context(about) : supplied.context,
   });
+  const needsApproval = async (input, about = {}) => {
+    const needs = await askFirst(server, writeCall(input, about), supply(about));
+    asked.note(input, needs);
+    return needs;
+  };
   return {
     type: "dynamic",
     description: listed.description,
@@ -34,20 +41,26 @@ function makeTool(server, listed, { ask, timeout, ...supplied }, reader) {
     async execute(input, about = {}) {
       // Version 7 of the SDK gives a context to each call, and writes images as files.
       reader.takesFiles = "context" in about && !("experimental_context" in about);
-      const decide = wasApproved(about) ? approveOnce(listed.name, ask) : ask;
+      const decide = wasApproved(about) || asked.wasApproved(input, about) ? approveOnce(listed.name, ask) : ask;
       const own = { ...supply(about), timeout, signal: about.abortSignal, ...(decide ? { ask: decide } : {}) };
       const call = writeCall(input, about);
       return server.call(call, undefined, own).catch((error) => answerUnfit(error, call));
     },
     // Mastra gives the answer itself.
     toModelOutput: (given) => (isMessage(given) ? writeOutput(given, false) : writeOutput(given?.output, reader.takesFiles)),
-    ...(listed._meta ? { needsApproval: (input, about = {}) => askFirst(server, writeCall(input, about), supply(about)) } : {}),
+    ...(listed._meta ? { needsApproval } : {}),
   };
 }
 
 /** Return whether a person has to decide; only planned, so that nothing is left waiting in the server. */
 async function askFirst(server, call, supplied) {
-  return (await server.preview(call, undefined, supplied)).requires_approval;
+  try {
+    return (await server.preview(call, undefined, supplied)).requires_approval;
+  } catch (error) {
+    // Of what the model can mend it reads when the call is made.
+    if (error instanceof RequestUnfit && error.slug in FOR_THE_MODEL) return false;
+    throw error;
+  }
 }
 
 /** Make what answers the question that the SDK could show, as the preview said; what else is asked goes to `ask`. */
@@ -67,6 +80,28 @@ function answerUnfit(error, { id, name }) {
   const kind = error instanceof RequestUnfit ? FOR_THE_MODEL[error.slug] : undefined;
   if (kind === undefined) throw error;
   return makeFailure(id ?? "", name, kind, error.detail);
+}
+
+/**
+ * What was said of calls that Mastra has asked about. It asks again before it runs a call, by the arguments alone, and runs
+ * one that needs an approval only where it has it, of which it says nothing more.
+ */
+class Asked {
+  #needs = new Map();
+
+  note(input, needs) {
+    this.#needs.delete(JSON.stringify(input));
+    this.#needs.set(JSON.stringify(input), needs);
+    if (this.#needs.size > MOST_ASKED) this.#needs.delete(this.#needs.keys().next().value);
+  }
+
+  wasApproved(input, about) {
+    return isOfMastra(about) && this.#needs.get(JSON.stringify(input)) === true;
+  }
+}
+
+function isOfMastra(about) {
+  return "suspend" in about && "requestContext" in about;
 }
 
 /** Return whether the conversation has a person's approval of this call. */

@@ -3,7 +3,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { Mastra } from "@mastra/core";
 import { Agent } from "@mastra/core/agent";
+import { InMemoryStore } from "@mastra/core/storage";
 import { Sidecall } from "sidecall";
 
 const server = new Sidecall();
@@ -75,3 +77,17 @@ test("the program has the whole answer", async () => {
 
   assert.deepEqual(result.toolResults[0].payload.result.artifact, { rows: ["tea"] });
 });
+
+for (const [approved, expected] of [[true, "Refunded 100 for order 7."], [false, /not approved/i]]) {
+  test(`a call that is ${approved ? "approved" : "declined"} by a person`, async () => {
+    const [agent, heard] = await makeAgent("v3", { refund: { order: 7 } });
+    new Mastra({ agents: { agent }, logger: false, storage: new InMemoryStore() });
+
+    const { finishReason, runId, suspendPayload } = await agent.generate("Please.", { maxSteps: 3 });
+    const decision = { runId, toolCallId: suspendPayload.toolCallId };
+    await (approved ? agent.approveToolCallGenerate(decision) : agent.declineToolCallGenerate(decision));
+
+    assert.equal(finishReason, "suspended");
+    assert.match(outputs(heard.at(-1)).refund.value, new RegExp(expected));
+  });
+}
