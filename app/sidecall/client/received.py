@@ -79,4 +79,5 @@ def make_unknown(response: httpx.Response) -> UnknownAnswer:
 
 def comes_as_events(response: httpx.Response) -> bool:
     """Return whether an answer says that it comes as events, or nothing of that."""
-    return response.headers.get("Content-Type", _EVENTS).lower().startswith(_EVENTS)
+    kind: str = response.headers.get("Content-Type", _EVENTS)
+    return kind.lower().startswith(_EVENTS)

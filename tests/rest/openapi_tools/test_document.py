@@ -267,7 +267,7 @@ async def asked_about() -> int:
     return 1
 
 
-@tool(requires_approval=lambda args: False)
+@tool(requires_approval=lambda args: bool(args))
 async def perhaps_asked_about() -> int:
     """Count, perhaps once a person has said so."""
     return 1
