@@ -13,6 +13,7 @@ from sidecall.client import (
     RequestUnfit,
     ServerBusy,
     StatusChange,
+    ToolAnswer,
 )
 from sidecall.client.steps import Giving, Pausing, Persistence, Sending, Taking, Walk
 from sidecall.client.streams import EventLines, follow_call, stream_call
@@ -123,4 +124,6 @@ def test_events_of_newer_servers_are_passed_over() -> None:
 
     assert [lines.feed(line) for line in ("event: later", "data: {", "data: }")] == [None] * 3
     assert lines.feed("") == ("later", {})
-    assert play(stream_call({}, {}, Persistence()), _Opened("event: later", "data: {}", ""))[0] == []
+    answer = ("event: message", 'data: {"content": "8", "tool_call_id": "a", "name": "double"}', "")
+    given, _ = play(stream_call({}, {}, Persistence()), _Opened("event: later", "data: {}", "", *answer))
+    assert given == [ToolAnswer("8", "a", "double")]

@@ -13,6 +13,7 @@ from sidecall.client.connection import ClientOptions, arrange, make_operations, 
 from sidecall.client.loops import LoopClients
 from sidecall.client.operations import Operations, name_call
 from sidecall.client.options import CallOptions, ToolFilters
+from sidecall.client.received import comes_as_events
 from sidecall.client.steps import Asking, Giving, Pausing, Sending, Steps, Taking, Walk
 from sidecall.client.streams import follow_job, stream_batch, stream_call
 from sidecall.client.turns import Turn, find_final, read_turn, run_turn
@@ -80,7 +81,7 @@ class AsyncPerformer:
         if streams is None:
             return response
         streams.push_async_callback(response.aclose)
-        if not response.is_success:
+        if not (response.is_success and comes_as_events(response)):
             await response.aread()
         return AsyncOpenStream(response, response.aiter_lines())
 

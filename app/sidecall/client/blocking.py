@@ -11,6 +11,7 @@ from sidecall.client.answers import CallApproval, CallEvent, CallState, PersonVe
 from sidecall.client.connection import ClientOptions, arrange, make_operations, make_transport, prepare_request
 from sidecall.client.operations import Operations, name_call
 from sidecall.client.options import CallOptions, ToolFilters
+from sidecall.client.received import comes_as_events
 from sidecall.client.steps import Asking, Giving, Pausing, Sending, Steps, Taking, Walk
 from sidecall.client.streams import follow_job, stream_batch, stream_call
 from sidecall.client.turns import Turn, read_turn, run_turn
@@ -76,7 +77,7 @@ class Performer:
         if streams is None:
             return response
         streams.callback(response.close)
-        if not response.is_success:
+        if not (response.is_success and comes_as_events(response)):
             response.read()
         return OpenStream(response, response.iter_lines())
 

@@ -1,17 +1,16 @@
 """What both clients are made from: the address, the credentials and the patience."""
 
-import os
 from collections.abc import Mapping
 from typing import Any, TypedDict
 
 import httpx
 
+from sidecall.client.addresses import find_proof, read_address, require_headers, require_value
 from sidecall.client.conversations import HEADER
 from sidecall.client.operations import Operations
 from sidecall.client.steps import Persistence, Sending
 from sidecall.version import __version__
 
-DEFAULT_URL = "http://127.0.0.1:8000"
 _CONNECT = 10.0
 # What an answer may take on its way beyond the time that its server has.
 _SLACK = 10.0
@@ -43,7 +42,7 @@ class _BearerAuth(httpx.Auth):
 
     def auth_flow(self, request: httpx.Request) -> Any:
         token = self._token() if callable(self._token) else self._token
-        request.headers["Authorization"] = f"Bearer {token}"
+        request.headers["Authorization"] = f"Bearer {require_value(token, 'a token')}"
         yield request
 
 
@@ -51,16 +50,15 @@ def arrange(url: str | None, options: ClientOptions) -> dict[str, Any]:
     """Return what a client of httpx is made with; what is not said is in SIDECALL_URL and SIDECALL_API_KEY.
 
     Raises:
-        ValueError: Both an API key and a token are given.
+        ValueError: The address, a header or a credential cannot be used, or there are two credentials.
     """
-    if "api_key" in options and "token" in options:
-        raise ValueError("give api_key or token, not both")
-    key = options.get("api_key") or ("" if "token" in options else os.environ.get("SIDECALL_API_KEY", "").strip())
+    address = read_address(url)
+    proof = find_proof(options, address)
     arranged: dict[str, Any] = {
-        "base_url": url or os.environ.get("SIDECALL_URL") or DEFAULT_URL,
-        "headers": {"User-Agent": f"sidecall-client/{__version__}", **options.get("headers", {})},
+        "base_url": address,
+        "headers": {"User-Agent": f"sidecall-client/{__version__}", **require_headers(options.get("headers", {}))},
         "timeout": httpx.Timeout(options.get("timeout", 600.0), connect=_CONNECT),
-        "auth": _BearerAuth(options.get("token", key)) if key or "token" in options else None,
+        "auth": None if proof is None else _BearerAuth(proof),
     }
     return {**arranged, "transport": options["transport"]} if "transport" in options else arranged
 

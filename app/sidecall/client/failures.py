@@ -1,7 +1,9 @@
 """What goes wrong between a program and its server: one exception for whoever has to act."""
 
 import json
+import time
 from collections.abc import Mapping, Sequence
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
@@ -9,6 +11,7 @@ import httpx
 from sidecall.client.answers import CallApproval, ToolAnswer
 
 _PREFIX = "urn:sidecall:problem:"
+_MOST_SHOWN = 500
 
 
 class ClientError(Exception):
@@ -52,12 +55,13 @@ class RequestRefused(ClientError):
         self.detail = str(document.get("detail") or document.get("title") or "")
         self.request_id = document.get("instance")
         self.retry_after = retry_after
-        super().__init__(f"{status} {self.slug}: {self.detail}")
+        super().__init__(f"{' '.join(filter(None, (str(status), self.slug)))}: {self.detail}")
 
     @property
     def errors(self) -> list[dict[str, Any]]:
         """What is wrong, place by place, where the server says so."""
-        return list(self.document.get("errors") or ())
+        said = self.document.get("errors")
+        return list(said) if isinstance(said, list) else []
 
 
 class RequestUnfit(RequestRefused):
@@ -101,13 +105,45 @@ _BY_STATUS: Mapping[int, type[RequestRefused]] = {
 
 def read_refusal(response: httpx.Response) -> RequestRefused:
     """Return the exception for an answer that is no success, whoever on the way has written it."""
-    try:
-        document = response.json()
-    except (json.JSONDecodeError, UnicodeDecodeError):
-        document = None
-    if not isinstance(document, dict):
-        document = {"title": response.reason_phrase, "detail": response.text[:500]}
+    document = _read_problem(response.text)
+    if document is None:
+        document = {"title": response.reason_phrase, "detail": response.text[:_MOST_SHOWN]}
     return make_refusal(document, response.status_code, _read_seconds(response.headers.get("Retry-After")))
+
+
+def _read_problem(text: str) -> dict[str, Any] | None:
+    """Read a problem; of the JSON of a proxy on the way, which may have its words anywhere, keep the text."""
+    try:
+        document = json.loads(text)
+    except ValueError:
+        return None
+    if not isinstance(document, dict):
+        return None
+    is_ours = str(document.get("type", "")).startswith(_PREFIX)
+    has_words = isinstance(document.get("detail"), str) and document["detail"] != ""
+    return document if is_ours or has_words else {**document, "detail": text[:_MOST_SHOWN]}
+
+
+def make_misplaced(response: httpx.Response, path: str) -> RequestRefused:
+    """Return the exception for an answer that names another address, as that of a server behind HTTPS or a proxy.
+
+    `path` is that of the request, without the address of its server.
+    """
+    said = response.headers.get("Location")
+    detail = "the server answers that it is elsewhere, and not where"
+    if said is not None:
+        detail = f"the server is at {_find_server(said, response, path.partition('?')[0])}: give that address"
+    return make_refusal({"title": response.reason_phrase, "detail": detail}, response.status_code)
+
+
+def _find_server(said: str, response: httpx.Response, path: str) -> str:
+    try:
+        place = httpx.URL(said)
+        place = response.url.join(place) if place.is_relative_url else place
+    except httpx.InvalidURL:
+        return said
+    shown = str(place.copy_with(query=None, fragment=None))
+    return shown.removesuffix(path) if shown.endswith(path) else str(place)
 
 
 def make_refusal(document: Mapping[str, Any], status: int, retry_after: float | None = None) -> RequestRefused:
@@ -128,5 +164,12 @@ def answer_reused(refused: ClientError, name: str, call_id: Any) -> ToolAnswer |
 
 
 def _read_seconds(text: str | None) -> float | None:
-    # A date, which HTTP allows and Sidecall never sends, counts as nothing said.
-    return float(text) if text is not None and text.isdecimal() else None
+    """Read how many seconds to wait, which may be said as a date."""
+    if text is None or text.isdecimal():
+        return None if text is None else float(text)
+    if not text[:3].isalpha():  # Without the name of a day, much would be taken for a date that is none.
+        return None
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None

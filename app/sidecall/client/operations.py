@@ -24,6 +24,17 @@ from sidecall.client.options import (
     require_options,
 )
 from sidecall.client.plain import make_plain, write_body
+from sidecall.client.received import (
+    is_any_answer,
+    is_approval,
+    is_definition,
+    is_list_of,
+    is_message,
+    is_preview,
+    is_state,
+    is_tool,
+    read_answer,
+)
 from sidecall.client.remembered import JSON_BODY, Remembered, escape
 from sidecall.client.steps import Sending, Steps
 from sidecall.dataclasses import dataclass
@@ -59,14 +70,14 @@ class Operations(Remembered):
             headers["If-None-Match"] = tag
         response = yield from self._send(Sending("GET", "/tools", params, headers, is_safe=True))
         if response.status_code != httpx.codes.NOT_MODIFIED:
-            tag, listed = response.headers.get("ETag", ""), response.json()
+            tag, listed = response.headers.get("ETag", ""), read_answer(response, is_list_of(is_definition(form)))
             self.listings = {**dict([*self.listings.items()][-15:]), wanted: (tag, listed)}
         return list(listed)
 
     def show_tool(self, name: str, context: Mapping[str, Any] | None = None) -> Steps[dict[str, Any]]:
         """Show everything about one tool."""
         request = Sending("GET", f"/tools/{escape(name)}", headers=_write_context(context), is_safe=True)
-        shown: dict[str, Any] = (yield from self._send(request)).json()
+        shown: dict[str, Any] = read_answer((yield from self._send(request)), is_tool)
         return shown
 
     def show_tools(self, filters: ToolFilters) -> Steps[list[dict[str, Any]]]:
@@ -87,10 +98,10 @@ class Operations(Remembered):
         response = yield from self._send(request)
         place = response.headers.get("Location", "")
         if response.status_code != httpx.codes.ACCEPTED:
-            return read_answer(response)
+            return read_message(response)
         if place.startswith("/approvals/"):
             return (yield from self._decide_call(place.rpartition("/")[2], options))
-        state = yield from self.wait_for_person(response.json()["id"])
+        state = yield from self.wait_for_person(read_answer(response, is_state)["id"])
         if state.awaited is not None:
             return (yield from self._decide_call(state.awaited, options))
         if state.answer is None:
@@ -130,7 +141,7 @@ class Operations(Remembered):
             {**JSON_BODY, **self._name_conversation(options)},
         )
         response = yield from self._send(Sending("POST", "/tool_calls", params, headers, body, is_safe=True))
-        planned: dict[str, Any] = response.json()
+        planned: dict[str, Any] = read_answer(response, is_preview)
         return planned
 
     def _name_conversation(self, options: CallOptions) -> dict[str, str]:
@@ -143,7 +154,7 @@ class Operations(Remembered):
         request = Sending("POST", "/tool_calls/batch", params, JSON_BODY, body, patience=options.get("timeout"))
         response = yield from self._send(request)
         waiting = _read_waiting(response.headers.get("X-Sidecall-Approvals", ""))
-        answers = response.json()
+        answers = read_answer(response, is_list_of(is_message if form == "langchain" else is_any_answer, len(calls)))
         return answers, [waiting.get(id_of(answer), "") for answer in answers]
 
     def submit(self, call: Mapping[str, Any], options: CallOptions) -> Steps[CallState]:
@@ -155,19 +166,19 @@ class Operations(Remembered):
         response = yield from self._send(self.call_request(call, options, "respond-async"))
         place = response.headers.get("Location", "")
         if place.startswith("/approvals/"):
-            raise ApprovalNeeded([CallApproval.read(response.json())])
+            raise ApprovalNeeded([CallApproval.read(read_answer(response, is_approval))])
         if response.status_code == httpx.codes.ACCEPTED:
-            return CallState.read(response.json())
+            return CallState.read(read_answer(response, is_state))
         if "Preference-Applied" not in response.headers:
             # Refused before it began, as of a tool that is not there: nothing of it is remembered.
-            return CallState.of(ToolAnswer.read(response.json()))
+            return CallState.of(read_message(response))
         # With a key that was sent before, the answer may be there at once.
-        return (yield from self.show_call(response.json()["id"]))
+        return (yield from self.show_call(read_answer(response, is_message)["id"]))
 
 
-def read_answer(response: httpx.Response) -> ToolAnswer:
+def read_message(response: httpx.Response) -> ToolAnswer:
     """Read a ToolMessage."""
-    return ToolAnswer.read(response.json(), replayed="Idempotency-Replayed" in response.headers)
+    return ToolAnswer.read(read_answer(response, is_message), replayed="Idempotency-Replayed" in response.headers)
 
 
 def id_of(answer: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from sidecall.client.answers import CallApproval, CallState, PersonVerdict
 from sidecall.client.failures import ApprovalNeeded
 from sidecall.client.options import CallOptions
 from sidecall.client.plain import write_body
+from sidecall.client.received import is_approval, is_list_of, is_state, read_answer
 from sidecall.client.steps import Asking, Pausing, Persistence, Sending, Steps, send
 from sidecall.dataclasses import dataclass
 
@@ -38,7 +39,7 @@ class Remembered:
         headers = {"Prefer": f"wait={int(wait)}"} if wait >= 1 else {}
         path = f"/tool_calls/{escape(call_id)}"
         request = Sending("GET", path, [("format", "langchain")], headers, is_safe=True, patience=wait)
-        return CallState.read((yield from self._send(request)).json())
+        return CallState.read(read_answer((yield from self._send(request)), is_state))
 
     def wait_for(self, call_id: str, seconds: float | None, known: CallState | None = None) -> Steps[CallState]:
         """Wait until a call has ended, or for so long."""
@@ -65,7 +66,7 @@ class Remembered:
     def cancel(self, call_id: str) -> Steps[CallState]:
         """Cancel a call that waits or runs."""
         request = Sending("POST", f"/tool_calls/{escape(call_id)}/cancel")
-        return CallState.read((yield from self._send(request)).json())
+        return CallState.read(read_answer((yield from self._send(request)), is_state))
 
     def list_approvals(self, status: str | None) -> Steps[list[CallApproval]]:
         """List approvals, oldest first, page by page."""
@@ -73,7 +74,7 @@ class Remembered:
         found: list[CallApproval] = []
         response = yield from self._get("/approvals", params)
         while True:
-            found += map(CallApproval.read, response.json())
+            found += map(CallApproval.read, read_answer(response, is_list_of(is_approval)))
             following = response.links.get("next", {}).get("url")
             if following is None:
                 return found
@@ -82,13 +83,13 @@ class Remembered:
     def show_approval(self, approval_id: str, form: str = "langchain") -> Steps[CallApproval]:
         """Show an approval."""
         response = yield from self._get(f"/approvals/{escape(approval_id)}", [("format", form)])
-        return CallApproval.read(response.json())
+        return CallApproval.read(read_answer(response, is_approval))
 
     def decide(self, approval_id: str, verdict: PersonVerdict, form: str = "langchain") -> Steps[CallApproval]:
         """Decide about a call; an approved one runs, and is waited for."""
         path = f"/approvals/{escape(approval_id)}"
         request = Sending("POST", path, [("format", form)], JSON_BODY, write_body(verdict.body))
-        return CallApproval.read((yield from self._send(request)).json())
+        return CallApproval.read(read_answer((yield from self._send(request)), is_approval))
 
     def decide_waiting(self, approval_id: str, form: str, options: CallOptions) -> Steps[Any]:
         """Ask whoever is to decide about a call, or wait, and return its answer in a dialect.

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import httpx
 
-from sidecall.client.failures import RequestRefused, ServerUnreachable, read_refusal
+from sidecall.client.failures import RequestRefused, ServerUnreachable, make_misplaced, read_refusal
 from sidecall.dataclasses import dataclass
 
 T = TypeVar("T")
@@ -101,6 +101,10 @@ _NOT_BEGUN = frozenset(
 )
 
 
+# It is not followed: a POST would become a GET, or credentials would go to another server.
+_ELSEWHERE = frozenset((301, 302, 303, 307, 308))
+
+
 @dataclass(frozen=True)
 class Persistence:
     """How often a request is sent again, and how long a server may have the client wait for that."""
@@ -142,6 +146,8 @@ def send(request: Sending, persistence: Persistence) -> Steps[Any]:
             response: Any = getattr(answer, "response", answer)
             if response.is_success or response.status_code == httpx.codes.NOT_MODIFIED:
                 return answer
+            if response.status_code in _ELSEWHERE:
+                raise make_misplaced(response, request.path)
             error = read_refusal(response)
             delay = persistence.delay(attempt, error.retry_after) if _may_repeat(request, error) else None
         if delay is None:

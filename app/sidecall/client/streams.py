@@ -1,6 +1,7 @@
 """Server-sent events as steps: a call as it runs, several side by side, and a remembered call followed to its end."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
@@ -8,10 +9,11 @@ from urllib.parse import quote
 
 import httpx
 
-from sidecall.client.answers import CallState, StatusChange, read_event
-from sidecall.client.failures import ServerUnreachable, make_refusal
+from sidecall.client.answers import CallEvent, CallState, StatusChange, read_event
+from sidecall.client.failures import ServerUnreachable, UnknownAnswer, make_refusal
 from sidecall.client.options import OF_MANY, CallOptions, beside, limit_time, require_options
 from sidecall.client.plain import make_plain, write_body
+from sidecall.client.received import comes_as_events, is_approval, is_message, make_unknown
 from sidecall.client.steps import Giving, Pausing, Persistence, Sending, Steps, Taking, send
 from sidecall.dataclasses import dataclass
 
@@ -35,7 +37,7 @@ class EventLines:
             return None
         name, texts = self.name, self.texts
         self.name, self.texts = "", []
-        return (name, json.loads("\n".join(texts))) if texts else None
+        return (name, _read_data("\n".join(texts))) if texts else None
 
     def _keep(self, key: str, value: str) -> None:
         if key == "data":
@@ -46,23 +48,41 @@ class EventLines:
             self.last_id = value
 
 
+def _read_data(text: str) -> Mapping[str, Any]:
+    try:
+        data = json.loads(text)
+    except ValueError:
+        data = None
+    if not isinstance(data, Mapping):
+        raise UnknownAnswer(f"the data of an event are none of a Sidecall server: {text[:200]}")
+    return data
+
+
 def stream_call(call: Mapping[str, Any], options: CallOptions, persistence: Persistence) -> Steps[None]:
     """Run a call, and give what happens until its answer."""
     body = write_body({**make_plain(call), **beside(options)})
-    yield from _stream("/tool_calls", body, options, persistence)
+    counts = yield from _stream("/tool_calls", body, options, persistence)
+    _require_answers(counts["message"] + counts["approval"], 1)
 
 
 def stream_batch(calls: Sequence[Any], options: CallOptions, persistence: Persistence) -> Steps[None]:
     """Run calls side by side, and give each answer as soon as it is there."""
     body = write_body({"calls": [make_plain(call) for call in calls], **beside(options)})
-    yield from _stream("/tool_calls/batch", body, options, persistence)
+    counts = yield from _stream("/tool_calls/batch", body, options, persistence)
+    # One that waits for a person has an answer, too.
+    _require_answers(counts["message"], len(calls))
 
 
-def _stream(path: str, body: bytes, options: CallOptions, persistence: Persistence) -> Steps[None]:
+def _require_answers(count: int, wanted: int) -> None:
+    if count < wanted:
+        raise ServerUnreachable(f"the events end, and {wanted - count} of {wanted} calls have no answer")
+
+
+def _stream(path: str, body: bytes, options: CallOptions, persistence: Persistence) -> Steps[Counter[str]]:
     require_options(options, OF_MANY, "a stream")
     params = [("format", "langchain"), *limit_time(options)]
     opened = yield from send(Sending("POST", path, params, _HEADERS, body, is_stream=True), persistence)
-    yield from _give_events(opened, EventLines())
+    return (yield from _give_events(opened, EventLines()))
 
 
 def follow_job(call_id: str, persistence: Persistence, known: CallState | None) -> Steps[None]:
@@ -95,25 +115,38 @@ def follow_call(call_id: str, persistence: Persistence) -> Steps[None]:
 def _follow(opened: Any, lines: EventLines) -> Steps[bool]:
     """Give events, and return whether the last one was there."""
     try:
-        return (yield from _give_events(opened, lines))
+        return (yield from _give_events(opened, lines))["message"] > 0
     except ServerUnreachable:
         lines.name, lines.texts = "", []
         return False
 
 
-def _give_events(opened: Any, lines: EventLines) -> Steps[bool]:
-    has_ended = False
+def _give_events(opened: Any, lines: EventLines) -> Steps[Counter[str]]:
+    """Give events, and return how many there were of each name."""
+    if not comes_as_events(opened.response):
+        raise make_unknown(opened.response)
+    counts: Counter[str] = Counter()
     while (line := (yield from _take(opened))) is not None:
         event = lines.feed(line)
         if event is None:
             continue
         name, document = event
         if name in ("problem", "error"):
-            raise make_refusal(document, int(document.get("status") or 503))
-        has_ended = name == "message"
-        if (known := read_event(name, document)) is not None:
+            raise make_refusal(document, int(document.get("status") or 503), document.get("retry_after"))
+        counts[name] += 1
+        if (known := _read_known(name, document)) is not None:
             yield Giving(known)
-    return has_ended
+    return counts
+
+
+def _read_known(name: str, document: Mapping[str, Any]) -> CallEvent | None:
+    fits = {"message": is_message, "approval": is_approval}.get(name)
+    try:
+        if fits is None or fits(document):
+            return read_event(name, document)
+    except TypeError:  # It lacks something.
+        pass
+    raise UnknownAnswer(f"an event {name} is none of a Sidecall server: {json.dumps(document)[:200]}")
 
 
 def _take(opened: Any) -> Steps[str | None]:

@@ -14,6 +14,7 @@ from sidecall.core.injection import Injection
 from sidecall.core.native.results import is_native_type
 from sidecall.core.options import ToolOptions
 from sidecall.core.parameter import EMPTY, Parameter
+from sidecall.core.run.outputs import promises_content
 from sidecall.core.tool import NAME, ArgsSchema, CompiledTool, Schema
 from sidecall.dataclasses import dataclass
 from sidecall.later import Later
@@ -188,6 +189,8 @@ def _list_accepted(parameters: tuple[Parameter, ...], injected: frozenset[str]) 
 
 def _describe_results(returns: Any, options: ToolOptions) -> dict[str, Any]:
     of_content = _find_returns(returns, options)
+    if promises_content(of_content):
+        return {"output_schema": None, "results": None, "reads_dicts": True}
     schema = _make_output_schema(of_content)
     return {"output_schema": schema, "results": make_results(schema, of_content)}
 

@@ -1,7 +1,8 @@
 // What waits for a person.
 
-import { ApprovalNeeded } from "./failures.js";
-import { pause, readJson } from "./connection.js";
+import { isApproval, isListOf, readAnswer } from "./answers.js";
+import { pause } from "./connection.js";
+import { ApprovalNeeded, ClientError, ServerUnreachable } from "./failures.js";
 
 // Of one call, which might ask without end.
 const MOST_QUESTIONS = 100;
@@ -19,23 +20,45 @@ export class ApprovalDesk {
     const found = [];
     let path = status ? `/approvals?status=${encodeURIComponent(status)}` : "/approvals";
     while (path) {
-      const response = await this.#connection.send("GET", path, { isSafe: true });
-      found.push(...(await readJson(response)));
-      path = /<([^>]+)>;\s*rel="?next/.exec(response.headers.get("Link") ?? "")?.[1];
+      path = await this.#connection.ask("GET", path, { isSafe: true }, async (response) => {
+        found.push(...(await readAnswer(response, isListOf(isApproval))));
+        return /<([^>]+)>;\s*rel="?next/.exec(response.headers.get("Link") ?? "")?.[1];
+      });
     }
     return found;
   }
 
   /** Show an approval. */
   async show(id, format = "langchain", signal) {
-    const request = { params: [["format", format]], isSafe: true, signal };
-    return readJson(await this.#connection.send("GET", `/approvals/${encodeURIComponent(id)}`, request));
+    return this.#ask("GET", id, { params: [["format", format]], isSafe: true, signal });
+  }
+
+  async #ask(method, id, request) {
+    const read = (response) => readAnswer(response, isApproval, request.signal);
+    return this.#connection.ask(method, `/approvals/${encodeURIComponent(id)}`, request, read);
   }
 
   /** Decide about a call, which runs if it is approved, and is waited for. */
   async decide(id, verdict, format = "langchain", signal) {
-    const request = { params: [["format", format]], body: verdict, signal };
-    return readJson(await this.#connection.send("POST", `/approvals/${encodeURIComponent(id)}`, request));
+    try {
+      return await this.#ask("POST", id, { params: [["format", format]], body: verdict, signal });
+    } catch (error) {
+      // The call runs on where the connection is lost, or Node waits for its head no longer.
+      if (!(error instanceof ServerUnreachable)) throw error;
+      return this.#findDecided(id, format, signal, error);
+    }
+  }
+
+  /** Wait for the answer to a call that may have been decided, or throw what was lost. */
+  async #findDecided(id, format, signal, lost) {
+    for (let wait = 0.25; ; wait = Math.min(wait * 1.5, 5)) {
+      const approval = await this.show(id, format, signal).catch((error) => {
+        throw error instanceof ClientError ? lost : error;
+      });
+      if (approval.status === "pending") throw lost;
+      if (approval.status !== "approved" || approval.message != null) return approval;
+      await pause(wait, signal);
+    }
   }
 
   /** Approve a call, with other arguments perhaps. */

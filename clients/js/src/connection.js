@@ -1,6 +1,9 @@
 // Requests, sent again only where that does nothing twice.
 
-import { ClientError, ServerUnreachable, readRefusal } from "./failures.js";
+import { readText } from "./answers.js";
+import { RequestRefused, ServerUnreachable, makeMisplaced, readRefusal } from "./failures.js";
+import { writeJson } from "./numbers.js";
+import { readAddress, readCredential, requireCredential, requireHeaders } from "./settings.js";
 
 // Refused before anything ran.
 const NOT_BEGUN = new Set([
@@ -13,42 +16,59 @@ const NOT_BEGUN = new Set([
   "too-many-bytes",
   "issuer-unreachable",
 ]);
-// Node's and Deno's words for a server that was not reached at all.
-const NOT_REACHED = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"]);
-const DEFAULT_URL = "http://127.0.0.1:8000";
+// The words of Node, Bun and Deno for a server that was not reached at all.
+const NOT_REACHED = new Set([
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "ConnectionRefused",
+  "FailedToOpenSocket",
+]);
+const OF_DENO = /client error \(Connect\)|tcp connect error/;
+const MOST_HOPS = 5;
+// What a server's own answer that the time is over may take on its way.
+const GRACE = 2;
 
 /** A server, and how often a request to it is repeated. */
 export class Connection {
+  #mayRepeat = new WeakSet();
+
   constructor(url, options = {}) {
     const { apiKey, token, headers, retries = 4, longestWait = 60, fetch = globalThis.fetch, ...unknown } = options;
     if (Object.keys(unknown).length > 0) {
       throw new TypeError(`a client does not take ${Object.keys(unknown).join(", ")}`);
     }
-    this.url = String(url ?? readEnvironment("SIDECALL_URL") ?? DEFAULT_URL).replace(/\/+$/, "");
-    this.credential = token ?? apiKey ?? readEnvironment("SIDECALL_API_KEY");
-    this.headers = headers ?? {};
+    this.url = readAddress(url);
+    this.headers = requireHeaders(headers ?? {});
+    this.credential = readCredential({ apiKey, token, headers });
     this.retries = retries;
     this.longestWait = longestWait;
     // A browser's fetch wants to be called without an object before it.
     this.fetch = (...request) => fetch(...request);
   }
 
-  /** Send a request until it is answered. `isSafe` means that it may arrive twice. */
-  async send(method, path, { params = [], headers = {}, body, isSafe = false, signal } = {}) {
-    const query = params.length > 0 ? `${path.includes("?") ? "&" : "?"}${new URLSearchParams(params)}` : "";
-    const request = { method, body: body === undefined ? undefined : JSON.stringify(body), signal };
+  /**
+   * Send a request until it is answered, and read the answer by `read`. `isSafe` means that it may arrive twice; what is
+   * refused before it runs may in any case, also where the answer's events say so.
+   */
+  async ask(method, path, request, read) {
+    // Written once: a number that may have been rounded is no matter of the way.
+    const body = request.body === undefined ? undefined : writeJson(request.body);
     for (let attempt = 0; ; attempt += 1) {
-      const own = body === undefined ? {} : { "Content-Type": "application/json" };
-      request.headers = { ...this.headers, ...(await this.#prove()), ...own, ...headers };
-      const { response, error, mayRepeat } = await this.#try(`${this.url}${path}${query}`, request, isSafe);
-      if (response) {
-        return response;
+      try {
+        return await read(await this.#attempt(method, path, { ...request, body }));
+      } catch (error) {
+        const mayRepeat = this.#mayRepeat.has(error) || isNotBegun(error);
+        const delay = mayRepeat ? this.delay(attempt, error.retryAfter) : undefined;
+        if (delay === undefined) throw error;
+        // Where the time is over meanwhile, the server's own word says more.
+        await pause(delay, request.signal).catch((reason) => {
+          throw reason instanceof ServerUnreachable ? error : reason;
+        });
       }
-      const delay = mayRepeat ? this.delay(attempt, error.retryAfter) : undefined;
-      if (delay === undefined) {
-        throw error;
-      }
-      await pause(delay, signal);
     }
   }
 
@@ -63,28 +83,100 @@ export class Connection {
   }
 
   async #prove() {
-    const credential = typeof this.credential === "function" ? await this.credential() : this.credential;
-    return credential ? { Authorization: `Bearer ${credential}` } : {};
+    const { credential } = this;
+    const proof = typeof credential === "function" ? requireCredential(await credential()) : credential;
+    return proof ? { Authorization: `Bearer ${proof}` } : {};
   }
 
-  async #try(url, request, isSafe) {
-    let response;
-    try {
-      response = await this.fetch(url, request);
-    } catch (lost) {
-      if (request.signal?.aborted) {
-        throw lost;
-      }
-      const error = new ServerUnreachable(`${request.method} ${url}: ${lost?.cause?.message || lost?.message || lost}`, { cause: lost });
-      return { error, mayRepeat: isSafe || NOT_REACHED.has(lost?.cause?.code) };
-    }
-    if (response.ok || response.status === 304) {
-      return { response };
-    }
-    const error = await readRefusal(response);
-    const notBegun = (error.status === 429 || error.status === 503) && NOT_BEGUN.has(error.slug);
-    return { error, mayRepeat: notBegun || (isSafe && [429, 502, 503, 504].includes(error.status)) };
+  async #attempt(method, path, { params = [], headers = {}, body, isSafe = false, signal }) {
+    const query = params.length > 0 ? `${path.includes("?") ? "&" : "?"}${new URLSearchParams(params)}` : "";
+    const own = body === undefined ? {} : { "Content-Type": "application/json" };
+    const proved = { ...this.headers, ...(await this.#prove()), ...own, ...headers };
+    const request = { method, body, headers: proved, signal, redirect: "manual" };
+    const response = await this.#follow(`${this.url}${path}${query}`, path.split("?")[0], request, isSafe);
+    if (response.ok || response.status === 304) return response;
+    const error = readRefusal(response, await readText(response, signal));
+    if (isSafe && [429, 502, 503, 504].includes(error.status)) this.#mayRepeat.add(error);
+    throw error;
   }
+
+  /** Send a request to where the server leads it, as long as it stays the same request with the same credentials. */
+  async #follow(url, path, request, isSafe) {
+    for (let place = url, hops = 0; ; hops += 1) {
+      const response = await this.#fetch(place, request, isSafe);
+      // A page is not told where it is led: it can only follow, and look at where it has come to.
+      if (response.type === "opaqueredirect") return this.#fetch(place, { ...request, redirect: "follow" }, isSafe);
+      if (![301, 302, 303, 307, 308].includes(response.status)) return response;
+      const next = response.status >= 307 ? findNext(response, place) : undefined;
+      const keepsOrigin = next?.origin === new URL(place).origin || !hasProof(request.headers);
+      await response.body?.cancel();
+      if (next === undefined || hops >= MOST_HOPS || !keepsOrigin) {
+        throw makeMisplaced(response, place, path);
+      }
+      place = next.href;
+    }
+  }
+
+  async #fetch(url, request, isSafe) {
+    try {
+      return await this.fetch(url, request);
+    } catch (lost) {
+      request.signal?.throwIfAborted();
+      const reason = lost?.cause?.message || lost?.message || lost;
+      const error = new ServerUnreachable(`${request.method} ${url}: ${reason}`, { cause: lost });
+      if (isSafe || isNotReached(lost)) this.#mayRepeat.add(error);
+      throw error;
+    }
+  }
+}
+
+function findNext(response, place) {
+  try {
+    return new URL(response.headers.get("Location"), place);
+  } catch {
+    return undefined;
+  }
+}
+
+function hasProof(headers) {
+  return Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+}
+
+function isNotBegun(error) {
+  return error instanceof RequestRefused && (error.status === 429 || error.status === 503) && NOT_BEGUN.has(error.slug);
+}
+
+function isNotReached(lost) {
+  const errors = [lost, lost?.cause].filter(Boolean);
+  return errors.some((it) => NOT_REACHED.has(it.code) || OF_DENO.test(it.message));
+}
+
+/** Do something with a signal by which it ends when the time is over, or the program wants it no more. */
+export async function within({ timeout, signal }, act) {
+  const limit = startLimit({ timeout, signal });
+  try {
+    return await act(limit.signal);
+  } finally {
+    limit.end();
+  }
+}
+
+/** Make a signal that tells when the time is over, and what ends that. */
+export function startLimit({ timeout, signal }) {
+  const seconds = Number(timeout);
+  // The server refuses what is no time.
+  if (timeout === undefined || !(seconds > 0 && seconds < 2e6)) return { signal, end: () => undefined };
+  signal?.throwIfAborted();
+  const control = new AbortController();
+  const stop = () => control.abort(signal.reason);
+  const late = () => control.abort(new ServerUnreachable(`no answer came within ${timeout} seconds`));
+  const timer = setTimeout(late, (seconds + GRACE) * 1000);
+  signal?.addEventListener("abort", stop, { once: true });
+  const end = () => {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", stop);
+  };
+  return { signal: control.signal, end };
 }
 
 /** Wait for so many seconds, or until a signal says that nobody wants to any more. */
@@ -101,21 +193,4 @@ export async function pause(seconds, signal) {
     }, seconds * 1000);
     signal?.addEventListener("abort", stop, { once: true });
   });
-}
-
-/** Read an answer's JSON. */
-export async function readJson(response) {
-  try {
-    return await response.json();
-  } catch (cause) {
-    throw new ClientError("the answer is cut off, or is no JSON", { cause });
-  }
-}
-
-function readEnvironment(name) {
-  try {
-    return globalThis.process?.env?.[name] || globalThis.Deno?.env?.get(name) || undefined;
-  } catch {
-    return undefined; // Deno, where reading it is not allowed
-  }
 }

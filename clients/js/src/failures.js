@@ -1,6 +1,7 @@
 // What a program has to act on, as classes of errors.
 
 const PREFIX = "urn:sidecall:problem:";
+const MOST_SHOWN = 500;
 
 /** What this package throws. */
 export class ClientError extends Error {
@@ -34,12 +35,12 @@ export class RequestRefused extends ClientError {
   constructor(document, status, retryAfter) {
     const slug = String(document.type ?? "").replace(PREFIX, "");
     const detail = String(document.detail || document.title || "");
-    super(`${status} ${slug}: ${detail}`);
+    super(`${slug ? `${status} ${slug}` : status}: ${detail}`);
     this.document = document;
     this.status = status;
     this.slug = slug;
     this.detail = detail;
-    this.errors = document.errors ?? [];
+    this.errors = Array.isArray(document.errors) ? document.errors : [];
     this.requestId = document.instance;
     this.retryAfter = retryAfter;
   }
@@ -82,18 +83,51 @@ export function makeRefusal(document, status, retryAfter) {
   return new Kind(document, status, retryAfter);
 }
 
-/** Return the error for an answer that is no success, whoever on the way has written it. */
-export async function readRefusal(response) {
-  const text = await response.text();
+/** Return the error for an answer that is no success and has this text, whoever on the way has written it. */
+export function readRefusal(response, text) {
+  const document = readProblem(text) ?? { title: response.statusText, detail: text.slice(0, MOST_SHOWN) };
+  return makeRefusal(document, response.status, readSeconds(response.headers.get("Retry-After")));
+}
+
+/** Read a problem; of the JSON of a proxy on the way, which may have its words anywhere, keep the text. */
+function readProblem(text) {
   let document;
   try {
     document = JSON.parse(text);
   } catch {
-    document = undefined;
+    return undefined;
   }
-  if (document === null || typeof document !== "object" || Array.isArray(document)) {
-    document = { title: response.statusText, detail: text.slice(0, 500) };
+  if (document === null || typeof document !== "object" || Array.isArray(document)) return undefined;
+  const isOurs = typeof document.type === "string" && document.type.startsWith(PREFIX);
+  const hasWords = typeof document.detail === "string" && document.detail !== "";
+  return isOurs || hasWords ? document : { ...document, detail: text.slice(0, MOST_SHOWN) };
+}
+
+/** Return the error for an answer that names another address, as that of a server behind https or a proxy. */
+export function makeMisplaced(response, url, path) {
+  const place = response.headers.get("Location");
+  const document = { title: response.statusText, detail: "the server answers that it is elsewhere, and not where" };
+  if (place !== null) document.detail = `the server is at ${findServer(place, url, path)}: give that address`;
+  return makeRefusal(document, response.status);
+}
+
+/** Return the address of a server of which one place is known: without the path and the query of this request. */
+function findServer(place, url, path) {
+  let found;
+  try {
+    found = new URL(place, url);
+  } catch {
+    return place;
   }
-  const wait = response.headers.get("Retry-After");
-  return makeRefusal(document, response.status, /^\d+$/.test(wait ?? "") ? Number(wait) : undefined);
+  const shown = `${found.origin}${found.pathname}`;
+  return shown.endsWith(path) ? shown.slice(0, -path.length) : found.href;
+}
+
+/** Read how many seconds to wait, which may be said as a date. */
+function readSeconds(text) {
+  if (text === null) return undefined;
+  if (/^\d+$/.test(text)) return Number(text);
+  // Without the name of a day, much would be taken for a date that is none.
+  const until = /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(until) ? undefined : Math.max(0, (until - Date.now()) / 1000);
 }

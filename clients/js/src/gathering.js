@@ -1,6 +1,7 @@
 // Put the chunks of a streamed answer together to what the same request without a stream would have got.
 
 import { UnknownAnswer } from "./failures.js";
+import { parseJson } from "./numbers.js";
 import { gatherOllama } from "./ollama.js";
 
 const OF_GEMINI = ["candidates", "promptFeedback", "usageMetadata"];
@@ -101,7 +102,7 @@ function growBlock(block, delta) {
 function finishBlock({ partial_json: text, ...block }) {
   if (!text) return block;
   try {
-    return { ...block, input: JSON.parse(text) };
+    return { ...block, input: parseJson(text) };
   } catch {
     return { ...block, input: text }; // cut off: the server tells the model
   }

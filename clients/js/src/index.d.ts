@@ -2,12 +2,16 @@
 
 export type Dialect = "openai" | "openai-responses" | "anthropic" | "gemini" | "mcp" | "json_schema";
 export type Json = Record<string, unknown>;
+/** An object that is sent as JSON: also a value of an interface or a class. A BigInt in it is sent as text. */
+export type Sent = object;
+/** A text, or a function that gives the one of now. */
+export type Credential = string | (() => string | Promise<string>);
 
 /** How a server is reached; `url` and `apiKey` are in SIDECALL_URL and SIDECALL_API_KEY where they are not said. */
 export interface ClientOptions {
-  apiKey?: string;
-  /** A bearer token, or a function that gives the one of now. */
-  token?: string | (() => string | Promise<string>);
+  apiKey?: Credential;
+  /** A bearer token. It goes in the place of a key: give one of the two. */
+  token?: Credential;
   headers?: Record<string, string>;
   /** How often what was refused before it ran is sent again (4). */
   retries?: number;
@@ -23,19 +27,19 @@ export interface ToolFilters {
   tags?: string[];
   names?: string[];
   toolset?: string;
-  context?: Json;
+  context?: Sent;
   signal?: AbortSignal;
 }
 
 /** What stands beside calls, and never comes from the model. */
 export interface Beside {
   state?: unknown;
-  context?: Json;
+  context?: Sent;
   signal?: AbortSignal;
 }
 
 export interface StreamOptions extends Beside {
-  /** In how many seconds the answer has to be there. */
+  /** In how many seconds the answer has to be there; a little later the client waits no longer. */
   timeout?: number;
 }
 
@@ -43,7 +47,7 @@ export interface StreamOptions extends Beside {
 export type Verdict = boolean | ApprovalVerdict | null | undefined | void;
 export interface ApprovalVerdict {
   decision: "approve" | "reject";
-  args?: Json;
+  args?: Sent;
   reason?: string;
   always?: boolean;
   expires_in?: number;
@@ -109,6 +113,28 @@ export interface Approval {
   [more: string]: unknown;
 }
 
+/** How a remembered call stands; `message` is its answer, null until there is one. */
+export interface JobState {
+  id: string;
+  name: string;
+  status:
+    | "queued"
+    | "running"
+    | "awaiting_approval"
+    | "succeeded"
+    | "failed"
+    | "cancelled"
+    | "expired"
+    | "outcome_unknown";
+  tool_call_id: string;
+  /** Why it failed. */
+  kind: string | null;
+  /** About what a person has to decide. */
+  approval_id: string | null;
+  message: ToolMessage | null;
+  [more: string]: unknown;
+}
+
 /** What a call would do. */
 export interface Preview {
   would_run: boolean;
@@ -144,7 +170,7 @@ export class ApprovalDesk {
   list(status?: "pending" | "approved" | "rejected" | null): Promise<Approval[]>;
   show(id: string): Promise<Approval>;
   decide(id: string, verdict: ApprovalVerdict): Promise<Approval>;
-  approve(id: string, how?: { args?: Json; reason?: string }): Promise<Approval>;
+  approve(id: string, how?: { args?: Sent; reason?: string }): Promise<Approval>;
   reject(id: string, reason?: string): Promise<Approval>;
 }
 
@@ -153,7 +179,7 @@ export type OfAiCall<T> = T | ((about: { toolCallId: string; messages: any[] }) 
 
 export interface AiOptions {
   state?: OfAiCall<unknown>;
-  context?: OfAiCall<Json>;
+  context?: OfAiCall<Sent>;
   filters?: ToolFilters;
   /** Decides about calls that the SDK could not ask about before. */
   ask?: AskPerson;
@@ -168,17 +194,17 @@ export class Sidecall {
   tools<T = any>(format?: Dialect, filters?: ToolFilters): Promise<T[]>;
   tool(name: string): Promise<Json>;
   /** Run a tool, by its name and arguments, or by a call as a model wrote it. A failed call is an answer too. */
-  call(name: string, args?: Json, options?: CallOptions): Promise<ToolMessage>;
+  call(name: string, args?: Sent, options?: CallOptions): Promise<ToolMessage>;
   call(call: object, args?: null, options?: CallOptions): Promise<ToolMessage>;
-  preview(name: string, args?: Json, options?: Beside): Promise<Preview>;
+  preview(name: string, args?: Sent, options?: Beside): Promise<Preview>;
   preview(call: object, args?: null, options?: Beside): Promise<Preview>;
   batch(calls: (string | object)[], options?: TurnOptions): Promise<ToolMessage[]>;
   /** Run the calls in what a model has said, whole or as a stream, and return the messages to append. */
   run<T = any>(response: unknown, options?: RunOptions): Promise<T[]>;
-  stream(name: string, args?: Json, options?: StreamOptions): AsyncGenerator<CallEvent, void>;
+  stream(name: string, args?: Sent, options?: StreamOptions): AsyncGenerator<CallEvent, void>;
   stream(call: object | object[], args?: null, options?: StreamOptions): AsyncGenerator<CallEvent, void>;
   /** Have a call remembered and run, without waiting for it. */
-  job(name: string, args?: Json, options?: JobOptions): Promise<Job>;
+  job(name: string, args?: Sent, options?: JobOptions): Promise<Job>;
   job(call: object, args?: null, options?: JobOptions): Promise<Job>;
   /** Take up a remembered call by its id. */
   findJob(id: string): Job;
@@ -190,10 +216,10 @@ export class Sidecall {
 export class Job {
   readonly id: string;
   /** Show how it stands, as soon as it has ended or after so many whole seconds. */
-  show(wait?: number, signal?: AbortSignal): Promise<Json>;
+  show(wait?: number, signal?: AbortSignal): Promise<JobState>;
   /** Show how it stands as soon as it has ended, or after so many seconds; `message` is its answer. */
-  wait(seconds?: number, signal?: AbortSignal): Promise<Json>;
-  cancel(signal?: AbortSignal): Promise<Json>;
+  wait(seconds?: number, signal?: AbortSignal): Promise<JobState>;
+  cancel(signal?: AbortSignal): Promise<JobState>;
 }
 
 export class ClientError extends Error {}

@@ -1,11 +1,14 @@
-// Use a Sidecall server from JavaScript: Node.js, Deno and browsers.
+// Use a Sidecall server from JavaScript: Node.js, Bun, Deno and browsers.
 
 import { makeAiTools } from "./ai.js";
+import { isApproval, isDefinition, isJob, isListOf, isMessage, isPreview, isTool, readAnswer } from "./answers.js";
 import { ApprovalDesk } from "./approvals.js";
-import { Connection, readJson } from "./connection.js";
-import { readEvents } from "./events.js";
+import { findPlaces, nameIds, readBatch, refuseRounded } from "./batches.js";
+import { Connection, startLimit, within } from "./connection.js";
+import { comesAsEvents, readEvents } from "./events.js";
 import { ApprovalNeeded, UnknownAnswer } from "./failures.js";
-import { Job, endWith } from "./jobs.js";
+import { Job, LONG_POLL, endWith } from "./jobs.js";
+import { writeJson } from "./numbers.js";
 import { Turn, readTurn } from "./turns.js";
 
 export { Job } from "./jobs.js";
@@ -20,6 +23,10 @@ const OF_CALLS = [...OF_TURNS, "key"];
 const FILTERS = ["strict", "tags", "names", "toolset", "context", "signal"];
 const OF_JOBS = [...OF_MANY, "key"];
 const KEPT_LISTS = 16;
+const EVENTS = "text/event-stream";
+// Node's fetch gives up where no head of an answer has come for 300 seconds.
+const LASTING = 60;
+const KEY = /^[\x20-\x7e]{1,255}$/;
 
 /** A server of tools. */
 export class Sidecall {
@@ -45,12 +52,14 @@ export class Sidecall {
     const wanted = JSON.stringify([params, headers]);
     const known = this.#listings.get(wanted);
     if (known) headers["If-None-Match"] = known.tag;
-    const response = await this.#connection.send("GET", "/tools", { params, headers, isSafe: true, signal });
-    if (response.status === 304) return structuredClone(known.list);
-    const list = await readJson(response);
-    const tag = response.headers.get("ETag");
-    if (tag) this.#keep(wanted, { tag, list });
-    return structuredClone(list);
+    return this.#connection.ask("GET", "/tools", { params, headers, isSafe: true, signal }, async (response) => {
+      if (response.status === 304 && known) return structuredClone(known.list);
+      // The bounds of a schema stay numbers.
+      const list = await readAnswer(response, isListOf(isDefinition(format)), signal, JSON.parse);
+      const tag = response.headers.get("ETag");
+      if (tag) this.#keep(wanted, { tag, list });
+      return structuredClone(list);
+    });
   }
 
   #keep(wanted, listing) {
@@ -61,32 +70,36 @@ export class Sidecall {
 
   /** Show everything about one tool. */
   async tool(name) {
-    return readJson(await this.#connection.send("GET", `/tools/${encodeURIComponent(name)}`, { isSafe: true }));
+    const read = (response) => readAnswer(response, isTool, undefined, JSON.parse);
+    return this.#connection.ask("GET", `/tools/${encodeURIComponent(name)}`, { isSafe: true }, read);
   }
 
   /** Run a tool, by its name and arguments or by a call as a model wrote it; a failed call is an answer too. */
   async call(call, args, options = {}) {
     requireOptions(options, OF_CALLS, "a call");
     const key = options.key ?? (this.#makesKeys ? globalThis.crypto.randomUUID() : undefined);
-    const response = await this.#post("/tool_calls", { ...nameCall(call, args), ...beside(options) }, options, key);
-    const place = response.headers.get("Location") ?? "";
-    if (response.status !== 202) return readJson(response);
-    if (place.startsWith("/approvals/")) return this.approvals.settle(place.split("/").at(-1), "langchain", options);
-    return this.#waitFor((await readJson(response)).id, options);
+    const body = { ...nameCall(call, args), ...beside(options) };
+    const said = await within(options, async (signal) => {
+      const done = await this.#post("/tool_calls", body, { ...options, signal, key, ...last(options, key) }, (response) =>
+        readCall(response, signal),
+      );
+      return done.job === undefined ? done : this.#waitFor(done.job, signal);
+    });
+    return said.approval === undefined ? said.message : this.approvals.settle(said.approval, "langchain", options);
   }
 
-  async #post(path, body, { timeout, signal, ...options }, key, format = "langchain") {
+  async #post(path, body, { timeout, signal, key, accept, prefer, format = "langchain" }, read) {
     const params = [...(format ? [["format", format]] : []), ...(timeout === undefined ? [] : [["timeout", `${timeout}`]])];
-    const headers = key === undefined ? {} : { "Idempotency-Key": `"${key}"` };
-    if (options.accept) headers.Accept = options.accept;
-    if (options.prefer) headers.Prefer = options.prefer;
-    return this.#connection.send("POST", path, { params, headers, body, isSafe: key !== undefined, signal });
+    const headers = key === undefined ? {} : { "Idempotency-Key": writeKey(key) };
+    if (accept) headers.Accept = accept;
+    if (prefer) headers.Prefer = prefer;
+    return this.#connection.ask("POST", path, { params, headers, body, isSafe: key !== undefined, signal }, read);
   }
 
-  async #waitFor(id, options) {
-    const state = await new Job(id, this.#connection).waitForPerson(options.signal);
-    if (state.status === "awaiting_approval") return this.approvals.settle(state.approval_id, "langchain", options);
-    if (state.message) return state.message;
+  async #waitFor(id, signal) {
+    const state = await new Job(id, this.#connection).waitForPerson(signal);
+    if (state.status === "awaiting_approval") return { approval: state.approval_id };
+    if (state.message) return { message: state.message };
     throw new UnknownAnswer(`the call ended as ${state.status}, without an answer`);
   }
 
@@ -96,13 +109,17 @@ export class Sidecall {
     // What is remembered costs a row anyway, and sent twice it would run twice.
     const key = options.key ?? globalThis.crypto.randomUUID();
     const body = { ...nameCall(call, args), ...beside(options) };
-    const response = await this.#post("/tool_calls", body, { ...options, prefer: "respond-async" }, key);
-    const place = response.headers.get("Location") ?? "";
-    const said = await readJson(response);
-    if (place.startsWith("/approvals/")) throw new ApprovalNeeded([said]);
-    // Refused before it began, as of a tool that is not there: nothing of it is remembered.
-    const isRefused = response.status !== 202 && !response.headers.has("Preference-Applied");
-    return new Job(said.id, this.#connection, isRefused ? endWith(said) : undefined);
+    return within(options, (signal) =>
+      this.#post("/tool_calls", body, { ...options, signal, key, prefer: "respond-async" }, async (response) => {
+        const isWaiting = (response.headers.get("Location") ?? "").startsWith("/approvals/");
+        // Refused before it began, as of a tool that is not there: nothing of it is remembered.
+        const isRefused = response.status !== 202 && !response.headers.has("Preference-Applied");
+        const isRight = isWaiting ? isApproval : isRefused ? isMessage : (it) => isJob(it) || isMessage(it);
+        const said = await readAnswer(response, isRight, signal);
+        if (isWaiting) throw new ApprovalNeeded([said]);
+        return new Job(said.id, this.#connection, isRefused ? endWith(said) : undefined);
+      }),
+    );
   }
 
   /** Take up a remembered call by its id, which may have been sent by another program. */
@@ -116,12 +133,12 @@ export class Sidecall {
     const params = [["dry_run", "true"], ["format", "langchain"]];
     const body = { ...nameCall(call, args), ...beside(options) };
     const request = { params, body, isSafe: true, signal: options.signal };
-    return readJson(await this.#connection.send("POST", "/tool_calls", request));
+    return this.#connection.ask("POST", "/tool_calls", request, (response) => readAnswer(response, isPreview, options.signal));
   }
 
   /** Run calls side by side; the answers are in the calls' order. */
   async batch(calls, options = {}) {
-    const turn = new Turn("langchain", [], calls.map((call) => nameCall(call)));
+    const turn = new Turn("langchain", [], nameIds(calls.map((call) => nameCall(call))));
     return (await this.#runTurn(turn, options)).answers;
   }
 
@@ -134,12 +151,7 @@ export class Sidecall {
   async #runTurn(turn, options) {
     requireOptions(options, OF_TURNS, "a turn or a batch");
     if (turn.calls.length > 0 && turn.answers.length === 0) {
-      const body = { calls: turn.calls, ...beside(options) };
-      const format = turn.form === "langchain" ? "langchain" : null;
-      const response = await this.#post("/tool_calls/batch", body, options, undefined, format);
-      turn.answers = await readJson(response);
-      const waiting = readWaiting(response.headers.get("X-Sidecall-Approvals") ?? "");
-      turn.approvals = turn.answers.map((answer) => waiting.get(idOf(answer)) ?? "");
+      Object.assign(turn, await within(options, (signal) => this.#runCalls(turn, { ...options, signal })));
     }
     const needed = [];
     for (const [index, id] of turn.approvals.entries()) {
@@ -156,20 +168,81 @@ export class Sidecall {
     return turn;
   }
 
+  /** Run those calls that can be sent; a number that may have been rounded is said to the model. */
+  async #runCalls({ form, calls }, options) {
+    const answers = calls.map((call) => refuseRounded(call, form));
+    const approvals = calls.map(() => "");
+    const sent = [...calls.keys()].filter((index) => answers[index] === undefined);
+    if (sent.length === 0) return { answers, approvals };
+    const chosen = sent.map((index) => calls[index]);
+    const isPlain = form === "langchain";
+    const places = findPlaces(chosen);
+    const accept = places && mayLast(options) ? EVENTS : undefined;
+    const body = { calls: chosen, ...beside(options) };
+    const request = { ...options, key: undefined, accept, format: isPlain ? "langchain" : null };
+    const done = await this.#post("/tool_calls/batch", body, request, (response) =>
+      readBatch(response, { count: chosen.length, places, isPlain, signal: options.signal }),
+    );
+    for (const [at, index] of sent.entries()) {
+      answers[index] = done.answers[at];
+      approvals[index] = done.approvals[at];
+    }
+    return { answers, approvals };
+  }
+
   /** Run a call, and give its progress and parts until its answer; of an array of calls, those of all. */
   async *stream(call, args, options = {}) {
     requireOptions(options, OF_MANY, "a stream");
     const isBatch = Array.isArray(call);
     const body = isBatch ? { calls: call.map((it) => nameCall(it)) } : nameCall(call, args);
     const path = isBatch ? "/tool_calls/batch" : "/tool_calls";
-    const accept = "text/event-stream";
-    yield* readEvents(await this.#post(path, { ...body, ...beside(options) }, { ...options, accept }));
+    const limit = startLimit(options);
+    try {
+      const request = { ...options, signal: limit.signal, accept: EVENTS };
+      const opened = await this.#post(path, { ...body, ...beside(options) }, request, (response) => response);
+      yield* readEvents(opened, { count: isBatch ? call.length : 1, isBatch, signal: limit.signal });
+    } finally {
+      limit.end();
+    }
   }
 
   /** Return the tools for the Vercel AI SDK: `generateText({model, tools: await server.aiTools(), ...})`. */
   async aiTools(options = {}) {
     return makeAiTools(this, options);
   }
+}
+
+/** Return whether an answer may take so long that its head has to come before it. */
+function mayLast({ timeout }) {
+  return timeout === undefined || !(Number(timeout) <= LASTING);
+}
+
+/** Say how a call is asked for that may last; one with a key is remembered, so that it can be asked for again. */
+function last(options, key) {
+  if (!mayLast(options)) return {};
+  return key === undefined ? { accept: EVENTS } : { prefer: `wait=${LONG_POLL}` };
+}
+
+/** Read the answer to a call, or where to ask for it. */
+async function readCall(response, signal) {
+  if (comesAsEvents(response)) {
+    let said;
+    for await (const { event, data } of readEvents(response, { count: 1, signal })) {
+      if (event === "message") said = { message: data };
+      if (event === "approval") said = { approval: data.id };
+    }
+    return said;
+  }
+  const place = response.headers.get("Location") ?? "";
+  if (response.status !== 202) return { message: await readAnswer(response, isMessage, signal) };
+  if (!place.startsWith("/approvals/")) return { job: (await readAnswer(response, (it) => typeof it?.id === "string", signal)).id };
+  await response.body?.cancel();
+  return { approval: place.split("/").at(-1) };
+}
+
+function writeKey(key) {
+  if (typeof key !== "string" || !KEY.test(key)) throw new TypeError("a key is 1 to 255 printable letters of ASCII");
+  return `"${key.replace(/[\\"]/g, "\\$&")}"`;
 }
 
 function requireOptions(options, known, place) {
@@ -190,18 +263,5 @@ function beside({ state, context }) {
 
 // Headers take no more than these letters.
 function writeAscii(value) {
-  return JSON.stringify(value).replace(/[\u0080-\uffff]/g, (it) => `\\u${it.charCodeAt(0).toString(16).padStart(4, "0")}`);
-}
-
-function idOf(answer) {
-  const inner = answer.functionResponse ?? answer;
-  return inner.tool_call_id || inner.call_id || inner.tool_use_id || inner.approval_request_id || inner.id || "";
-}
-
-function readWaiting(header) {
-  const pairs = header.split(",").map((pair) => pair.trim()).filter(Boolean);
-  if (pairs.some((pair) => /^\*=\d+$/.test(pair))) {
-    throw new UnknownAnswer("so many calls of one batch wait for a person that the server names only some: send fewer");
-  }
-  return new Map(pairs.map((pair) => [decodeURIComponent(pair.split("=")[0]), pair.slice(pair.indexOf("=") + 1)]));
+  return writeJson(value).replace(/[\u0080-\uffff]/g, (it) => `\\u${it.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -1,9 +1,10 @@
 // Calls that a server remembers and runs on.
 
-import { pause, readJson } from "./connection.js";
+import { isJob, readAnswer } from "./answers.js";
+import { pause } from "./connection.js";
 
 // How long one request waits for a call.
-const LONG_POLL = 20;
+export const LONG_POLL = 20;
 // One that waits for an end does not hear that a person is waited for, so these are shorter.
 const SHORT_POLL = 5;
 const PAUSE = 0.2;
@@ -33,7 +34,7 @@ export class Job {
     if (this.#end) return structuredClone(this.#end);
     const headers = wait >= 1 ? { Prefer: `wait=${Math.floor(wait)}` } : {};
     const request = { params: [["format", "langchain"]], headers, isSafe: true, signal };
-    return readJson(await this.#connection.send("GET", `/tool_calls/${encodeURIComponent(this.id)}`, request));
+    return this.#ask("GET", "", request);
   }
 
   /** Show how it stands as soon as it has ended, or after so many seconds. */
@@ -59,7 +60,11 @@ export class Job {
 
   /** Cancel it. */
   async cancel(signal) {
-    const path = `/tool_calls/${encodeURIComponent(this.id)}/cancel`;
-    return readJson(await this.#connection.send("POST", path, { params: [["format", "langchain"]], signal }));
+    return this.#ask("POST", "/cancel", { params: [["format", "langchain"]], signal });
+  }
+
+  async #ask(method, more, request) {
+    const path = `/tool_calls/${encodeURIComponent(this.id)}${more}`;
+    return this.#connection.ask(method, path, request, (response) => readAnswer(response, isJob, request.signal));
   }
 }

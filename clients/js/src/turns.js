@@ -75,8 +75,8 @@ export async function readTurn(response) {
 }
 
 function readWhole(given) {
-  // As its SDK would send it: classes have getters, which JSON leaves out.
-  const plain = JSON.parse(JSON.stringify(given));
+  // As its SDK would send it: classes have getters, which JSON leaves out. A BigInt has no JSON.
+  const plain = JSON.parse(JSON.stringify(given, (_key, it) => (typeof it === "bigint" ? `${it}` : it)));
   if ("choices" in plain) {
     const [choice] = plain.choices;
     if (!choice) return new Turn("openai", [], []);

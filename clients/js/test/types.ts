@@ -1,18 +1,55 @@
 // The types say what the server's document says, and what programs write with them compiles.
 
-import { ApprovalNeeded, Sidecall, type Approval, type Preview, type ToolMessage } from "sidecall";
+import { ApprovalNeeded, Sidecall, type Approval, type ClientOptions, type JobState, type Preview, type ToolMessage } from "sidecall";
 
 import type { components } from "./api.js";
 
 type Schemas = components["schemas"];
 
-export function agree(message: Schemas["ToolMessage"], approval: Schemas["Approval"], plan: Schemas["DryRun"]): void {
+export function agree(
+  message: Schemas["ToolMessage"],
+  approval: Schemas["Approval"],
+  plan: Schemas["DryRun"],
+  entry: Schemas["CallEntry"],
+): void {
   const ours: Pick<ToolMessage, "content" | "tool_call_id" | "name" | "id" | "additional_kwargs"> = message;
   const waiting: Pick<Approval, "id" | "description" | "preview" | "reason"> = approval;
   const planned: Pick<Preview, "would_run" | "name" | "args" | "requires_approval" | "preview"> = plan;
   const status: ToolMessage["status"] = message.status;
   const decided: Approval["status"] = approval.status;
-  console.log(ours, waiting, planned, status, decided);
+  const standing: Pick<JobState, "id" | "name" | "status" | "tool_call_id" | "kind" | "approval_id"> = entry;
+  const ends: Schemas["CallEntry"]["status"] = standing.status;
+  console.log(ours, waiting, planned, status, decided, ends);
+}
+
+interface Order {
+  number: number;
+  note?: string;
+}
+
+class Person {
+  constructor(readonly user: string) {}
+}
+
+/** What the README shows, and values of one's own types. */
+export async function useOwnTypes(order: Order): Promise<unknown[]> {
+  const ways: ClientOptions[] = [{ apiKey: "a" }, { apiKey: () => "a" }, { apiKey: async () => "a" }, { token: async () => "a" }];
+  const server = new Sidecall(undefined, ways[0]);
+  const answer = await server.call("double", order, { context: new Person("Ada"), state: order });
+  const job = await server.job("double", order);
+  const state: JobState = await job.wait(5);
+  const content: string | (string | Record<string, unknown>)[] | undefined = state.message?.content;
+  const words = [(await job.show()).status === "succeeded", (await job.cancel()).kind, state.message?.response_metadata.error?.kind];
+  await server.preview("double", order);
+  await server.preview("double", { number: 12345678901234567890n });
+  await server.approvals.approve("a", { args: order });
+  for await (const event of server.stream("double", order)) console.log(event.event);
+  await server.aiTools({ context: new Person("Ada") });
+  // @ts-expect-error  arguments are an object
+  await server.call("double", 4);
+  // @ts-expect-error  a key is a text
+  new Sidecall(undefined, { apiKey: 4 });
+  return [answer, content, words];
 }
 
 export async function use(): Promise<string | undefined> {

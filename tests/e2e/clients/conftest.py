@@ -46,9 +46,16 @@ def for_javascript() -> Path:
 
 
 @pytest.fixture(scope="session")
+def runtimes() -> Path:
+    """The folder with the programs that run JavaScript: two versions of Node.js, Bun and Deno."""
+    return find_clients("runtimes")
+
+
+@pytest.fixture(scope="session")
 def desk(start_shared: Serve) -> Server:
     """A server whose tools show what clients have to bring across."""
-    return start_shared("--tools", str(ROOT / "tests/client/desk.py"), "--tools", str(HERE / "wide_tools.py"))
+    files = (ROOT / "tests/client/desk.py", HERE / "wide_tools.py", HERE / "long_tools.py")
+    return start_shared(*(word for file in files for word in ("--tools", str(file))))
 
 
 @pytest.fixture(scope="module")

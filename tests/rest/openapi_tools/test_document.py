@@ -8,7 +8,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from pydantic import BaseModel, Field
 
-from sidecall import Caller, ToolAnnotations, ToolContext, WebSearchTool, tool
+from sidecall import ApprovalRequired, Caller, ToolAnnotations, ToolContext, WebSearchTool, tool
 from sidecall.rest.openapi_tools.document import DocumentLook, write_document
 from tests.kit.callers.keys import write_keys
 from tests.kit.clients import MakeClient
@@ -253,3 +253,46 @@ async def test_a_tool_that_asks_who_calls_is_shown_to_whom_it_is_for(make_client
     asked = (await client.get("/openapi/tools.json", headers={"X-Sidecall-Context": '{"plan": "pro"}'})).json()
 
     assert (plain["paths"], list(asked["paths"])) == ({}, ["/tools/export/call"])
+
+
+@tool
+async def plain_one() -> int:
+    """Count."""
+    return 1
+
+
+@tool(requires_approval=True)
+async def asked_about() -> int:
+    """Count, once a person has said so."""
+    return 1
+
+
+@tool(requires_approval=lambda args: bool(args))
+async def perhaps_asked_about() -> int:
+    """Count, perhaps once a person has said so."""
+    return 1
+
+
+@tool
+async def asking() -> int:
+    """Ask a person."""
+    raise ApprovalRequired("May I?")
+
+
+@tool(background=True)
+async def long_one() -> int:
+    """Count for long."""
+    return 1
+
+
+async def test_only_what_may_wait_is_answered_with_202(make_client: MakeClient) -> None:
+    """So that a generated client gives the plain result of all others."""
+    client = await make_client(plain_one, asked_about, perhaps_asked_about, asking, long_one)
+
+    paths = (await client.get("/openapi/tools.json")).json()["paths"]
+
+    assert [
+        name
+        for name in ("plain_one", "asked_about", "perhaps_asked_about", "asking", "long_one")
+        if "202" in paths[f"/tools/{name}/call"]["post"]["responses"]
+    ] == ["asked_about", "perhaps_asked_about", "asking", "long_one"]

@@ -1,7 +1,9 @@
 """Texts, images and files that a tool shows the model, in the words of the OpenAI Agents SDK."""
 
-from collections.abc import Mapping
-from typing import Any, Literal, Self
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, model_validator
 from typing_extensions import TypedDict
@@ -80,7 +82,25 @@ _KINDS: Mapping[str, type[BaseModel]] = {
     "file": ToolOutputFileContent,
 }
 _NAMES = frozenset(kind.__name__ for kind in _KINDS.values())
+_DICTS = frozenset(kind.__name__ for kind in (ToolOutputTextDict, ToolOutputImageDict, ToolOutputFileContentDict))
 _PACKAGES = ("sidecall", "agents")
+
+
+def promises_content(annotation: Any) -> bool:
+    """Return whether a return annotation names one of these, alone, in a union or in a list: content, and no value."""
+    if hasattr(annotation, "__value__"):  # an alias, `type Picture = ToolOutputImage`
+        return promises_content(annotation.__value__)
+    origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is None:
+        return _is_known(annotation, _NAMES | _DICTS)
+    if origin is Annotated or hasattr(origin, "__value__"):
+        return promises_content(annotation.__origin__)
+    is_list = isinstance(origin, type) and issubclass(origin, Iterable) and not issubclass(origin, Mapping)
+    return (is_list or origin in (typing.Union, types.UnionType)) and any(map(promises_content, parts))
+
+
+def _is_known(kind: Any, names: frozenset[str]) -> bool:
+    return getattr(kind, "__name__", None) in names and kind.__module__.partition(".")[0] in _PACKAGES
 
 
 def read_outputs(value: Any, *, with_dicts: bool = False) -> list[ContentBlock] | None:
@@ -105,8 +125,7 @@ def read_outputs(value: Any, *, with_dicts: bool = False) -> list[ContentBlock] 
 
 
 def _write_object(item: Any) -> ContentBlock | None:
-    kind = type(item)
-    if kind.__name__ not in _NAMES or kind.__module__.partition(".")[0] not in _PACKAGES:
+    if not _is_known(type(item), _NAMES):
         return None
     return _write_block(item.model_dump(exclude_none=True))
 

@@ -11,6 +11,7 @@ from sidecall.core.calls.entry import CallEntry
 from sidecall.core.tool import CompiledTool, Schema
 from sidecall.dataclasses import dataclass
 from sidecall.http.problems import MEDIA_TYPE, Problem
+from sidecall.pipeline.approve import may_ask
 from sidecall.rest.document.sample import make_arguments
 from sidecall.rest.document.security_schemes import choose_schemes
 from sidecall.rest.openapi import REF
@@ -96,7 +97,7 @@ def _describe(tool: CompiledTool, components: SchemaComponents, look: DocumentLo
     schema = {"type": "string"} if result is None or tool.reads_dicts else _add_result(tool, result, components)
     answers: dict[str, Any] = {
         "200": {"description": "What the tool returned.", "content": {"application/json": {"schema": schema}}},
-        "202": {"$ref": "#/components/responses/Accepted"},
+        **({"202": {"$ref": "#/components/responses/Accepted"}} if tool.options.background or may_ask(tool) else {}),
     }
     answers |= {status: {"$ref": f"#/components/responses/Problem{status}"} for status in _STATUSES}
     return {**operation, "responses": answers}

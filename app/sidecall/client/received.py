@@ -1,0 +1,83 @@
+"""Whether what comes back is an answer of a Sidecall server, or of another service at the same address."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import httpx
+
+from sidecall.client.failures import UnknownAnswer
+
+_SHOWN = 200
+_EVENTS = "text/event-stream"
+_NAMED = frozenset(("type", "name", "title", "function", "functionDeclarations"))
+
+Fits = Callable[[Any], bool]
+
+
+def is_message(value: Any) -> bool:
+    """Return whether a value is the answer to a call."""
+    return isinstance(value, Mapping) and "content" in value and isinstance(value.get("tool_call_id"), str)
+
+
+def is_state(value: Any) -> bool:
+    """Return whether a value says how a remembered call stands."""
+    return isinstance(value, Mapping) and all(isinstance(value.get(key), str) for key in ("id", "status"))
+
+
+def is_approval(value: Any) -> bool:
+    """Return whether a value is an approval."""
+    return is_state(value) and isinstance(value.get("tool_call"), Mapping)
+
+
+def is_preview(value: Any) -> bool:
+    """Return whether a value says what a call would do."""
+    return isinstance(value, Mapping) and isinstance(value.get("would_run"), bool)
+
+
+def is_tool(value: Any) -> bool:
+    """Return whether a value is what there is to say about a tool."""
+    return isinstance(value, Mapping) and isinstance(value.get("name"), str)
+
+
+def is_any_answer(value: Any) -> bool:
+    """Return whether a value may be the answer to a call in the form of some provider."""
+    return isinstance(value, Mapping) and not value.keys().isdisjoint(("type", "role", "functionResponse"))
+
+
+def is_definition(form: str) -> Fits:
+    """Return what says whether a value is a tool in a form; Gemini's may be any object."""
+    if form == "gemini":
+        return lambda value: isinstance(value, Mapping) and bool(value)
+    return lambda value: isinstance(value, Mapping) and not _NAMED.isdisjoint(value)
+
+
+def is_list_of(fits: Fits, count: int | None = None) -> Fits:
+    """Return what says whether a value is a list of such, and of so many."""
+    return lambda value: isinstance(value, list) and count in (None, len(value)) and all(map(fits, value))
+
+
+def read_answer(response: httpx.Response, fits: Fits) -> Any:
+    """Return the JSON of an answer.
+
+    Raises:
+        UnknownAnswer: It is none, or does not fit.
+    """
+    try:
+        value = response.json()
+    except ValueError:
+        raise make_unknown(response) from None
+    if not fits(value):
+        raise make_unknown(response)
+    return value
+
+
+def make_unknown(response: httpx.Response) -> UnknownAnswer:
+    """Make the error for an answer that no Sidecall server gives, with its first letters."""
+    said = response.text.strip()[:_SHOWN] or "it is empty"
+    return UnknownAnswer(f"the answer ({response.status_code}) is none of a Sidecall server: {said}")
+
+
+def comes_as_events(response: httpx.Response) -> bool:
+    """Return whether an answer says that it comes as events, or nothing of that."""
+    kind: str = response.headers.get("Content-Type", _EVENTS)
+    return kind.lower().startswith(_EVENTS)
