@@ -1,5 +1,6 @@
 """The class behind every tool, and the way to call one without a server."""
 
+import asyncio
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -192,13 +193,25 @@ class BaseTool(ToolFace, RunnableFace):
     def _get_function(self) -> Callable[..., Any]:
         return self._get_target()
 
+    async def _arun(self, *args: Any, **kwargs: Any) -> Any:
+        """Run `_run` in a thread, for an `_arun` of the author's that hands on to this one."""
+        manager = kwargs.get("run_manager")
+        if hasattr(manager, "get_sync"):
+            kwargs["run_manager"] = manager.get_sync()
+        run: Any = self._find_own("_run")
+        return await asyncio.to_thread(run, *args, **kwargs)
+
     def _get_target(self) -> Callable[..., Any]:
-        found = [method for name in ("_arun", "_run") if (method := getattr(self, name, None)) is not None]
+        found = [method for name in ("_arun", "_run") if (method := self._find_own(name)) is not None]
         if not found:
             kind = type(self)
             raise InvalidToolOption(f"{find_source(kind)}: tool {self.name!r} has to define `_run` or `_arun`.")
         bound: Callable[..., Any] = next((method for method in found if not only_refuses(method)), found[0])
         return bound
+
+    def _find_own(self, name: str) -> Callable[..., Any] | None:
+        written = getattr(type(self), name, None)
+        return None if written is BaseTool._arun else getattr(self, name, None)
 
     def _get_origin(self) -> object:
         return self._get_target()
