@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -26,9 +26,15 @@ from sidecall.core.options import ToolOptions
 from sidecall.core.pointer import format_path
 from sidecall.core.run.runtime import RunnableConfig
 from sidecall.core.tool import ArgsSchema, CompiledTool
+from sidecall.later import Later
 from sidecall.schema.compile import DescriptionTexts, compile_tool, find_description
 from sidecall.schema.sections.parts import DocstringStyle
 from sidecall.schema.signature import find_source
+
+if TYPE_CHECKING:
+    from sidecall.authoring import to_langchain as _to_langchain
+else:
+    _to_langchain = Later("sidecall.authoring.to_langchain")
 
 
 @fill_late(description=lambda it: it._find_description(), args_schema=infer_args_schema_of)
@@ -139,6 +145,14 @@ class BaseTool(ToolFace, RunnableFace):
     def with_config(self, config: RunnableConfig | None = None, **options: Any) -> ConfiguredTool:
         """Give the tool a config for all its calls, as LangChain does; what is made is not offered itself."""
         return ConfiguredTool(self, cast("RunnableConfig", {**(config or {}), **options}))
+
+    def to_langchain(self) -> Any:
+        """Make what LangChain's models, agents and nodes take, for programs that run this tool themselves.
+
+        Its hidden parameters are filled from the graph, and a call that a person has to approve interrupts it. It needs
+        the packages langchain-core and langgraph.
+        """
+        return _to_langchain.make_langchain_form(self)
 
     async def arun(self, tool_input: ToolInput, *, tool_call_id: str | None = None, **options: Any) -> Any:
         """Run a call by its arguments; with `tool_call_id` it is answered with a ToolMessage.
