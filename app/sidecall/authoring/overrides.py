@@ -81,6 +81,6 @@ def _is_config(annotation: Any) -> bool:
 
 
 def _type_config(parameter: Parameter) -> Parameter:
-    """Say the type of a `config` without one, which in a `_run` is LangChain's."""
+    """Add the type of a `config` without one, which in a `_run` is LangChain's."""
     is_untyped = parameter.name == "config" and parameter.annotation in (EMPTY, Any)
     return replace(parameter, annotation=RunnableConfig) if is_untyped else parameter

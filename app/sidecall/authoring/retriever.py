@@ -72,7 +72,7 @@ def create_retriever_tool(
     )
 
 
-class Document(BaseModel):
+class Document(BaseModel, defer_build=True):
     """A text that a retriever finds, with what is known of it, as LangChain has it."""
 
     page_content: str
