@@ -209,7 +209,7 @@ class BaseTool(ToolFace, RunnableFace):
 
     async def _arun(self, *args: Any, **kwargs: Any) -> Any:
         """Run `_run` in a thread, for an `_arun` of the author's that hands on to this one."""
-        manager = kwargs.get("run_manager")
+        manager: Any = kwargs.get("run_manager")
         if hasattr(manager, "get_sync"):
             kwargs["run_manager"] = manager.get_sync()
         run: Any = self._find_own("_run")
