@@ -78,7 +78,16 @@ async def clean_too(n: int) -> str:
     return str(message.content)
 
 
-TOOLS = (halve, careful, careful_too, careless, wipe, ask_first, clean, clean_too)
+@tool
+def careful_of_words(n: str) -> str:
+    """Halve a number that is written as a word, perhaps."""
+    try:
+        return str(halve.invoke({"n": n}))
+    except ValueError as error:
+        return f"caught {error}"
+
+
+TOOLS = (halve, careful, careful_too, careless, careful_of_words, wipe, ask_first, clean, clean_too)
 
 
 async def call(client: Any, name: str, n: int) -> Any:
@@ -108,6 +117,18 @@ async def test_arguments_that_the_outer_tool_got_wrong_are_its_crash(make_client
     assert answer["response_metadata"]["error"]["kind"] == "execution_error"
     with pytest.raises(InvalidArguments):  # As a program is told that calls it.
         careless.invoke({"n": 1})
+
+
+async def test_arguments_that_do_not_fit_are_a_value_error(make_client: MakeClient) -> None:
+    """As in LangChain, whose tools raise pydantic's ValidationError then."""
+    client = await make_client(*TOOLS)
+
+    body = {"name": "careful_of_words", "args": {"n": "four"}, "id": "call_1"}
+    answer = (await client.post("/tool_calls", json=body)).json()
+
+    assert answer["content"] == "caught n: Input should be an integer"
+    with pytest.raises(ValueError, match="n: Input should be an integer"):
+        halve.invoke({"n": "four"})
 
 
 @pytest.mark.parametrize(("name", "content"), [("clean", "wiped 1, wiped less"), ("clean_too", "wiped 1")])

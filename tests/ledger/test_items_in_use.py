@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from sidecall import GetOp, PutOp
+from sidecall import GetOp, PutOp, ToolRuntime, tool
 from sidecall.core.store.checked import StoreWouldBlock
 from sidecall.core.store.tenant import ItemStore
 from tests.kit.ledgers import Clock
@@ -89,3 +89,16 @@ async def test_who_cannot_wait_changes_nothing(filled: ItemStore) -> None:
 
     assert refused in (0, len(uses))
     assert refused == 0 or after == [before] * 10
+
+
+@tool
+async def keep(q: str, runtime: ToolRuntime) -> str:
+    """Keep something, as LangGraph's tools do."""
+    runtime.store.put(("made",), "k", {"q": q})
+    found = runtime.store.get(("made",), "k")
+    return f"{found.value['q']} {len(runtime.store.search(('made',)))}"
+
+
+async def test_an_async_tool_may_use_what_waits(filled: ItemStore) -> None:
+    """It runs in a thread then."""
+    assert await keep.ainvoke({"q": "tea"}, store=filled) == "tea 1"

@@ -1,12 +1,15 @@
 """Handlers hear what happens to a call, and can do it no harm."""
 
 import asyncio
+import contextlib
 import threading
 from typing import Annotated, Any
 from uuid import UUID
 
 import pytest
 from langchain_core.callbacks import AsyncCallbackHandler
+from langchain_core.tools import tool as langchain_tool
+from pydantic import BaseModel, ValidationError
 
 from sidecall import (
     BaseCallbackHandler,
@@ -17,7 +20,7 @@ from sidecall import (
     tool,
 )
 from sidecall.core.approval import ApprovalRequired
-from sidecall.core.errors import InvalidArguments, MissingContext
+from sidecall.core.errors import MissingContext
 from tests.kit.calls import run
 
 
@@ -191,7 +194,67 @@ async def test_refused_arguments_are_a_start_and_an_error() -> None:
 
     assert [event for event, _ in diary.heard] == ["start", "error"]
     assert diary.details[0]["inputs"] == {"name": [1]}
-    assert diary.heard[1] == ("error", InvalidArguments)
+    assert diary.heard[1] == ("error", ValidationError)
+
+
+class Faults(BaseCallbackHandler):
+    """Write down what pydantic's errors say."""
+
+    def __init__(self) -> None:
+        self.heard: list[Any] = []
+
+    def on_tool_error(self, error: BaseException, **_: Any) -> None:
+        """Note what is wrong where."""
+        assert isinstance(error, ValidationError)
+        self.heard.append([(it["type"], it["loc"], it["msg"], it["input"]) for it in error.errors()])
+
+
+@pytest.mark.parametrize("args", [{"a": "x"}, {}, {"b": [1, "y"]}, {"a": 1, "b": "z"}], ids=str)
+def test_refused_arguments_are_heard_as_langchain_says_them(args: Any) -> None:
+    """With their rule, place, words and value."""
+    faults = []
+    for decorate in (langchain_tool, tool):
+
+        @decorate
+        def count(a: int, b: list[int] | None = None) -> str:
+            """Count."""
+            return f"{a} {b}"
+
+        heard = Faults()
+        call: Any = {"type": "tool_call", "name": "count", "args": args, "id": "1"}
+        with contextlib.suppress(ValidationError):
+            count.invoke(call, {"callbacks": [heard]})
+        faults.append(heard.heard)
+
+    assert faults[1] == faults[0]
+
+
+class Signed(BaseModel):
+    """Arguments with one that is hidden."""
+
+    a: int
+    key: Annotated[str, InjectedToolArg]
+
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+
+
+@pytest.mark.parametrize("schema", [Signed, SCHEMA], ids=["model", "json"])
+@pytest.mark.parametrize(("args", "rule", "value"), [({}, "missing", {}), ({"a": "x"}, None, "x")])
+def test_what_is_hidden_is_not_heard(schema: Any, args: Any, rule: str | None, value: Any) -> None:
+    """Nor is there need of a model: an error of a JSON Schema has the same form."""
+    heard = Faults()
+
+    @tool(args_schema=schema, callbacks=[heard])
+    def sign(**values: Any) -> str:
+        """Sign."""
+        return str(values)
+
+    sign.invoke({"type": "tool_call", "name": "sign", "args": args, "id": "1"}, context={"key": "secret"})
+
+    [[(found, loc, _, shown)]] = heard.heard
+    assert (loc, shown) == (("a",), value)
+    assert rule in (None, found)
 
 
 async def test_malformed_arguments_are_no_inputs() -> None:

@@ -64,6 +64,17 @@ class Beside(TypedDict, total=False):
     approved: bool
 
 
+class UnfitArguments(InvalidArguments, ValueError):
+    """Arguments of a program do not fit: a ValueError, as pydantic's ValidationError is, which LangChain raises."""
+
+    is_inner = True
+
+    def __init__(self, refused: InvalidArguments) -> None:
+        """Take what is wrong from the error that a model would have been told of."""
+        super().__init__(refused.errors, lambda: refused.original)
+        self.args = refused.args
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """A call made ready; `wants_message` says that it is to be answered like a model's."""
@@ -184,7 +195,7 @@ def _take_result(invocation: Invocation) -> Any:
     if isinstance(error, InvalidArguments) and options.handle_validation_error:
         return _read_content(invocation, error)
     if isinstance(error, InvalidArguments):
-        error.is_inner = True
+        raise UnfitArguments(error) from error.__cause__
     raise error
 
 

@@ -9,6 +9,11 @@ from sidecall.authoring.options import OptionFields
 from sidecall.authoring.runnable import NOT_ON_TOOLS
 
 T = TypeVar("T", bound=OptionFields)
+_NOT_THERE = {
+    **NOT_ON_TOOLS,
+    # For this LangChain looks where it is given what is no tool of its own.
+    "__name__": "its name is `name`; give LangChain tool.to_langchain()",
+}
 
 
 def fill_late(**makers: Callable[[Any], Any]) -> Callable[[type[T]], type[T]]:
@@ -22,8 +27,8 @@ def fill_late(**makers: Callable[[Any], Any]) -> Callable[[type[T]], type[T]]:
         find: Callable[[Any, str], Any] = vars(BaseModel)["__getattr__"]
 
         def get(it: Any, name: str) -> Any:
-            if name in NOT_ON_TOOLS:
-                raise AttributeError(f"{type(it).__name__} has no {name} here: {NOT_ON_TOOLS[name]}.")
+            if name in _NOT_THERE:
+                raise AttributeError(f"{type(it).__name__} has no {name} here: {_NOT_THERE[name]}.")
             if name not in makers:
                 return find(it, name)
             kept = vars(it).get(f"_late_{name}")

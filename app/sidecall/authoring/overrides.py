@@ -1,10 +1,15 @@
 """Tools of a function whose class runs it in its own way: a subclass of StructuredTool that defines `_run`."""
 
 import inspect
+import typing
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from sidecall.authoring.methods import only_refuses
+from sidecall.core.parameter import EMPTY, Parameter
+from sidecall.core.run.runtime import RunnableConfig
+from sidecall.schema.foreign import match_type
 from sidecall.schema.injections import plan_injections
 from sidecall.schema.signature import read_signature
 
@@ -15,14 +20,14 @@ _HANDED_ON = ("config", "run_manager")
 def find_override(tool: object, base: type, *, is_async: bool) -> Callable[..., Any] | None:
     """Find the method of the author's class that is to run in place of the function.
 
-    `_arun` comes first where the function is a coroutine; around any other LangChain runs `_run`, if there is one.
+    As in LangChain that is `_arun` around a coroutine, and `_run` around any other function. Around that one `_arun`
+    serves where all that `_run` does is to raise NotImplementedError.
     """
     kind = type(tool)
-    order = ("_arun", "_run") if is_async else ("_run", "_arun")
-    names = (name for name in order if getattr(kind, name) is not getattr(base, name))
-    found = [getattr(tool, name) for name in names]
-    own: Callable[..., Any] | None = next((method for method in found if not only_refuses(method)), None)
-    return own
+    own = {name: getattr(tool, name) for name in ("_run", "_arun") if getattr(kind, name) is not getattr(base, name)}
+    prefers_arun = is_async or only_refuses(own.get("_run"))
+    found: Callable[..., Any] | None = own.get("_arun" if prefers_arun else "_run")
+    return None if only_refuses(found) else found
 
 
 def stand_around(method: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
@@ -42,7 +47,7 @@ def stand_around(method: Callable[..., Any], function: Callable[..., Any]) -> Ca
 
 def _join(method: Callable[..., Any], function: Callable[..., Any]) -> inspect.Signature:
     taken = read_signature(function)
-    parameters = read_signature(method).parameters
+    parameters = [_type_config(it) for it in read_signature(method).parameters]
     asked = {injection.parameter for injection in plan_injections(parameters)} - {it.name for it in taken.parameters}
     own = [it for it in parameters if it.name in asked]
     made = [
@@ -55,11 +60,27 @@ def _join(method: Callable[..., Any], function: Callable[..., Any]) -> inspect.S
 
 
 def keep_wanted(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what a subclass hands to `super()._run` as LangChain has it, where the function does not ask for it."""
+    """Choose what a function is called with of that which a subclass hands to `super()._run` as LangChain has it.
+
+    What it does not ask for is left out; the config goes to its own parameter of that type, whatever its name.
+    """
     if not any(name in given for name in _HANDED_ON):
         return given
     try:
-        taken = {parameter.name for parameter in read_signature(function).parameters}
+        taken = {parameter.name: parameter.annotation for parameter in read_signature(function).parameters}
     except (NameError, ValueError):  # Some functions written in C do not say what they take.
-        taken = set()
-    return {name: value for name, value in given.items() if name in taken or name not in _HANDED_ON}
+        taken = {}
+    made = {name: value for name, value in given.items() if name in taken or name not in _HANDED_ON}
+    if "config" in given:
+        made.update({name: given["config"] for name, annotation in taken.items() if _is_config(annotation)})
+    return made
+
+
+def _is_config(annotation: Any) -> bool:
+    return any(match_type(part) == "runnable_config" for part in (annotation, *typing.get_args(annotation)))
+
+
+def _type_config(parameter: Parameter) -> Parameter:
+    """Add the type of a `config` without one, which in a `_run` is LangChain's."""
+    is_untyped = parameter.name == "config" and parameter.annotation in (EMPTY, Any)
+    return replace(parameter, annotation=RunnableConfig) if is_untyped else parameter

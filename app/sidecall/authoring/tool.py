@@ -1,10 +1,11 @@
 """The class behind every tool, and the way to call one without a server."""
 
+import asyncio
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -26,9 +27,15 @@ from sidecall.core.options import ToolOptions
 from sidecall.core.pointer import format_path
 from sidecall.core.run.runtime import RunnableConfig
 from sidecall.core.tool import ArgsSchema, CompiledTool
+from sidecall.later import Later
 from sidecall.schema.compile import DescriptionTexts, compile_tool, find_description
 from sidecall.schema.sections.parts import DocstringStyle
 from sidecall.schema.signature import find_source
+
+if TYPE_CHECKING:
+    from sidecall.authoring import to_langchain as _to_langchain
+else:
+    _to_langchain = Later("sidecall.authoring.to_langchain")
 
 
 @fill_late(description=lambda it: it._find_description(), args_schema=infer_args_schema_of)
@@ -140,6 +147,14 @@ class BaseTool(ToolFace, RunnableFace):
         """Give the tool a config for all its calls, as LangChain does; what is made is not offered itself."""
         return ConfiguredTool(self, cast("RunnableConfig", {**(config or {}), **options}))
 
+    def to_langchain(self) -> Any:
+        """Make what LangChain's models, agents and nodes take, for programs that run this tool themselves.
+
+        Its hidden parameters are filled from the graph, and a call that a person has to approve interrupts it. It needs
+        the packages langchain-core and langgraph.
+        """
+        return _to_langchain.make_langchain_form(self)
+
     async def arun(self, tool_input: ToolInput, *, tool_call_id: str | None = None, **options: Any) -> Any:
         """Run a call by its arguments; with `tool_call_id` it is answered with a ToolMessage.
 
@@ -193,13 +208,25 @@ class BaseTool(ToolFace, RunnableFace):
     def _get_function(self) -> Callable[..., Any]:
         return self._get_target()
 
+    async def _arun(self, *args: Any, **kwargs: Any) -> Any:
+        """Run `_run` in a thread, for an `_arun` of the author's that hands on to this one."""
+        manager: Any = kwargs.get("run_manager")
+        if hasattr(manager, "get_sync"):
+            kwargs["run_manager"] = manager.get_sync()
+        run: Any = self._find_own("_run")
+        return await asyncio.to_thread(run, *args, **kwargs)
+
     def _get_target(self) -> Callable[..., Any]:
-        found = [method for name in ("_arun", "_run") if (method := getattr(self, name, None)) is not None]
+        found = [method for name in ("_arun", "_run") if (method := self._find_own(name)) is not None]
         if not found:
             kind = type(self)
             raise InvalidToolOption(f"{find_source(kind)}: tool {self.name!r} has to define `_run` or `_arun`.")
         bound: Callable[..., Any] = next((method for method in found if not only_refuses(method)), found[0])
         return bound
+
+    def _find_own(self, name: str) -> Callable[..., Any] | None:
+        written = getattr(type(self), name, None)
+        return None if written is BaseTool._arun else getattr(self, name, None)
 
     def _get_origin(self) -> object:
         return self._get_target()

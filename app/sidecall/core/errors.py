@@ -207,14 +207,14 @@ class InvalidArguments(ToolFailure):
 
     kind = "invalid_arguments"
     retryable = True
+    # Whether a tool has called another with them: it is that tool's fault then, and not its model's.
+    is_inner = False
 
     def __init__(
         self, errors: Sequence[FieldError], find_original: Callable[[], Exception | None] | None = None
     ) -> None:
         """Refuse arguments; `find_original` finds the error of their validator, for the few who ask for it."""
         self.errors = errors[:MOST_FIELDS]
-        # Whether a tool has called another with them: it is that tool's fault then, and not its model's.
-        self.is_inner = False
         super().__init__(write_lines(self.errors, is_whole=len(errors) <= MOST_FIELDS))
         self._find_original = find_original
 

@@ -7,8 +7,11 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from pydantic import ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
 from sidecall.core.callbacks import Callback, Hook
-from sidecall.core.errors import GuardrailTripped, ToolCallFailed, ToolFailure
+from sidecall.core.errors import GuardrailTripped, InvalidArguments, ToolCallFailed, ToolFailure
 from sidecall.core.invocation import Invocation
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.handle import find_original
@@ -48,7 +51,34 @@ async def tell_error(invocation: Invocation) -> None:
         return
     if not invocation.is_told:
         await tell_start(invocation)
-    await _tell(invocation, "on_tool_error", (find_original(error),), {})
+    await _tell(invocation, "on_tool_error", (_choose_heard(invocation, error),), {})
+
+
+def _choose_heard(invocation: Invocation, error: BaseException) -> BaseException:
+    """Choose what handlers hear of a failure: what the tool raised, or pydantic's error of refused arguments.
+
+    Where that would show what is hidden from the model, or there is none, as of a JSON Schema, one is made.
+    """
+    if not isinstance(error, InvalidArguments):
+        return find_original(error)
+    original: Any = error.original
+    if original is not None and not invocation.tool.hidden_names:
+        return original  # type: ignore[no-any-return]
+    found = error.errors if original is None else original.errors()
+    visible = {name: it for name, it in invocation.args.items() if name not in invocation.tool.hidden_names}
+    return ValidationError.from_exception_data(invocation.tool.name, [_write_detail(it, visible) for it in found])
+
+
+def _write_detail(found: Mapping[str, Any], args: Mapping[str, Any]) -> InitErrorDetails:
+    """Write what is wrong in one place; what is missing there shows what is around it, as pydantic has it."""
+    rule = PydanticCustomError(found["type"], found["msg"])
+    value: Any = args
+    for part in found["loc"]:
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
+            break
+    return {"type": rule, "loc": tuple(found["loc"]), "input": value}
 
 
 async def _tell(invocation: Invocation, event: str, args: tuple[Any, ...], details: Mapping[str, Any]) -> None:

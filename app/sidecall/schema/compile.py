@@ -30,6 +30,7 @@ from sidecall.schema.references import inline_references
 from sidecall.schema.sections.parts import Docstring, DocstringStyle
 from sidecall.schema.shape import strip_titles
 from sidecall.schema.signature import Signature, find_source, read_signature, unwrap
+from sidecall.schema.store_use import waits_for_store
 from sidecall.schema.web import refuse_web_parameters
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def compile_tool(
         hidden_names=frozenset(injection.parameter for injection in injections) | schema.reserved,
         parameters=signature.parameters,
         takes_positional=any(p.kind in _POSITIONAL for p in signature.parameters),
-        executor=options.executor or ("inline" if is_async else "thread"),
+        executor=options.executor or ("inline" if is_async and not waits_for_store(function, injections) else "thread"),
         options=options,
         source=source,
         notes=_list_notes(docstring, names),

@@ -48,6 +48,11 @@ def is_store_type(annotation: Any) -> bool:
     return isinstance(annotation, type) and ("langgraph", "BaseStore") in _list_names(annotation)
 
 
+def is_message_type(annotation: Any) -> bool:
+    """Return whether this is LangChain's class of any message."""
+    return isinstance(annotation, type) and _list_names(annotation)[0] == ("langchain_core", "BaseMessage")
+
+
 def is_instance_of(thing: Any, package: str, name: str) -> bool:
     """Return whether an object's class is, or comes from, a class of this name in this package."""
     return (package, name) in _list_names(type(thing))

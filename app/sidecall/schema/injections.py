@@ -2,7 +2,8 @@
 
 import sys
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
@@ -34,7 +35,7 @@ from sidecall.core.run.typed_context import plan_context
 from sidecall.core.secrecy.places import SecretOwner
 from sidecall.core.store.protocol import Store
 from sidecall.later import Later
-from sidecall.schema.foreign import ForeignType, match_marker, match_type
+from sidecall.schema.foreign import ForeignType, is_message_type, match_marker, match_type
 
 if TYPE_CHECKING:
     from sidecall.schema import supplied as _supplied
@@ -142,8 +143,10 @@ def _plan(parameter: Parameter, marker: InjectedToolArg | type[ToolContext]) -> 
     if source == "call_id":
         _refuse_other_than_text(parameter.name, parameter.annotation)
     annotation = parameter.annotation
-    if isinstance(marker, InjectedState) and field is None and _takes_any_state(annotation):
-        annotation = Annotated[annotation, BeforeValidator(_supplied.choose_revival(marker.home))]
+    if isinstance(marker, InjectedState) and _takes_any_messages(annotation, field):
+        revive = _supplied.choose_revival(marker.home)
+        made = revive if field is None else lambda value: revive({"messages": value})["messages"]
+        annotation = Annotated[annotation, BeforeValidator(made)]
     adapter = _make_adapter(annotation) if source in _CHECKED else None
     return Injection(parameter.name, source, field, parameter.required, adapter, *_choose_rest(marker))
 
@@ -151,12 +154,29 @@ def _plan(parameter: Parameter, marker: InjectedToolArg | type[ToolContext]) -> 
 _CHECKED: tuple[Source, ...] = ("context", "state", "secret", "user_token", "caller")
 
 
-def _takes_any_state(annotation: Any) -> bool:
-    """Return whether a parameter takes the state as a dict, of which no type says what its messages are."""
+def _takes_any_messages(annotation: Any, field: str | None) -> bool:
+    """Return whether a parameter takes the state, or messages in it, and no type says what the messages are to be.
+
+    LangChain's BaseMessage, which pydantic would make of any message, says nothing of it either.
+    """
     plain = annotation
     while typing.get_origin(plain) is Annotated:
         plain = typing.get_args(plain)[0]
-    return plain is Any or (typing.get_origin(plain) or plain) in (dict, Mapping)
+    kinds = [it for it in typing.get_args(plain) if it is not NoneType] if _is_union(plain) else [plain]
+    if field is None:
+        return any(kind is Any or (typing.get_origin(kind) or kind) in (dict, Mapping) for kind in kinds)
+    return any(_is_any_list(kind, field) for kind in kinds)
+
+
+def _is_union(plain: Any) -> bool:
+    return typing.get_origin(plain) in (typing.Union, UnionType)
+
+
+def _is_any_list(plain: Any, field: str) -> bool:
+    if typing.get_args(plain) and is_message_type(typing.get_args(plain)[0]):
+        return True
+    is_open = plain is Any or all(it is Any for it in typing.get_args(plain))
+    return field == "messages" and is_open and (plain is Any or (typing.get_origin(plain) or plain) in (list, Sequence))
 
 
 def _refuse_other_than_text(name: str, annotation: Any) -> None:
