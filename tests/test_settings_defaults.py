@@ -130,6 +130,7 @@ DEFAULTS = {
     "log_format": "auto",
     "log_calls": False,
     "log_requests": False,
+    "share_jobs": True,
     "log_args": False,
     "log_redact": (),
     "log_buffer_bytes": 8388608,
