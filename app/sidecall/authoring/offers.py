@@ -56,15 +56,15 @@ def compile_offers(offers: Iterable[Any], tell: Tell | None = None) -> list[Comp
     known = list(offers)
     groups = [{id(it): it for one in held for it in listing(one)} for offer in known if (held := list_held(offer))]
     named = [offer for offer in known if is_tool(offer) or is_toolkit(offer) or isinstance(offer, Registry)]
-    held = {id(tool) for it in named if isinstance(it, Registry) for tool in it.offered}
+    registered = {id(tool) for it in named if isinstance(it, Registry) for tool in it.offered}
     items = {id(it): it for offer in named for it in (offer if isinstance(offer, Registry) else listing(offer))}
     replaced = _find_replaced((*named, *items.values(), *(it for group in groups for it in group.values())))
     items = {key: it for key, it in items.items() if key not in replaced}
     made = {id(it): it for it in map(_compile, items.values())}
-    ready = [it for it in made.values() if id(it) not in held or id(it) in items]
+    ready = [it for it in made.values() if id(it) not in registered or id(it) in items]
     for group in groups:
         left = [it for key, it in group.items() if key not in replaced and key not in items]
-        ready += _find_new(ready, left, held)
+        ready += _find_new(ready, left, registered)
     return ready
 
 

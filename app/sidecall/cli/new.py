@@ -115,7 +115,7 @@ def _is_module(name: str) -> bool:
     if name in sys.stdlib_module_names or name == __name__.partition(".")[0]:
         return True
     spec = importlib.util.find_spec(name)
-    return bool(spec and spec.origin) and not _INSTALLED.isdisjoint(Path(str(spec.origin)).parts)
+    return spec is not None and bool(spec.origin) and not _INSTALLED.isdisjoint(Path(str(spec.origin)).parts)
 
 
 def _write(files: Mapping[Path, str]) -> None:
