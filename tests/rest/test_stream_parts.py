@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from sidecall.settings import Settings
 from tests.kit.asgi import Peer, scope_of, sized
 from tests.kit.calls import write_call
 from tests.kit.events import Event, events_in
+from tests.kit.waiting import until
 
 MANY = 10_000
 READS: Any = {"read_only": True}
@@ -162,6 +164,20 @@ async def test_a_reader_who_stands_still_is_told_how_much_it_has_missed(
     assert events[-1][0] == "message"
     assert missed > 0
     assert come + missed == MANY
+
+
+@pytest.mark.parametrize("made", [in_a_thread, in_a_process], ids=lambda made: made.name)
+async def test_who_reads_misses_nothing_while_the_event_loop_is_held_up(
+    app: ASGIApp, made: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By an async tool that blocks, for instance: then nobody can take anything."""
+    monkeypatch.setattr(reading, "PATIENCE", 0.2)
+    peer = Peer()
+    asked = asyncio.ensure_future(_post(app, peer, write_call(made.name, times=MANY)))
+    await until(lambda: peer.content)
+    time.sleep(1)  # noqa: ASYNC251  as a tool that blocks
+
+    assert _count(await asked) == (MANY, 0)
 
 
 async def test_what_was_missed_is_told_where_it_was(app: ASGIApp, monkeypatch: pytest.MonkeyPatch) -> None:

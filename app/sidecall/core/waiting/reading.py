@@ -9,7 +9,7 @@ from typing import Protocol
 
 # Seconds after which a reader who has taken nothing stands still; nothing waits for it until it takes something again.
 PATIENCE = 2.0
-# Seconds between two looks of a thread that waits.
+# Seconds between two looks of what waits.
 _LOOK = 0.1
 
 Wake = Callable[[], object]
@@ -32,14 +32,17 @@ class Reading:
     """How far a reader is, and who waits for it. Others may wait in any thread."""
 
     def __init__(self) -> None:
-        self.taken = 0
+        """Begin on the event loop that hands over what waits for this reader."""
         self.is_still = False
+        self._loop = asyncio.get_running_loop()
+        self._looks = 0  # since it has taken something
+        self._is_watched = False
         self._lock = threading.Lock()
         self._waiting: dict[Wake, None] = {}
 
     def note_taken(self) -> None:
         """Note that the reader has taken something; those who wait look again when they are woken."""
-        self.taken += 1
+        self._looks = 0
         self.is_still = False
 
     def wake(self) -> None:
@@ -56,11 +59,36 @@ class Reading:
         """Have something woken meanwhile."""
         with self._lock:
             self._waiting[wake] = None
+            is_watched, self._is_watched = self._is_watched, True
+        if not is_watched:
+            self._watch()
         try:
             yield
         finally:
             with self._lock:
                 self._waiting.pop(wake, None)
+
+    def _watch(self) -> None:
+        self._looks = 0
+        try:
+            self._loop.call_soon_threadsafe(self._look)
+        except RuntimeError:  # The loop has ended, and with it the reader.
+            self.is_still = True
+
+    def _look(self) -> None:
+        """Look now and then, while somebody waits, whether the reader has taken something.
+
+        Looks are counted, not seconds: while the event loop is held up nobody can take anything.
+        """
+        with self._lock:
+            self._is_watched = bool(self._waiting)
+        if not self._is_watched:
+            return
+        if self._looks * _LOOK >= PATIENCE:
+            self.is_still = True
+            self.wake()
+        self._looks += 1
+        self._loop.call_later(_LOOK, self._look)
 
 
 class HeldPart:
@@ -86,27 +114,19 @@ class HeldPart:
         """Hand the part over once there is room, on any event loop."""
         loop = asyncio.get_running_loop()
         woken = asyncio.Event()
-        taken = self._reading.taken
         with self._reading.listen(partial(loop.call_soon_threadsafe, woken.set)):
             while not self._is_settled():
-                try:
-                    async with asyncio.timeout(PATIENCE):
-                        await woken.wait()
-                except TimeoutError:
-                    taken = self._judge(taken)
+                await woken.wait()
                 woken.clear()
 
     def wait_here(self, look: Callable[[], object]) -> None:
         """Hand the part over once there is room, in this thread."""
         woken = threading.Event()
-        taken, looks = self._reading.taken, 0
         with self._reading.listen(woken.set):
             while not self._is_settled():
                 look()
-                looks = 0 if woken.wait(_LOOK) else looks + 1
+                woken.wait(_LOOK)
                 woken.clear()
-                if looks * _LOOK >= PATIENCE:
-                    taken, looks = self._judge(taken), 0
 
     def _is_settled(self) -> bool:
         if self._hand_over():
@@ -115,12 +135,6 @@ class HeldPart:
             self.skip()
             return True
         return False
-
-    def _judge(self, taken: int) -> int:
-        """Note that the reader stands still if it has taken nothing since; return how much it has taken."""
-        if self._reading.taken == taken:
-            self._reading.is_still = True
-        return self._reading.taken
 
 
 class Pauses:
