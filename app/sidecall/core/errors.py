@@ -202,8 +202,11 @@ class MalformedArguments(ToolFailure):
         self.errors = errors
 
 
-class InvalidArguments(ToolFailure):
-    """The arguments do not fit the tool's schema: one line per field, never the rejected value."""
+class InvalidArguments(ToolFailure, ValueError):
+    """The arguments do not fit the tool's schema: one line per field, never the rejected value.
+
+    It is a ValueError, as LangChain's error is, so that a tool which calls another catches both alike.
+    """
 
     kind = "invalid_arguments"
     retryable = True
