@@ -2,7 +2,8 @@
 
 import sys
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, MutableSequence, Sequence
+from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
@@ -142,8 +143,8 @@ def _plan(parameter: Parameter, marker: InjectedToolArg | type[ToolContext]) -> 
     if source == "call_id":
         _refuse_other_than_text(parameter.name, parameter.annotation)
     annotation = parameter.annotation
-    if isinstance(marker, InjectedState) and field is None and _takes_any_state(annotation):
-        annotation = Annotated[annotation, BeforeValidator(_supplied.choose_revival(marker.home))]
+    if isinstance(marker, InjectedState) and field in _HOLDERS and _takes_any(annotation, _HOLDERS[field]):
+        annotation = Annotated[annotation, BeforeValidator(_supplied.choose_revival(marker.home, field))]
     adapter = _make_adapter(annotation) if source in _CHECKED else None
     return Injection(parameter.name, source, field, parameter.required, adapter, *_choose_rest(marker))
 
@@ -151,12 +152,23 @@ def _plan(parameter: Parameter, marker: InjectedToolArg | type[ToolContext]) -> 
 _CHECKED: tuple[Source, ...] = ("context", "state", "secret", "user_token", "caller")
 
 
-def _takes_any_state(annotation: Any) -> bool:
-    """Return whether a parameter takes the state as a dict, of which no type says what its messages are."""
+# What takes the state, or the messages in it, as they are: no type of its own says what the messages are.
+_HOLDERS: Mapping[str | None, tuple[Any, ...]] = {
+    None: (dict, Mapping, MutableMapping),
+    "messages": (list, Sequence, MutableSequence, Iterable),
+}
+
+
+def _takes_any(annotation: Any, holders: tuple[Any, ...]) -> bool:
+    """Return whether one of the types that a parameter takes is such a holder of anything, or none is said."""
     plain = annotation
     while typing.get_origin(plain) is Annotated:
         plain = typing.get_args(plain)[0]
-    return plain is Any or (typing.get_origin(plain) or plain) in (dict, Mapping)
+    if typing.get_origin(plain) in (typing.Union, UnionType):
+        return any(_takes_any(member, holders) for member in typing.get_args(plain))
+    if list in holders and typing.get_args(plain) not in ((), (Any,)):
+        return False
+    return plain is Any or (typing.get_origin(plain) or plain) in holders
 
 
 def _refuse_other_than_text(name: str, annotation: Any) -> None:
