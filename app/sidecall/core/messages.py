@@ -1,8 +1,7 @@
 """ToolCall in, ToolMessage out, with LangChain's keys."""
 
-from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
@@ -69,13 +68,13 @@ class ReadableMessage:
     __slots__ = ()
     if TYPE_CHECKING:
         content: Any
-        model_fields: ClassVar[Mapping[str, Any]]
         model_extra: dict[str, Any] | None
 
     def __getitem__(self, key: str) -> Any:
         """Read a field as of the JSON that came, for tools that take the state as such."""
         try:
-            return getattr(self, key) if key in type(self).model_fields else (self.model_extra or {})[key]
+            kind: Any = type(self)
+            return getattr(self, key) if key in kind.model_fields else (self.model_extra or {})[key]
         except AttributeError:
             raise KeyError(key) from None
 
