@@ -51,6 +51,15 @@ def careless(n: int) -> str:
     return str(halve.invoke({"number": n}))
 
 
+@tool
+def forgiving(n: int) -> str:
+    """Halve by a name that there is not, and say so."""
+    try:
+        return str(halve.invoke({"number": n}))
+    except ValueError as error:
+        return f"caught {error}"
+
+
 @tool(requires_approval=True)
 def wipe(n: int) -> str:
     """Wipe a disk."""
@@ -148,6 +157,19 @@ async def test_an_inner_call_that_waits_for_a_person_makes_the_outer_one_wait(
     assert shown["payload"] == {"name": "wipe", "args": {"n": 1}}
     assert decided.json()["message"]["content"] == content
     assert again.json()["content"] == content
+
+
+async def test_arguments_that_the_outer_tool_got_wrong_are_a_value_error(make_client: MakeClient) -> None:
+    """As pydantic's error is, which LangChain raises there."""
+    client = await make_client(halve, forgiving)
+
+    answer = (await client.post("/tool_calls", json={"name": "forgiving", "args": {"n": 8}})).json()
+
+    assert (answer["status"], answer["content"]) == (
+        "success",
+        "caught number: There is no such argument; did you mean n?",
+    )
+    assert forgiving.invoke({"n": 8}) == answer["content"]
 
 
 async def test_a_rejected_inner_call_rejects_the_outer_one(make_client: MakeClient) -> None:

@@ -165,6 +165,18 @@ def test_brackets_in_a_finding_are_text(here: Path) -> None:
     ]
 
 
+def test_all_that_is_not_offered_is_named_where_one_line_makes_several(here: Path) -> None:
+    """The place of a finding is a line, and a line may hold more."""
+    (here / "mine.py").write_text(
+        f"{GOOD}\n\nclass Kit:\n    def get_tools(self): ...\n\n\nfirst, second = Kit(), Kit()\n"
+    )
+
+    output = CliRunner().invoke(cli, ["check", "--tools", "mine.py"]).output
+
+    assert "mine.py:19 first is not offered: its get_tools() is not called" in output
+    assert "mine.py:19 second is not offered: its get_tools() is not called" in output
+
+
 def test_toolsets_are_checked(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What in them fits no tool is a warning."""
     (here / "mine.py").write_text(GOOD)

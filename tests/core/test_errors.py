@@ -84,6 +84,15 @@ def test_invalid_arguments_say_one_line_per_field() -> None:
     assert error.retryable is True
 
 
+def test_an_argument_that_breaks_two_rules_of_one_sentence_is_named_once() -> None:
+    """Only several items of a list are counted."""
+    broken = ("minLength", "format")
+    error = InvalidArguments([{"loc": ["to", 0], "type": rule, "msg": "Send an address"} for rule in broken])
+
+    assert error.content == "to[0]: Send an address"
+    assert [it["type"] for it in error.errors] == ["minLength", "format"]
+
+
 def test_of_many_invalid_arguments_the_first_hundred_are_named() -> None:
     """A model that reads them all would have no room left to mend them."""
     error = InvalidArguments([{"loc": ["rows", row], "type": "int_type", "msg": "No"} for row in range(250)])

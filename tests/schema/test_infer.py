@@ -221,6 +221,11 @@ def _broken_schema(_source: Any, _handler: Any) -> Any:
         (Opaque, "Unable to generate pydantic-core schema for <class"),
         (Callable[[int], int], "Cannot generate a JsonSchema for core_schema.CallableSchema"),
         (Annotated[Any, GetPydanticSchema(_broken_schema)], "Cannot generate a JsonSchema"),
+        (5, "its annotation 5 is no type."),
+        (["a"], "its annotation ['a'] is no type."),
+        ({"a": "b"}, "its annotation {'a': 'b'} is no type."),
+        (("a", 1), "its annotation ('a', 1) is no type."),
+        (..., "its annotation Ellipsis is no type."),
     ],
 )
 def test_a_type_that_json_schema_cannot_say_fails_the_start(annotation: Any, reason: str) -> None:

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 
 from sidecall import (
     HumanMessage,
+    InjectedState,
     InjectedToolArg,
     InjectedToolCallId,
     RunnableConfig,
@@ -20,6 +21,7 @@ from sidecall import (
 )
 from sidecall.core.errors import MissingContext, SchemaInferenceError
 from tests.kit.calls import run, write_request
+from tests.kit.clients import MakeClient
 from tests.kit.pipelines import make_pipeline
 
 
@@ -157,3 +159,32 @@ def test_the_id_of_a_call_is_a_text(annotation: Any) -> None:
 
     with pytest.raises(SchemaInferenceError, match="parameter `own_id`: the id of a call is a text; write"):
         tool("ask", description="Ask.")(ask).compiled  # noqa: B018
+
+
+@tool
+def read_list(messages: Annotated[list, InjectedState("messages")]) -> str:  # type: ignore[type-arg]
+    """Read."""
+    return f"{type(messages[-1]).__name__} {messages[-1].content}"
+
+
+@tool
+def read_any_list(messages: Annotated[list[Any], InjectedState("messages")]) -> str:
+    """Read."""
+    return f"{type(messages[-1]).__name__} {messages[-1].content}"
+
+
+@tool
+def read_some_state(state: Annotated[dict[str, Any] | None, InjectedState] = None) -> str:
+    """Read."""
+    return "none" if state is None else f"{type(state['messages'][-1]).__name__} {state['messages'][-1].content}"
+
+
+@pytest.mark.parametrize("reader", [read_list, read_any_list, read_some_state])
+async def test_messages_that_no_type_describes_are_objects(make_client: MakeClient, reader: Any) -> None:
+    """Of the whole state, of one that may be missing, and of its field."""
+    client = await make_client(reader)
+    body = {"name": reader.name, "args": {}, "state": {"messages": [{"role": "user", "content": "hi"}]}}
+
+    answer = (await client.post("/tool_calls", json=body)).json()
+
+    assert answer["content"] == "HumanMessage hi"

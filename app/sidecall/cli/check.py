@@ -32,12 +32,13 @@ _COLORS = {"error": "red", "warning": "yellow", "note": "dim"}
 
 
 def _find_all(settings: Settings, registry: Registry, omissions: Iterable[Omission]) -> list[Finding]:
-    omitted = {omission.place: Finding(omission.place, "warning", omission.text) for omission in omissions}
+    omitted = [Finding(omission.place, "warning", omission.text) for omission in omissions]
+    places = {finding.tool for finding in omitted}
     return [
         *lint(list(registry)),
         *find_blocking(registry),
-        *omitted.values(),
-        *(finding for finding in find_unmet(registry) if finding.tool not in omitted),
+        *omitted,
+        *(finding for finding in find_unmet(registry) if finding.tool not in places),
         *find_unread(settings.places),
         *_check_toolsets(settings, registry),
         *_check_programs(registry),

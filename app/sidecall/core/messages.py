@@ -1,7 +1,7 @@
 """ToolCall in, ToolMessage out, with LangChain's keys."""
 
 from functools import cache
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
@@ -62,7 +62,39 @@ class ToolCall(BaseModel, defer_build=True):
     item: SkipJsonSchema[dict[str, Any] | None] = Field(default=None, exclude_if=_is_none)
 
 
-class ToolMessage(BaseModel, defer_build=True):
+class ReadableMessage:
+    """What a message of a conversation has beside its fields."""
+
+    __slots__ = ()
+    if TYPE_CHECKING:
+        content: Any
+        model_extra: dict[str, Any] | None
+
+    def __getitem__(self, key: str) -> Any:
+        """Read a field as of the JSON that came, for tools that take the state as such."""
+        try:
+            kind: Any = type(self)
+            return getattr(self, key) if key in kind.model_fields else (self.model_extra or {})[key]
+        except AttributeError:
+            raise KeyError(key) from None
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Read a field as of a dict."""
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+    @property
+    def text(self) -> str:
+        """The texts of the content, joined."""
+        if isinstance(self.content, str):
+            return self.content
+        parts = (part if isinstance(part, str) else part.get("text", "") for part in self.content)
+        return "".join(parts)
+
+
+class ToolMessage(ReadableMessage, BaseModel, defer_build=True):
     """The answer to one ToolCall: exactly the nine keys of LangChain's ToolMessage.
 
     What is Sidecall's own stands in `response_metadata`: `duration_ms`, `return_direct`, `ignored_args`, `repaired`,

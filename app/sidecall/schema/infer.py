@@ -61,7 +61,7 @@ def infer_args_schema(
     if catch_all is not None and typing.get_origin(catch_all.annotation) is Unpack:
         raise SchemaInferenceError(f"{where}: parameter `{catch_all.name}`: {_UNPACKED}")
     base = _make_base(forbid_unknown) if catch_all is None else _make_open_base(where, catch_all, descriptions)
-    fields = {f"p{i}": _make_field(parameter, descriptions.get(parameter.name)) for i, parameter in enumerate(named)}
+    fields = {f"p{i}": _make_field(where, it, descriptions.get(it.name)) for i, it in enumerate(named)}
     try:
         model = _create(base, fields)
         converted = _convert_defaults(model.model_fields)
@@ -99,7 +99,7 @@ def _check(where: str, parameter: Parameter, base: type[BaseModel], field: Mappi
         raise SchemaInferenceError(text) from error
 
 
-def _make_error(where: str, parameter: Parameter, error: Exception) -> SchemaInferenceError:
+def _make_error(where: str, parameter: Parameter, error: object) -> SchemaInferenceError:
     reason = str(error).partition("\n")[0]
     return SchemaInferenceError(f"{where}: parameter `{parameter.name}`: {reason} To mend it, {_ADVICE}.")
 
@@ -157,7 +157,7 @@ def _describe_free(annotation: Any, documented: str | None) -> str | None:
     return f"{documented}{'' if documented.endswith(('.', '!', '?')) else '.'} {_FREE}"
 
 
-def _make_field(parameter: Parameter, documented: str | None) -> tuple[Any, Any]:
+def _make_field(where: str, parameter: Parameter, documented: str | None) -> tuple[Any, Any]:
     """Make one field.
 
     The description is the docstring's, else the first bare text in Annotated, else the Field's, as in both SDKs.
@@ -172,7 +172,10 @@ def _make_field(parameter: Parameter, documented: str | None) -> tuple[Any, Any]
         added["default_factory"] = merged.default_factory
     if default is EMPTY:
         default = ... if merged.is_required() or merged.default_factory else merged.default
-    return Annotated[annotation, Field(**added)], default
+    try:
+        return Annotated[annotation, Field(**added)], default
+    except (TypeError, AttributeError) as error:
+        raise _make_error(where, parameter, f"its annotation {annotation!r} is no type.") from error
 
 
 def _read_declaration(parameter: Parameter) -> tuple[Any, Any]:

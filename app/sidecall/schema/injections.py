@@ -2,7 +2,7 @@
 
 import sys
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, MutableSequence, Sequence
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -144,14 +144,17 @@ def _plan(parameter: Parameter, marker: InjectedToolArg | type[ToolContext]) -> 
         _refuse_other_than_text(parameter.name, parameter.annotation)
     annotation = parameter.annotation
     if isinstance(marker, InjectedState) and _takes_any_messages(annotation, field):
-        revive = _supplied.choose_revival(marker.home)
-        made = revive if field is None else lambda value: revive({"messages": value})["messages"]
-        annotation = Annotated[annotation, BeforeValidator(made)]
+        annotation = Annotated[annotation, BeforeValidator(_supplied.choose_revival(marker.home, field and "messages"))]
     adapter = _make_adapter(annotation) if source in _CHECKED else None
     return Injection(parameter.name, source, field, parameter.required, adapter, *_choose_rest(marker))
 
 
 _CHECKED: tuple[Source, ...] = ("context", "state", "secret", "user_token", "caller")
+
+
+# What takes the state, or the messages in it, as they are: no type of its own says what the messages are.
+_STATES = (dict, Mapping, MutableMapping)
+_LISTS = (list, Sequence, MutableSequence, Iterable)
 
 
 def _takes_any_messages(annotation: Any, field: str | None) -> bool:
@@ -164,7 +167,7 @@ def _takes_any_messages(annotation: Any, field: str | None) -> bool:
         plain = typing.get_args(plain)[0]
     kinds = [it for it in typing.get_args(plain) if it is not NoneType] if _is_union(plain) else [plain]
     if field is None:
-        return any(kind is Any or (typing.get_origin(kind) or kind) in (dict, Mapping) for kind in kinds)
+        return any(kind is Any or (typing.get_origin(kind) or kind) in _STATES for kind in kinds)
     return any(_is_any_list(kind, field) for kind in kinds)
 
 
@@ -176,7 +179,7 @@ def _is_any_list(plain: Any, field: str) -> bool:
     if typing.get_args(plain) and is_message_type(typing.get_args(plain)[0]):
         return True
     is_open = plain is Any or all(it is Any for it in typing.get_args(plain))
-    return field == "messages" and is_open and (plain is Any or (typing.get_origin(plain) or plain) in (list, Sequence))
+    return field == "messages" and is_open and (plain is Any or (typing.get_origin(plain) or plain) in _LISTS)
 
 
 def _refuse_other_than_text(name: str, annotation: Any) -> None:

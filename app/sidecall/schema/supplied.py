@@ -103,8 +103,8 @@ def plan_runtime(annotation: Any) -> FromFunction:
     return FromFunction(make)
 
 
-def choose_revival(module: str) -> Callable[[Any], Any]:
-    """Choose what makes messages of those in a state that came as JSON.
+def choose_revival(module: str, field: str | None = None) -> Callable[[Any], Any]:
+    """Choose what makes messages of those in a state, or in the field of one, that came as JSON.
 
     They are ours where `module`, the home of the type or marker that asks for the state, is; LangChain's otherwise.
     """
@@ -121,7 +121,7 @@ def choose_revival(module: str) -> Callable[[Any], Any]:
         except Exception:
             return state  # They are of another kind.
 
-    return revive
+    return revive if field is None else lambda value: revive({field: value})[field]
 
 
 def make_writer(context: ToolContext) -> Callable[[Any], None]:

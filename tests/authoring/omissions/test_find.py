@@ -46,6 +46,39 @@ KIT = """class Kit(BaseToolkit):
 
 kit = Kit()
 """
+REFUSING = """import enum
+import typing
+
+import typing_extensions
+
+
+class State(typing.TypedDict):
+    n: int
+
+
+class Later(typing_extensions.TypedDict, total=False):
+    n: int
+
+
+class Shape(typing.Protocol):
+    def draw(self): ...
+
+
+class Refusing(type):
+    def __instancecheck__(cls, it):
+        raise RuntimeError("not asked")
+
+
+class Odd(metaclass=Refusing):
+    tools = ()
+
+
+T = typing.TypeVar("T")
+Id = typing.NewType("Id", int)
+Alias = dict[str, int]
+Color = enum.Enum("Color", "RED")
+add = make(1)
+"""
 ALONE = "since it does not hold tools alone"
 TAKE = "or give each tool a name of its own there"
 _WAY = "write that decorator below @tool"
@@ -142,3 +175,11 @@ def test_a_module_whose_source_is_gone_is_named_without_a_line(here: Path) -> No
     module.__file__ = None
 
     assert [it.place for it in find_omissions(module)] == [module.__name__]
+
+
+def test_classes_that_refuse_to_be_asked_for_their_objects_are_passed_over(tmp_path: Path) -> None:
+    """A state or a protocol beside a tool has nothing to do with what is offered."""
+    (tmp_path / "mine.py").write_text(HEAD + REFUSING)
+
+    assert names(discover([str(tmp_path / "mine.py")])) == ["add_1"]
+    assert list(find_omissions(load_file(tmp_path / "mine.py"))) == []

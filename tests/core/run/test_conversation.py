@@ -25,6 +25,25 @@ def test_messages_are_known_by_type_or_role(sent: Any, kind: type[Any], text: st
     assert (type(made), made.text) == (kind, text)
 
 
+@pytest.mark.parametrize("arguments", ['{"q": 1}', {"q": 1}])
+def test_openai_writes_no_content_as_null_and_arguments_as_text(arguments: Any) -> None:
+    """A model that only calls tools says nothing beside it."""
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": arguments}}
+    cut_off = {"id": "2", "type": "function", "function": {"name": "f", "arguments": '{"q'}}
+    [made] = revive_messages([{"role": "assistant", "content": None, "tool_calls": [call, cut_off]}])
+
+    assert (type(made), made.content) == (AIMessage, "")
+    assert made.tool_calls == [{"name": "f", "args": {"q": 1}, "id": "1", "type": "tool_call"}]
+    assert [(it["id"], it["args"]) for it in made.invalid_tool_calls] == [("2", '{"q')]
+
+
+def test_an_answer_of_a_tool_is_read_as_the_others_are() -> None:
+    """By its text, and by its keys."""
+    [made] = revive_messages([{"role": "tool", "content": [{"type": "text", "text": "4"}], "tool_call_id": "c"}])
+
+    assert (made.text, made["tool_call_id"], made.get("status"), made.get("other", 1)) == ("4", "c", "success", 1)
+
+
 def test_answers_of_tools_are_messages_too() -> None:
     """Of the class that authors know."""
     assert revive_messages([{"type": "tool", "content": "4", "tool_call_id": "c"}]) == [

@@ -44,7 +44,8 @@ def _is_of_others(module: ModuleType, thing: Any, own: Collection[Any]) -> bool:
     """Return whether this is a class that is only imported, or of which there are objects."""
     if not isinstance(thing, type):
         return False
-    return thing.__module__ != module.__name__ or any(isinstance(it, thing) for it in own)
+    # Not asked with isinstance(), which a TypedDict and most protocols refuse.
+    return thing.__module__ != module.__name__ or any(kind is thing for it in own for kind in type(it).__mro__)
 
 
 def _list_names(thing: Any) -> tuple[str, ...]:

@@ -52,14 +52,15 @@ def _group(errors: Sequence[FieldError]) -> list[tuple[str, str]]:
     """Pair paths with texts; those that differ in their indexes only become one."""
     if len(errors) == 1:
         return [(format_path(errors[0]["loc"]), errors[0]["msg"])]
-    groups: dict[tuple[str, str], list[FieldError]] = {}
+    groups: dict[tuple[str, str], dict[str, FieldError]] = {}
     for error in errors:
         pattern = format_path(["*" if isinstance(part, int) else part for part in error["loc"]])
-        groups.setdefault((pattern, error["msg"]), []).append(error)
+        # One value may break two rules of one sentence.
+        groups.setdefault((pattern, error["msg"]), {})[format_path(error["loc"])] = error
     return [
-        (_write_pattern(alike[0]["loc"]), f"{text} ({len(alike)} items)")
+        (_write_pattern(next(iter(alike.values()))["loc"]), f"{text} ({len(alike)} items)")
         if len(alike) > 1
-        else (format_path(alike[0]["loc"]), text)
+        else (next(iter(alike)), text)
         for (_, text), alike in groups.items()
     ]
 

@@ -1,5 +1,6 @@
 """The messages of a conversation, as tools find them in the caller's state and send them back."""
 
+import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired, Required
 
@@ -16,13 +17,13 @@ from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_wrap_validator_function
 from typing_extensions import TypedDict
 
-from sidecall.core.messages import ToolMessage
+from sidecall.core.messages import ReadableMessage, ToolMessage
 
 # As the id of a RemoveMessage: all messages so far.
 REMOVE_ALL_MESSAGES = "__remove_all__"
 
 
-class BaseMessage(BaseModel, defer_build=True):
+class BaseMessage(ReadableMessage, BaseModel, defer_build=True):
     """A message with LangChain's keys; those of a provider are kept."""
 
     model_config = ConfigDict(extra="allow")
@@ -45,28 +46,6 @@ class BaseMessage(BaseModel, defer_build=True):
         """Make of what is any message the one that its `type` names, as LangChain's graphs hand them over."""
         schema = handler(source)
         return no_info_wrap_validator_function(_read_any, schema) if cls is BaseMessage else schema
-
-    def __getitem__(self, key: str) -> Any:
-        """Read a field as of the JSON that came, for tools that take the state as such."""
-        try:
-            return getattr(self, key) if key in type(self).model_fields else (self.model_extra or {})[key]
-        except AttributeError:
-            raise KeyError(key) from None
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """Read a field as of a dict."""
-        try:
-            return self[key]
-        except KeyError:
-            return default
-
-    @property
-    def text(self) -> str:
-        """The texts of the content, joined."""
-        if isinstance(self.content, str):
-            return self.content
-        parts = (part if isinstance(part, str) else part.get("text", "") for part in self.content)
-        return "".join(parts)
 
 
 class HumanMessage(BaseMessage):
@@ -143,6 +122,31 @@ def _revive(message: Any) -> Any:
         return message
     kind = message.get("type") or _ROLES.get(str(message.get("role")))
     try:
-        return _message.validate_python({**message, "type": kind})
+        return _message.validate_python({**message, "type": kind, **(_read_openai(message) if kind == "ai" else {})})
     except ValidationError:
         return message
+
+
+def _read_openai(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Read what OpenAI writes otherwise: no content is null there, and the arguments of a call are a text."""
+    calls = message.get("tool_calls")
+    read: dict[str, Any] = {"content": ""} if message.get("content", "") is None else {}
+    if calls is None:
+        return read | ({"tool_calls": []} if "tool_calls" in message else {})
+    if not (isinstance(calls, list) and any(isinstance(it, dict) and "function" in it for it in calls)):
+        return read
+    made = [_read_call(it) for it in calls]
+    kinds = {"tool_calls": "tool_call", "invalid_tool_calls": "invalid_tool_call"}
+    return read | {key: [it for it in made if it.get("type") == kind] for key, kind in kinds.items()}
+
+
+def _read_call(call: Any) -> Any:
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(function, dict):
+        return call
+    named, sent = {"name": function.get("name"), "id": call.get("id")}, function.get("arguments")
+    try:
+        args = json.loads(sent or "{}") if isinstance(sent, str | None) else sent
+    except ValueError as error:
+        return {**named, "args": sent, "error": str(error), "type": "invalid_tool_call"}
+    return {**named, "args": args, "type": "tool_call"}
