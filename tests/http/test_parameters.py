@@ -18,7 +18,7 @@ CALL: dict[str, Any] = {"name": "echo", "args": {"text": "hello"}, "id": "call_1
         (
             "POST",
             "/tool_calls/batch?zz=1&timeout=1",
-            "There is no parameter `zz`; there are `format`, `dry_run`, `timeout`.",
+            "There is no parameter `zz`; there are `format`, `dry_run`, `missing_context`, `timeout`.",
         ),
         ("GET", "/tools?tags=a", "There is no parameter `tags`; did you mean `tag`?"),
         ("GET", "/tools/echo?x=", "There is no parameter `x`; there are none here."),

@@ -14,10 +14,12 @@ from sidecall.http.application import Application
 from sidecall.http.door import Door
 from sidecall.http.problems import refuse
 from sidecall.http.request_id import RequestId
+from sidecall.http.watch import RequestWatch
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.stage import Stage, Stages
 from sidecall.rest.app import build_api
 from sidecall.rest.shortcuts import make_shortcuts
+from sidecall.telemetry.requests import RequestTally
 from tests.kit.asgi import JSON, Passing, Peer, exchange, scope_of, sized
 from tests.rest.over_a_wire import Server, is_sound
 from tests.rest.two_ways import HOSTILE, ORDINARY, Sent, ask, comparable, make_app
@@ -134,7 +136,7 @@ async def test_the_plain_form_is_served_in_front(
         passed_on.append(scope["path"])
 
     peer = Peer([CALL])
-    door = Door(framework, make_shortcuts(in_front.state.parts))
+    door = Door(framework, RequestWatch(RequestTally({})), make_shortcuts(in_front.state.parts))
     rule = PageRule(door, Welcome(OwnHosts("localhost")), lambda app: app, refuse, lambda _: False)
     await RequestId(rule)(scope_of(method, target, headers), peer.receive, peer.send)
 

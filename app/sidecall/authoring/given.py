@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from sidecall.core.injection import leave_out
 from sidecall.core.messages import ToolCall
 from sidecall.core.tool import CompiledTool
 
@@ -23,7 +24,7 @@ def take_given(tool: CompiledTool, call: ToolCall, *, may_be_models: bool) -> tu
     args = call.args
     if not tool.injections or not isinstance(args, Mapping):
         return call, {}
-    names = [it.parameter for it in tool.injections if it.parameter in args]
+    names = [it.parameter for it in tool.injections if it.parameter in args and it.make is not leave_out]
     given = {name: args[name] for name in names if not may_be_models or not _is_json(args[name])}
     if not given:
         return call, {}

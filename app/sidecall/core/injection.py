@@ -118,6 +118,11 @@ class Supply:
     workspace: Any = None
 
 
+def leave_out(_: "Supply") -> Any:
+    """Leave a parameter to the function, which has its value already: a partial's, for example."""
+    return ABSENT
+
+
 class FromFunction(InjectedToolArg):
     """Hide a parameter and fill it with what a function makes of the call."""
 

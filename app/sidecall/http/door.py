@@ -15,6 +15,7 @@ from sidecall.http import problems
 from sidecall.http.exchange import WholeExchange
 from sidecall.http.reply import Reply
 from sidecall.http.request_id import NOSNIFF, header_of
+from sidecall.http.watch import RequestWatch
 
 # Answers a request of one path, at once or later, or returns None for what has to go on to the framework.
 Shortcut = Callable[[Scope, Receive], Reply | Awaitable[Reply] | None]
@@ -27,15 +28,23 @@ class Door:
     An application that is mounted in another is served by the framework, which knows what of the path is its own.
     """
 
-    def __init__(self, app: ASGIApp, shortcuts: Mapping[str, Shortcut], ways: Mapping[str, ASGIApp] = NO_WAYS) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        watch: RequestWatch,
+        shortcuts: Mapping[str, Shortcut],
+        ways: Mapping[str, ASGIApp] = NO_WAYS,
+    ) -> None:
         """Stand in front of an application.
 
         Args:
             app: The framework.
+            watch: Is told of what is answered here.
             shortcuts: What is answered here, by its path.
             ways: What serves all requests of a path by itself.
         """
         self._app = app
+        self._watch = watch
         self._shortcuts = shortcuts
         self._ways = ways
 
@@ -47,28 +56,29 @@ class Door:
                 try:
                     answer = shortcut(scope, receive)
                 except Exception as error:
-                    return _refuse(error, scope, receive, send)
+                    return _refuse(error, scope, receive, self._watch.follow(scope, send))
                 if isinstance(answer, Reply):
+                    self._watch.note(scope, answer.status)
                     return _NOTHING if _is_sent(answer, scope, send) else _send(answer, scope, send)
                 if answer is not None:
-                    return _serve(answer, scope, receive, send)
+                    return self._serve(answer, scope, receive, send)
             if (way := self._ways.get(scope["path"])) is not None:
-                return way(scope, receive, send)
+                return way(scope, receive, self._watch.follow(scope, send))
         return self._app(scope, receive, send)
 
-
-async def _serve(answer: Awaitable[Reply], scope: Scope, receive: Receive, send: Send) -> None:
-    try:
-        reply = await answer
-    except ClientDisconnect:
-        return
-    except Exception as error:
-        await problems.refuse(scope, receive, send, error)
-        if problems.find_known(error) is None:
-            raise
-        return
-    if not _is_sent(reply, scope, send):
-        await _send(reply, scope, send)
+    async def _serve(self, answer: Awaitable[Reply], scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            reply = await answer
+        except ClientDisconnect:
+            return
+        except Exception as error:
+            await problems.refuse(scope, receive, self._watch.follow(scope, send), error)
+            if problems.find_known(error) is None:
+                raise
+            return
+        self._watch.note(scope, reply.status)
+        if not _is_sent(reply, scope, send):
+            await _send(reply, scope, send)
 
 
 async def _refuse(error: Exception, scope: Scope, receive: Receive, send: Send) -> None:

@@ -3,88 +3,86 @@
 import time
 from collections.abc import Awaitable
 
-from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sidecall.auth.middleware import caller_of, path_of
-from sidecall.http.exchange import WholeExchange
 from sidecall.http.problems import PROBLEM
-from sidecall.http.reply import Reply
 from sidecall.telemetry.requests import NO_ROUTE, AnsweredRequest, RequestTally
 
 # Where it stands in the scope when the request came, where that is logged.
 _BEGUN = "sidecall.begun"
+# Hot paths without parameters, which need no look at the routes.
+_FIXED = frozenset(("/tool_calls", "/tool_calls/batch", "/tools", "/mcp", "/healthz", "/readyz"))
 
 
-class RequestWatch:
-    """Count each request once its answer begins; refusals in front of every route are among them."""
+class Arrivals:
+    """Note when each request comes, for the line that is logged of it."""
 
-    def __init__(self, app: ASGIApp, tally: RequestTally) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._tally = tally
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request."""
-        if scope["type"] == "http":
-            if self._tally.logs:
-                scope[_BEGUN] = time.monotonic()
-            send = _WatchedExchange(scope, send, self._tally).send
+        scope[_BEGUN] = time.monotonic()
         return self._app(scope, receive, send)
 
 
-class _WatchedExchange(WholeExchange):
-    """Sends the answer to a request on, and notes its status."""
+class Behind:
+    """Note the answers of what stands behind the door."""
 
-    __slots__ = ("_scope", "_send", "_tally")
+    def __init__(self, app: ASGIApp, watch: "RequestWatch") -> None:
+        self._app = app
+        self._watch = watch
 
-    def __init__(self, scope: Scope, send: Send, tally: RequestTally) -> None:
-        self._scope = scope
-        self._send = send
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Serve one request."""
+        return self._app(scope, receive, self._watch.follow(scope, send) if scope["type"] == "http" else send)
+
+
+class RequestWatch:
+    """Count each request once its answer begins, and log it where that is wanted.
+
+    Each place that answers says so: the door, what refuses in front of it, and what stands behind it. To put something
+    around all of them would cost every call.
+    """
+
+    def __init__(self, tally: RequestTally) -> None:
         self._tally = tally
 
-    def answer(self, reply: Reply, request_id: bytes) -> bool:
-        """Send an answer whole, where that can be done."""
-        exchange = getattr(self._send, "__self__", None)
-        if not isinstance(exchange, WholeExchange) or not exchange.answer(reply, request_id):
-            return False
-        self._note(reply.status)
-        return True
-
-    def send(self, message: Message) -> Awaitable[None]:
-        """Send a message of ASGI."""
-        if message["type"] == "http.response.start":
-            self._note(message["status"])
-        return self._send(message)
-
-    def _note(self, status: int) -> None:
-        path = self._scope["path"]
-        key = (path if path in _FIXED else find_route(self._scope), status)
+    def note(self, scope: Scope, status: int) -> None:
+        """Note that a request is being answered with a status."""
+        path = scope["path"]
+        key = (path if path in _FIXED else find_route(scope), status)
         counts = self._tally.counts
         try:
             counts[key] += 1
         except KeyError:
             counts[key] = 1
         if self._tally.logs:
-            self._log(*key)
+            self._log(scope, *key)
 
-    def _log(self, route: str, status: int) -> None:
-        scope = self._scope
-        seconds = time.monotonic() - scope[_BEGUN]
+    def _log(self, scope: Scope, route: str, status: int) -> None:
+        seconds = time.monotonic() - scope.get(_BEGUN, time.monotonic())
         problem, detail = scope.get(PROBLEM, (None, ""))
         self._tally.log(AnsweredRequest(scope["method"], route, status, seconds, problem, detail, caller_of(scope)))
 
+    def follow(self, scope: Scope, send: Send) -> Send:
+        """Return what sends an answer on and notes its status."""
 
-# Hot paths without parameters, which need no look at the routes.
-_FIXED = frozenset(("/tool_calls", "/tool_calls/batch", "/tools", "/mcp", "/healthz", "/readyz"))
+        def send_on(message: Message) -> Awaitable[None]:
+            if message["type"] == "http.response.start":
+                self.note(scope, message["status"])
+            return send(message)
+
+        return send_on
 
 
 def find_route(scope: Scope) -> str:
     """Find the template of the path of a request, also where it was refused before a route was looked for."""
-    taken = scope.get("route")
-    if taken is not None:
-        return str(taken.path)
-    asked = {**scope, "path": path_of(scope), "root_path": ""}
+    path = path_of(scope)
     for route in scope["app"].routes if "app" in scope else ():
-        if route.matches(asked)[0] is not Match.NONE:
+        # Not by the route itself, which may have to be loaded for that.
+        regex = getattr(route, "path_regex", None)
+        if regex is not None and regex.match(path):
             return str(route.path)
     return NO_ROUTE

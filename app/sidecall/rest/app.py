@@ -27,7 +27,7 @@ from sidecall.http.cors import share_with
 from sidecall.http.door import NO_WAYS, Door
 from sidecall.http.head import HeadAsGet
 from sidecall.http.request_id import RequestId, RequestIdHeader
-from sidecall.http.watch import RequestWatch
+from sidecall.http.watch import Arrivals, Behind, RequestWatch
 from sidecall.later import Later
 from sidecall.registry import Registry
 from sidecall.rest import explorer
@@ -102,10 +102,11 @@ def build_api(
     """
     is_proved = access is not None and access.is_proved
     is_open = partial(_is_open, with_metrics=not is_proved or pages.metrics == "open")
+    watch = RequestWatch(parts.metrics.requests)
     app = Application(
-        wrappers=_wrappers(parts, access, welcome or Welcome(OwnHosts("localhost")), is_open),
-        inner=[HeadAsGet, RequestIdHeader],
-        door=partial(Door, shortcuts=make_shortcuts(parts), ways=ways),
+        wrappers=_wrappers(parts, watch, access, welcome or Welcome(OwnHosts("localhost")), is_open),
+        inner=[partial(Behind, watch=watch), HeadAsGet, RequestIdHeader],
+        door=partial(Door, watch=watch, shortcuts=make_shortcuts(parts), ways=ways),
         title="Sidecall",
         version=__version__,
         summary="A ToolCall goes in, a ToolMessage comes out.",
@@ -169,11 +170,13 @@ def _add_routes(app: Application, pages: Pages, ways: Mapping[str, ASGIApp], *, 
         explorer.install(app)
 
 
-def _wrappers(parts: Parts, access: Access | None, welcome: Welcome, is_open: Callable[[str], bool]) -> list[Wrapper]:
+def _wrappers(
+    parts: Parts, watch: RequestWatch, access: Access | None, welcome: Welcome, is_open: Callable[[str], bool]
+) -> list[Wrapper]:
     """List what every request passes through, from the outside in."""
-    share, refuse = share_with(welcome.origins), problems.refuse
+    share, refuse = share_with(welcome.origins), _watch_refusals(watch)
     rule = partial(PageRule, welcome=welcome, share=share, refuse=refuse, is_exempt=_PROBES.__contains__)
-    wrappers: list[Wrapper] = [RequestId, partial(RequestWatch, tally=parts.metrics.requests), rule]
+    wrappers: list[Wrapper] = [RequestId, *([Arrivals] if parts.metrics.requests.logs else []), rule]
     if access is not None:
         asked = partial(
             Authentication,
@@ -184,6 +187,15 @@ def _wrappers(parts: Parts, access: Access | None, welcome: Welcome, is_open: Ca
         )
         wrappers.append(asked)
     return wrappers
+
+
+def _watch_refusals(watch: RequestWatch) -> Refuse:
+    """Return what refuses requests and counts them."""
+
+    async def refuse(scope: Scope, receive: Receive, send: Send, error: RequestError) -> None:
+        await problems.refuse(scope, receive, watch.follow(scope, send), error)
+
+    return refuse
 
 
 def _note_refusals(refuse: Refuse, auditor: Auditor) -> Refuse:

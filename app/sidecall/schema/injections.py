@@ -13,7 +13,6 @@ from pydantic.fields import FieldInfo
 from sidecall.core.context import RunContextWrapper, ToolContext
 from sidecall.core.errors import SchemaInferenceError
 from sidecall.core.injection import (
-    ABSENT,
     FromCaller,
     FromFunction,
     InjectedState,
@@ -28,6 +27,7 @@ from sidecall.core.injection import (
     UserToken,
     find_commands,
     find_python,
+    leave_out,
 )
 from sidecall.core.parameter import EMPTY, VARIADIC, Bound, Parameter
 from sidecall.core.run.sandbox import CommandSandbox, PythonSandbox
@@ -93,7 +93,7 @@ def _read_marker(part: Any) -> InjectedToolArg | type[ToolContext] | None:
     if isinstance(part, type) and issubclass(part, InjectedToolArg):
         return part()
     if part is Bound:
-        return FromFunction(lambda _: ABSENT)
+        return FromFunction(leave_out)
     known = match_marker(part)
     if known == "state":
         marker = InjectedState(getattr(part, "field", None))

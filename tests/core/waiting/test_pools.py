@@ -126,8 +126,9 @@ def _is_default_executor(node: ast.AST) -> bool:
     return node.func.attr == "to_thread" or (node.func.attr == "run_in_executor" and is_none)
 
 
-#: Which run outside of the server.
+#: Which run outside of the server, or run a tool's own code.
 _OUTSIDE = {
+    "app/sidecall/authoring/tool.py",
     "app/sidecall/cli/agents/talk.py",
     "app/sidecall/client/agents.py",
     "app/sidecall/executors/process/inside/channel.py",
