@@ -199,7 +199,7 @@ def _find_line(place: str, error: BaseException) -> str:
 @contextmanager
 def load_afresh(folders: list[Path]) -> Iterator[None]:
     """Forget the modules of these folders, so that the body loads them afresh; if it raises, the old ones stay."""
-    old = {name: module for name, module in sys.modules.items() if _lies_in(module, name, folders)}
+    old = {name: module for name, module in [*sys.modules.items()] if _lies_in(module, name, folders)}
     known = tool_folders().state
     tool_folders().forget_offering()
     for name, module in old.items():
