@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from sidecall.later import Later
 
@@ -10,6 +11,8 @@ difflib = Later("difflib")
 
 # Longer names come from nobody who mistypes.
 _MOST_LETTERS = 64
+# Names that are kept reduced, those of parameters most of all.
+_MOST_KNOWN = 1024
 _SEPARATORS = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\dA-Za-z_]+|\d+")
 # Farther than any typing error.
@@ -23,7 +26,11 @@ _VOWELS = frozenset("aeiou")
 
 def reduce_name(name: str) -> str:
     """Reduce a name to its letters and digits in lower case, so that `maxResults` and `max-results` are the same."""
-    name = name[:_MOST_LETTERS]
+    return _reduce(name[:_MOST_LETTERS])
+
+
+@lru_cache(_MOST_KNOWN)
+def _reduce(name: str) -> str:
     if name.isascii() and name.isidentifier():  # As most names are, for which there is a shorter way.
         return name.replace("_", "").lower()
     return _SEPARATORS.sub("", name).casefold()
