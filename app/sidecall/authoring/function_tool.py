@@ -114,7 +114,7 @@ class FunctionTool(StructuredTool):
     async def on_invoke_tool(self, ctx: ToolContext[Any], input: str) -> Any:
         """Run the tool on arguments in JSON text; return what it returns, or the words for its failure.
 
-        Whatever it raises is raised where there are no words for it.
+        An exception that has no words for the model is raised as it is.
         """
         if self._on_invoke_tool is not None:
             answer = self._on_invoke_tool(ctx, input)

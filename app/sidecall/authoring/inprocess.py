@@ -138,7 +138,7 @@ def _plan(
         call,
         state=beside.get("state"),
         context=context,
-        # Whoever has approved the call of the tool that makes this one was told of it.
+        # The person who approved the outer call was shown this one.
         approved=beside.get("approved", False) or (outer is not None and outer.approved),
     )
     return _Plan(_configure(supply(tool, given), config), request, beside.get("store"), is_call)
@@ -189,7 +189,7 @@ def _take_result(invocation: Invocation) -> Any:
         return invocation.output[0] if paired else invocation.output
     options, error = invocation.tool.options, invocation.error
     if isinstance(error, ToolExecutionError) and isinstance(error.__cause__, Exception):
-        raise error.__cause__  # As the function has raised it: whoever calls a tool like one handles such errors.
+        raise error.__cause__  # As the function has raised it, for programs that handle such errors.
     if isinstance(error, ToolException) and options.handle_tool_error:
         return error.content if options.handle_tool_error is True else _read_content(invocation, error)
     if isinstance(error, InvalidArguments) and options.handle_validation_error:

@@ -62,7 +62,7 @@ def _join(method: Callable[..., Any], function: Callable[..., Any]) -> inspect.S
 def keep_wanted(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
     """Choose what a function is called with of that which a subclass hands to `super()._run` as LangChain has it.
 
-    What it does not ask for is left out; the config goes to its own parameter of that type, whatever its name.
+    Arguments that it has no parameter for are left out. The config goes to the parameter of that type, under any name.
     """
     if not any(name in given for name in _HANDED_ON):
         return given

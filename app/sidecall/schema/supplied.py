@@ -60,15 +60,20 @@ def make_callbacks(supply: Supply) -> CallbackManager:
 
 
 def make_config(supply: Supply) -> RunnableConfig:
-    """Make LangChain's config, of which `configurable` is the caller's context; its thread is the conversation."""
-    thread = find_thread(supply)
+    """Make LangChain's config."""
     return {
         "tags": list(supply.options.tags),
         "metadata": dict(supply.options.metadata),
         "callbacks": make_callbacks(supply),
         "recursion_limit": 25,
-        "configurable": {**({} if thread is None else {"thread_id": thread}), **supply.context},
+        "configurable": make_configurable(supply.tool_context.headers, supply.context),
     }
+
+
+def make_configurable(headers: Mapping[str, str], context: Mapping[str, Any]) -> dict[str, Any]:
+    """Make LangGraph's `configurable` of a context; the conversation is its thread unless the context names one."""
+    conversation = name_conversation(headers, context)
+    return {**({} if conversation is None else {"thread_id": conversation}), **context}
 
 
 def find_thread(supply: Supply) -> str | None:

@@ -15,10 +15,9 @@ from sidecall.core.context import ToolContext
 from sidecall.core.errors import CallRejected
 from sidecall.core.jsonable import to_text
 from sidecall.core.run.typed_context import open_context
-from sidecall.core.run.workspaces import name_conversation
 from sidecall.dataclasses import dataclass
 from sidecall.schema.foreign import is_instance_of
-from sidecall.schema.supplied import make_writer
+from sidecall.schema.supplied import make_configurable, make_writer
 
 # Under these names LangGraph keeps in a config what its functions look for. It has no public name for them.
 _RUNTIME = "__pregel_runtime"
@@ -30,9 +29,9 @@ _ANSWERS = "answers"
 
 
 class GraphConfig(dict[str, Any]):
-    """The `configurable` of a call, in which LangGraph's functions find what nobody else sees.
+    """Keep the `configurable` of a call, with entries that are hidden from all but LangGraph's own functions.
 
-    A graph that runs inside the tool finds the runtime alone, by `get`, so that it remains a graph of its own.
+    A graph that runs inside the tool finds only the runtime of them, by `get`, and so stays a graph of its own.
     """
 
     def __init__(self, shown: Mapping[str, Any], hidden: Mapping[str, Any]) -> None:
@@ -61,7 +60,7 @@ class _Pad:
     interrupt_counter: Callable[[], int] = field(default_factory=lambda: itertools.count().__next__)
 
     def get_null_resume(self, consume: bool = False) -> Any:
-        """Return the answer to a question that nobody was asked."""
+        """Return True for every question where a person has approved the call as a whole; None otherwise."""
         del consume
         return True if self.answers_all else None
 
@@ -125,9 +124,7 @@ def _forget(_: Any) -> None:
 
 
 def _show(context: ToolContext[Any]) -> dict[str, Any]:
-    sent = context.context if isinstance(context.context, Mapping) else {}
-    conversation = name_conversation(context.headers, sent)
-    return {**({} if conversation is None else {"thread_id": conversation}), **sent}
+    return make_configurable(context.headers, context.context if isinstance(context.context, Mapping) else {})
 
 
 def _make_runtime(context: ToolContext) -> Any:

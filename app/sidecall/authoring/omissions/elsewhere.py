@@ -41,7 +41,7 @@ def _walk(written: str, thing: Any, depth: int) -> Iterator[tuple[str, Any]]:
 
 
 def _is_of_others(module: ModuleType, thing: Any, own: Collection[Any]) -> bool:
-    """Return whether this is a class that is only imported, or of which there are objects."""
+    """Return whether a class was only imported, or has objects in the module that stand for it."""
     if not isinstance(thing, type):
         return False
     # Not asked with isinstance(), which a TypedDict and most protocols refuse.

@@ -72,7 +72,7 @@ def _explain(
 
 
 def _explain_group(name: str, item: Any) -> str:
-    """Explain that no method is called of which only the name is known; it is looked at, not asked for."""
+    """Explain why an object that only has a method `get_tools` is not asked for its tools; the method is not called."""
     get_tools = inspect.getattr_static(type(item), "get_tools", None)
     if not isinstance(get_tools, FunctionType) or isinstance(item, Registry):
         return ""

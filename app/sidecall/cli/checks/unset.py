@@ -1,4 +1,4 @@
-"""Find what tools take of their server that nobody has set."""
+"""Find the secrets and providers that tools need and that are not set."""
 
 from collections.abc import Iterable, Iterator
 
