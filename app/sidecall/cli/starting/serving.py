@@ -8,7 +8,8 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -75,8 +76,9 @@ def serve(
         logger.warning("%s is not a setting of this version and changes nothing", name)
     registry = _prepare(settings)
     listen(settings).close()  # Before anybody is told to try it, or of a store: nobody is let in to be dropped.
-    _refuse_empty(settings, registry)
-    settings = _find_store(settings)
+    with _ending_where_refused():
+        refuse_empty(settings, registry)
+        settings = choose_store(settings)
     _warn_of_unmet(registry)
     tell = partial(_tell_what_is_served, settings, registry)
     if settings.workers == 1:
@@ -136,20 +138,14 @@ def _prepare(settings: Settings) -> Registry:
     sys.exit(1)
 
 
-def _refuse_empty(settings: Settings, registry: Registry) -> None:
+@contextmanager
+def _ending_where_refused() -> Iterator[None]:
+    """Log why the settings cannot be served, and end."""
     try:
-        refuse_empty(settings, registry)
+        yield
     except SidecallError as error:
         logger.error("%s", error.message)
         sys.exit(1)
-
-
-def _find_store(settings: Settings) -> Settings:
-    try:
-        return choose_store(settings)
-    except SidecallError as error:
-        logger.error("%s", error.message)
-    sys.exit(1)
 
 
 def _serve_alone(settings: Settings, registry: Registry, on_started: Callable[[], None]) -> None:
