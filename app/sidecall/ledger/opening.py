@@ -133,7 +133,7 @@ def open_file_store(url: str, writers: Writers = NO_WRITERS) -> Database:
         return _opened.SqliteDatabase(purpose=_purposes.FILES)
     concern = _concerns.FILES
     database: Database = _load_postgres(_POSTGRES).PostgresDatabase(
-        url, None, _LONG, readers=2, writers=1, concern=concern
+        url, None, _LONG, readers=3, writers=1, concern=concern
     )
     return database
 

@@ -6,11 +6,12 @@ from typing import Any
 
 from sidecall.core.run.passages import FilePassage
 from sidecall.core.waiting.pools import PASSAGES
+from sidecall.core.waiting.shares import Shares
 from sidecall.dataclasses import dataclass
 from sidecall.indexing.filters import write_filter
 from sidecall.indexing.ranking import find_nearest_vectors, fuse, spread, to_share
 from sidecall.indexing.words import list_query_words, write_words
-from sidecall.ledger.sql.database import Database
+from sidecall.ledger.sql.database import Database, Dialect
 from sidecall.vector_stores.adding import make_mark
 from sidecall.vector_stores.embedding import EmbeddingFailed, Embeddings
 
@@ -19,6 +20,8 @@ _MORE = 3
 # Vectors that are read at once, and that are looked at in all.
 _PAGE = 2000
 MOST_VECTORS = 50_000
+# Searches at once. Each database has more connections that read, so that they hold up nothing but each other.
+_AT_ONCE: Mapping[Dialect, int] = {"sqlite": 4, "postgres": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +43,13 @@ class _Where:
     values: Sequence[Any]
 
 
-@dataclass(slots=True)
 class PassageFinder:
-    """Find passages in one database."""
+    """Find passages in one database; tenants take turns, since a search may take seconds."""
 
-    database: Database
-    embeddings: Embeddings | None = None
+    def __init__(self, database: Database, embeddings: Embeddings | None = None) -> None:
+        self.database = database
+        self.embeddings = embeddings
+        self._shares = Shares(_AT_ONCE[database.dialect])
 
     async def find(
         self,
@@ -60,13 +64,17 @@ class PassageFinder:
 
         Raises:
             ToolException: The filters are none.
-            StoreUnavailable: The database cannot be used just now.
+            StoreUnavailable: The database cannot be used just now, or too many searches wait.
         """
         where = _write_where(filters, stores)
         many = limit * _MORE
-        by_words = [await self._find_by_words(tenant, query, many, where) for query in queries]
+        async with self._shares.take((tenant, "")):
+            by_words = [await self._find_by_words(tenant, query, many, where) for query in queries]
         vectors = await self._embed(queries) if weights.meaning > 0 else []
-        by_meaning = await self._find_by_meaning(tenant, vectors, many, where) if vectors else []
+        by_meaning: list[list[int]] = []
+        if vectors:
+            async with self._shares.take((tenant, "")):
+                by_meaning = await self._find_by_meaning(tenant, vectors, many, where)
         scores: dict[int, float] = {}
         if by_meaning:
             orders = [(weights.words, list(found)) for found in by_words if found and weights.words > 0]

@@ -65,11 +65,10 @@ class Pool:
     def _begin(self) -> None:
         """Begin what may begin; the lock is held."""
         while self._running.total() < self.size:
-            caller = next((it for it in self._waiting.callers if self._may_begin(it)), None)
-            if caller is None:
+            taken = self._waiting.next_of(self._may_begin)
+            if taken is None:
                 return
-            self._waiting.callers.move_to_end(caller, last=False)
-            job = self._waiting.next()
+            caller, job = taken
             self._running[caller] += 1
             self._threads.submit(self._work, caller, job)
 

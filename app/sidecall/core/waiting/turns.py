@@ -1,7 +1,7 @@
 """Who waits for a place, and whose turn it is: callers take turns, and the calls of each follow in their order."""
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
 from sidecall.core.context import Caller
@@ -61,6 +61,14 @@ class Turns(Generic[T]):
         else:
             del self.callers[caller]
         return place
+
+    def next_of(self, may: Callable[[CallerKey], bool]) -> tuple[CallerKey, T] | None:
+        """Return whose turn it is of the callers who may have one, and what of theirs waits no more; None for nobody."""
+        caller = next((it for it in self.callers if may(it)), None)
+        if caller is None:
+            return None
+        self.callers.move_to_end(caller, last=False)
+        return caller, self.next()
 
     def postpone(self, caller: CallerKey) -> None:
         """Let a caller come last who has had a turn without waiting for it, if any of its calls waits now."""

@@ -61,7 +61,7 @@ class _Reading:
 class Readers:
     """Read what is committed; a few statements at a time, which hold up neither each other nor who writes."""
 
-    def __init__(self, file: SqliteFile, most: int = 4) -> None:
+    def __init__(self, file: SqliteFile, most: int = 6) -> None:
         self._file = file
         self._threads = ThreadPoolExecutor(most, thread_name_prefix="sidecall-ledger-reader")
         self._free: deque[tuple[ReadSource, sqlite3.Connection]] = deque()
