@@ -21,7 +21,7 @@ class Shares:
         Args:
             most: Places.
             most_waiting: How many of one caller may wait.
-            patience: Seconds for which one waits.
+            patience: Seconds that one takes, with the wait.
         """
         self._most = most
         self._most_each = max(1, most // 2)
@@ -35,13 +35,17 @@ class Shares:
         """Have a place within the body, once it is the caller's turn.
 
         Raises:
-            StoreUnavailable: Too many of this caller wait already, or the wait is too long.
+            StoreUnavailable: Too many of this caller wait already, or it takes too long.
         """
-        await self._enter(caller)
         try:
-            yield
-        finally:
-            self._leave(caller)
+            async with asyncio.timeout(self._patience):
+                await self._enter(caller)
+                try:
+                    yield
+                finally:
+                    self._leave(caller)
+        except TimeoutError:
+            raise StoreUnavailable("What was asked of the database takes too long.") from None
 
     async def _enter(self, caller: CallerKey) -> None:
         if len(self._waiting.callers.get(caller, ())) >= self._most_waiting:
@@ -50,13 +54,10 @@ class Shares:
         self._waiting.join(caller, place)
         self._admit()
         try:
-            async with asyncio.timeout(self._patience):
-                await place
-        except BaseException as error:
+            await place
+        except BaseException:
             if not self._waiting.drop(caller, place):
                 self._leave(caller)  # The place came at the very moment when nobody wanted it any more.
-            if isinstance(error, TimeoutError):
-                raise StoreUnavailable("What was asked of the database before takes too long.") from None
             raise
 
     def _leave(self, caller: CallerKey) -> None:
