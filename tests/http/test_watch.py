@@ -8,6 +8,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from sidecall import ToolException, tool
 from tests.kit.asgi import BOTH_WAYS
 from tests.kit.callers.keys import write_keys
 from tests.kit.clients import MakeClient
@@ -15,6 +16,7 @@ from tests.kit.tools import echo
 
 pytestmark = BOTH_WAYS
 CALL = {"name": "echo", "args": {"text": "hello"}, "id": "call_1"}
+SOME_ID = "01a21f0a-900e-7338-9bcf-72fac278c2e2"
 ASKED: list[tuple[str, str, dict[str, Any], str, int, str | None]] = [
     ("POST", "/tool_calls", {"json": CALL}, "/tool_calls", 200, None),
     ("POST", "/tool_calls", {"json": {**CALL, "name": "nobody"}}, "/tool_calls", 200, None),
@@ -31,6 +33,11 @@ ASKED: list[tuple[str, str, dict[str, Any], str, int, str | None]] = [
     ("GET", "/tools/echo", {}, "/tools/{name}", 200, None),
     ("GET", "/tools/nobody", {}, "/tools/{name}", 404, "unknown-tool"),
     ("GET", "/approvals/nothing", {}, "/approvals/{approval_id}", 404, "unknown-approval"),
+    ("GET", "/tool_calls/nothing", {}, "/tool_calls/{call_id}", 404, "unknown-call"),
+    ("GET", f"/tool_calls/{SOME_ID}", {}, "/tool_calls/{call_id}", 404, "unknown-call"),
+    ("GET", f"/tool_calls/{SOME_ID}/events", {}, "/tool_calls/{call_id}/events", 404, "unknown-call"),
+    ("POST", "/tool_calls/nothing/cancel", {}, "/tool_calls/{call_id}/cancel", 404, "unknown-call"),
+    ("GET", "/tool_calls/nothing/else", {}, "none", 404, "not-found"),
     ("GET", "/nowhere/at/all", {}, "none", 404, "not-found"),
     ("GET", "/tools", {"headers": {"Host": "elsewhere.example"}}, "/tools", 421, "foreign-host"),
     ("GET", "/tools/echo", {"headers": {"Host": "elsewhere.example"}}, "/tools/{name}", 421, "foreign-host"),
@@ -107,6 +114,27 @@ async def test_nothing_is_logged_unless_it_is_wanted(make_client: MakeClient, ca
         await client.get("/readyz")
 
     assert [line["route"] for line in read_lines(caplog)] == ["none"]
+
+
+@pytest.mark.parametrize("raised", [ToolException, ValueError])
+async def test_what_a_tool_says_is_not_logged(
+    make_client: MakeClient, caplog: pytest.LogCaptureFixture, raised: type[Exception]
+) -> None:
+    """Unless results are."""
+    caplog.set_level(logging.INFO, logger="sidecall")
+
+    @tool(handle_tool_error=True)
+    async def find(customer: str) -> str:
+        """Find a customer."""
+        raise raised(f"there is no {customer}")
+
+    client = await make_client(find, log_requests=True)
+    answer = await client.post("/tools/find/call", json={"customer": "Jane Doe"})
+
+    assert answer.status_code in (400, 500)
+    (line,) = read_lines(caplog)
+    assert line["problem"] in ("tool-error", "execution-error")
+    assert "Jane Doe" not in str(line)
 
 
 async def test_a_long_method_is_cut(make_client: MakeClient, caplog: pytest.LogCaptureFixture) -> None:

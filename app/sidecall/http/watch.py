@@ -1,8 +1,11 @@
 """See with which status each request is answered, whoever answers it."""
 
+import re
 import time
 from collections.abc import Awaitable
+from functools import cache
 
+from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sidecall.auth.middleware import caller_of, path_of
@@ -11,6 +14,8 @@ from sidecall.telemetry.requests import NO_ROUTE, AnsweredRequest, RequestTally
 
 # Where it stands in the scope when the request came, where that is logged.
 _BEGUN = "sidecall.begun"
+# How routes say that a parameter is an id.
+_ID = ":uuid}"
 # Hot paths without parameters, which need no look at the routes.
 _FIXED = frozenset(("/tool_calls", "/tool_calls/batch", "/tools", "/mcp", "/healthz", "/readyz"))
 
@@ -80,9 +85,14 @@ class RequestWatch:
 def find_route(scope: Scope) -> str:
     """Find the template of the path of a request, also where it was refused before a route was looked for."""
     path = path_of(scope)
-    for route in scope["app"].routes if "app" in scope else ():
-        # Not by the route itself, which may have to be loaded for that.
-        regex = getattr(route, "path_regex", None)
-        if regex is not None and regex.match(path):
-            return str(route.path)
-    return NO_ROUTE
+    routes = [route for route in (scope["app"].routes if "app" in scope else ()) if hasattr(route, "path_regex")]
+    # Not by the route itself, which may have to be loaded for that.
+    found = next((route for route in routes if route.path_regex.match(path)), None)
+    if found is None:  # An id that is none is not found either, and is one of that route.
+        found = next((route for route in routes if _compile_for_any_id(route.path).match(path)), None)
+    return NO_ROUTE if found is None else str(found.path_format)
+
+
+@cache
+def _compile_for_any_id(path: str) -> re.Pattern[str]:
+    return compile_path(path.replace(_ID, "}"))[0]

@@ -17,7 +17,7 @@ from sidecall.core.results.values import ABSENT, find_value, say_not_kept
 from sidecall.core.tool import CompiledTool
 from sidecall.http.cache import cache_headers
 from sidecall.http.preferences import PLAIN, Preferences
-from sidecall.http.problems import problem
+from sidecall.http.problems import PROBLEM, problem
 from sidecall.http.quota import quota_headers
 from sidecall.http.reply import Reply
 from sidecall.pipeline.visible import is_visible
@@ -157,6 +157,8 @@ def _make_problem(
     http: Request, kind: ErrorKind, detail: str, members: Mapping[str, Any], headers: Mapping[str, str]
 ) -> Response:
     status, title = _PROBLEMS.get(kind, _PROBLEMS["execution_error"])
-    response = problem(http, status, kind.replace("_", "-"), title, detail, **members)
+    slug = kind.replace("_", "-")
+    response = problem(http, status, slug, title, detail, **members)
+    http.scope[PROBLEM] = slug, title  # What a tool says is logged with results alone.
     response.headers.update(headers)
     return response
