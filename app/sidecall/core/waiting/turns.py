@@ -63,7 +63,7 @@ class Turns(Generic[T]):
         return place
 
     def next_of(self, may: Callable[[CallerKey], bool]) -> tuple[CallerKey, T] | None:
-        """Return whose turn it is of the callers who may have one, and what of theirs waits no more; None for nobody."""
+        """Return whose turn it is of those who may have one, and what of theirs waits no more; None for nobody."""
         caller = next((it for it in self.callers if may(it)), None)
         if caller is None:
             return None
