@@ -11,7 +11,7 @@ from sidecall.cli.commands import cli
 pytestmark = pytest.mark.usefixtures("here")
 
 _TOP = """
-import asyncio, os, queue, subprocess, threading, time, urllib.request
+import asyncio, concurrent.futures, functools, os, queue, select, subprocess, threading, time, urllib.request
 import httpx, requests
 from subprocess import check_output
 from time import sleep as pause
@@ -34,6 +34,59 @@ def ask(url: str) -> bytes:
 
 def ask_deeper(url: str) -> bytes:
     return urllib.request.urlopen(url).read()
+
+def wait_first(function):
+    @functools.wraps(function)
+    def wrapped(*args):
+        time.sleep(1)
+        return function(*args)
+    return wrapped
+
+def threaded(function):
+    @functools.wraps(function)
+    async def wrapped(*args):
+        return await asyncio.to_thread(function, *args)
+    return wrapped
+
+@wait_first
+def hurry(x: str) -> str:
+    return x
+
+@threaded
+def ask_in_thread(x: str) -> bytes:
+    return ask(x)
+
+@functools.cache
+def remember(x: str) -> bytes:
+    return ask(x)
+
+class Api:
+    def __init__(self) -> None:
+        self.session = requests.Session()
+
+    def find(self, x: str) -> Any:
+        return self.session.get(x)
+
+    @classmethod
+    def wait(cls) -> None:
+        time.sleep(1)
+
+    def ask(self, x: str) -> Any:
+        return self._ask(x)
+
+    def _ask(self, x: str) -> Any:
+        return requests.get(x)
+
+    def __call__(self) -> None:
+        time.sleep(1)
+
+class Slow:
+    def __init__(self) -> None:
+        time.sleep(1)
+
+API = Api()
+LATER = lambda: time.sleep(1)
+WAIT = functools.partial(time.sleep, 1)
 
 async def ask_later(url: str) -> bytes:
     return ask(url)
@@ -93,6 +146,26 @@ def _tool(body: str, head: str = "@tool\nasync def one(x: str) -> Any") -> str:
         ("return ask(x)", "urllib.request.urlopen", "ask > ask_deeper"),
         ("return await ask_later(x)", "urllib.request.urlopen", "ask_later > ask > ask_deeper"),
         ("def inner():\n    time.sleep(1)\ninner()", "time.sleep", "inner"),
+        ("return hurry(x)", "time.sleep", "hurry"),
+        ("return remember(x)", "urllib.request.urlopen", "remember > ask > ask_deeper"),
+        ("return API.find(x)", "requests.Session.get", "Api.find"),
+        ("return Api().ask(x)", "requests.get", "Api.ask > Api._ask"),
+        ("Api.wait()", "time.sleep", "Api.wait"),
+        ("API()", "time.sleep", "Api"),
+        ("Slow()", "time.sleep", "Slow"),
+        ("LATER()", "time.sleep", "<lambda>"),
+        ("later = lambda: time.sleep(1)\nlater()", "time.sleep", "lambda"),
+        ("WAIT()", "time.sleep", ""),
+        ("functools.partial(requests.get, x)()", "requests.get", ""),
+        ("return requests.session().get(x)", "requests.Session.get", ""),
+        ("return urllib.request.build_opener().open(x)", "urllib.OpenerDirector.open", ""),
+        ("p = concurrent.futures.ThreadPoolExecutor()\np.submit(ask, x).result()", "concurrent.Future.result", ""),
+        ("queue.Queue().get(timeout=3)", "queue.Queue.get", ""),
+        ("import sqlite3\nsqlite3.connect(x).execute('')", "sqlite3.connect", ""),
+        ("import redis\nredis.Redis().get(x)", "redis.Redis.get", ""),
+        ("import openai\nc = openai.OpenAI()\nc.responses.create()", "openai.OpenAI.responses.create", ""),
+        ("import xmlrpc.client as r\nr.ServerProxy(x).add(1)", "xmlrpc.client.ServerProxy.add", ""),
+        ("import shutil\nshutil.rmtree(x)", "shutil.rmtree", ""),
     ],
 )
 def test_calls_that_block_are_warned_of(body: str, name: str, through: str) -> None:
@@ -114,6 +187,20 @@ def test_calls_that_block_are_warned_of(body: str, name: str, through: str) -> N
         "await asyncio.Event().wait()",
         "return await asyncio.Queue().get()",
         "return unknown.get(x)",
+        "return await ask_in_thread(x)",
+        "await asyncio.to_thread(API.find, x)",
+        "await asyncio.to_thread(LATER)",
+        "later = functools.partial(requests.get, x)\nawait asyncio.to_thread(later)",
+        "queue.Queue().get(block=False)",
+        "queue.Queue().get(False)",
+        "queue.Queue().put(x)",
+        "threading.Event().wait(0)",
+        "select.select([], [], [], 0)",
+        "concurrent.futures.ThreadPoolExecutor().submit(ask, x)",
+        "await asyncio.wrap_future(concurrent.futures.ThreadPoolExecutor().submit(ask, x))",
+        "import redis.asyncio\nreturn await redis.asyncio.Redis().get(x)",
+        "import openai\nreturn await openai.AsyncOpenAI().responses.create()",
+        "import openai\nopenai.OpenAI()",
     ],
 )
 def test_what_lets_others_go_on_is_not(body: str) -> None:

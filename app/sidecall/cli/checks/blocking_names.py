@@ -16,7 +16,10 @@ def _methods(kind: str, names: str) -> str:
     return " ".join(f"{kind}.{name}" for name in names.split())
 
 
-# Packages, what to use in place of what they have, and its names there.
+# What is asked to go on at once there, by an argument, does not wait.
+WAITING = frozenset(("concurrent", "multiprocessing", "queue", "select", "selectors", "threading"))
+# Packages, what to use in place of what they have, and its names there;
+# with stars, whatever is called of an object so far below it.
 _TABLE: tuple[tuple[str, str, str], ...] = (
     ("time", "`await asyncio.sleep(…)`", "sleep"),
     ("requests", _HTTP, f"{_VERBS} {_methods('Session', _VERBS)} Session.send"),
@@ -34,9 +37,17 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     ("socket", "`asyncio.open_connection`", "gethostbyaddr getnameinfo getfqdn"),
     ("socket", "`asyncio.open_connection`", _methods("socket", "connect accept recv recvfrom send sendall sendto")),
     ("threading", "what asyncio has", "Event.wait Condition.wait Barrier.wait Thread.join"),
-    ("queue", "`asyncio.Queue`", "Queue.get Queue.put Queue.join"),
+    ("queue", "`asyncio.Queue`", "Queue.get Queue.join SimpleQueue.get LifoQueue.get PriorityQueue.get"),
     ("concurrent", "`await asyncio.wrap_future(…)`", "wait as_completed Future.result Future.exception"),
     ("select", "what asyncio has", "select poll.poll epoll.poll"),
+    ("selectors", "what asyncio has", "BaseSelector.select DefaultSelector.select"),
+    ("signal", "`loop.add_signal_handler`", "pause sigwait sigwaitinfo"),
+    ("multiprocessing", _THREAD, "BaseProcess.join Process.join Pool.map Pool.starmap Pool.apply Pool.join"),
+    ("ssl", _THREAD, "get_server_certificate"),
+    ("getpass", _THREAD, "getpass"),
+    ("shutil", _THREAD, "copytree rmtree make_archive unpack_archive"),
+    ("xmlrpc", _THREAD, "ServerProxy.*"),
+    ("paramiko", "`asyncssh`", "SSHClient.connect SSHClient.exec_command"),
     ("smtplib", _THREAD, "SMTP SMTP_SSL"),
     ("imaplib", _THREAD, "IMAP4 IMAP4_SSL"),
     ("poplib", _THREAD, "POP3 POP3_SSL"),
@@ -44,6 +55,17 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     ("psycopg", _CLIENT, "connect Connection.connect Connection.execute Cursor.execute"),
     ("psycopg2", "`psycopg` or `asyncpg`", "connect"),
     ("pymysql", "`asyncmy` or `aiomysql`", "connect Connect"),
+    ("mysql", _CLIENT, "connect"),
+    ("MySQLdb", _THREAD, "connect"),
+    ("pyodbc", "`aioodbc`", "connect"),
+    ("oracledb", _CLIENT, "connect"),
+    ("sqlite3", "`aiosqlite`", "connect"),
+    ("sqlalchemy", "`sqlalchemy.ext.asyncio`", _methods("Engine", "connect begin")),
+    ("sqlalchemy", "`sqlalchemy.ext.asyncio`", _methods("Connection", "execute scalar scalars commit")),
+    ("sqlalchemy", "`sqlalchemy.ext.asyncio`", _methods("Session", "execute scalar scalars commit flush get")),
+    ("redis", "`redis.asyncio`", "Redis.* StrictRedis.*"),
+    ("openai", "`openai.AsyncOpenAI`", "OpenAI.*.* AzureOpenAI.*.*"),
+    ("anthropic", "`anthropic.AsyncAnthropic`", "Anthropic.*.*"),
     ("pymongo", _CLIENT, "MongoClient"),
     ("boto3", _THREAD, "client resource"),
 )

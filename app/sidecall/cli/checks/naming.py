@@ -6,12 +6,23 @@ import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any
 
 from sidecall.dataclasses import dataclass
 
 _MISSING = object()
+# What functions make whose annotations do not say it: the package and class of the object.
+_MAKERS = {
+    ("asyncio", "run_coroutine_threadsafe"): ("concurrent", "Future"),
+    ("concurrent", "ThreadPoolExecutor.submit"): ("concurrent", "Future"),
+    ("concurrent", "ProcessPoolExecutor.submit"): ("concurrent", "Future"),
+    ("requests", "session"): ("requests", "Session"),
+    ("sqlalchemy", "create_engine"): ("sqlalchemy", "Engine"),
+    ("sqlalchemy", "Engine.connect"): ("sqlalchemy", "Connection"),
+    ("urllib", "build_opener"): ("urllib", "OpenerDirector"),
+}
 # Modules in C, and what they are called by.
 _SPOKEN = {"posix": "os", "nt": "os", "io": "builtins"}
 
@@ -20,7 +31,8 @@ _SPOKEN = {"posix": "os", "nt": "os", "io": "builtins"}
 class Reference:
     """What a name stands for: the package it comes from, its names there, most special first, and the object if known.
 
-    `is_instance`: what is known is the class of the object.
+    `is_instance`: what is known is the class of the object, which `value` is where the object itself is not known.
+    `owner`: the object or class whose method it is.
     """
 
     top: str
@@ -28,6 +40,14 @@ class Reference:
     shown: str
     value: Any = None
     is_instance: bool = False
+    owner: Any = None
+
+    @property
+    def callee(self) -> Any:
+        """The function that runs when it is called; None where that is not known."""
+        if isinstance(self.value, type):
+            return getattr(self.value, "__call__" if self.is_instance else "__init__", None)
+        return self.value if inspect.isroutine(self.value) or not self.is_instance else type(self.value).__call__
 
 
 class Namespace:
@@ -39,11 +59,12 @@ class Namespace:
         self._live = {**vars(builtins), **function.__globals__, **_read_closure(function)}
         code = function.__code__
         parameters = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-        if own is not None and parameters:
-            self._live[parameters[0]] = own
-            parameters = parameters[1:]
         for name in parameters:
             self._live.pop(name, None)
+        if isinstance(own, Reference) and parameters:
+            self._locals[parameters[0]] = own
+        elif own is not None and parameters:
+            self._live[parameters[0]] = own
 
     def note(self, node: ast.AST) -> None:
         """Note what the function imports or makes, so that its name is known below."""
@@ -76,6 +97,8 @@ class Namespace:
             return None if value is _MISSING else _read_object(value, node.id)
         if isinstance(node, ast.Call):
             made = self.resolve(node.func)
+            if made is not None and (made.top, made.names) == ("functools", ("partial",)) and node.args:
+                return self.resolve(node.args[0])
             return None if made is None else _read_made(made)
         if not isinstance(node, ast.Attribute):
             return None
@@ -109,6 +132,8 @@ def _read_path(path: str) -> Reference:
 
 
 def _read_object(value: Any, shown: str) -> Reference | None:
+    while isinstance(value, partial):
+        value = value.func
     if isinstance(value, ModuleType):
         return Reference(_name_top(value.__name__), (), value.__name__, value)
     if isinstance(value, type) or inspect.isroutine(value) or callable(getattr(value, "__wrapped__", None)):
@@ -145,13 +170,16 @@ def _find_top(kind: type) -> str:
 
 def _read_made(made: Reference) -> Reference | None:
     """Return what a call makes: an object of the class that is called, or that a function says it returns."""
+    for name in made.names:
+        if (maker := _MAKERS.get((made.top, name))) is not None:
+            return Reference(maker[0], (maker[1],), ".".join(maker), is_instance=True)
     kind = made.value
     if inspect.isfunction(kind):
         with suppress(NameError):  # A class that is known to checkers of types only.
             kind = inspect.signature(kind).return_annotation
     if isinstance(kind, type):
         names = tuple(it.__name__ for it in kind.__mro__)
-        return Reference(_find_top(kind), names, f"{_find_top(kind)}.{kind.__name__}", is_instance=True)
+        return Reference(_find_top(kind), names, f"{_find_top(kind)}.{kind.__name__}", kind, is_instance=True)
     return Reference(made.top, made.names, made.shown, is_instance=True) if _is_class(made) else None
 
 
@@ -176,13 +204,17 @@ def _find_static(value: Any, name: str) -> Any:
     if value is None:
         return None
     found = inspect.getattr_static(value, name, None)
+    if isinstance(found, classmethod | staticmethod):
+        return found.__func__
     return getattr(value, name, None) if inspect.isfunction(found) else found
 
 
 def _read_member(owner: Reference, name: str, shown: str, value: Any) -> Reference:
     names = tuple(_list_qualified(owner.names, name))
     if value is None or inspect.isroutine(value):
-        return Reference(owner.top, names, shown, value)
+        # The object is not known of which only the class is, but its other methods are.
+        is_unbound = owner.is_instance and isinstance(owner.value, type)
+        return Reference(owner.top, names, shown, value, owner=owner if is_unbound else None)
     inner = _read_object(value, shown)
     return Reference(owner.top, names, shown) if inner is None else inner
 
