@@ -5,9 +5,9 @@ from contextvars import ContextVar
 from sidecall.core.context import cut_id
 from sidecall.core.invocation import Invocation
 from sidecall.core.secrecy.mask import SecretMask
+from sidecall.core.waiting import whose
 
-# Context variables reach the threads and tasks that a tool starts.
-CALL: ContextVar[Invocation | None] = ContextVar("sidecall_call", default=None)
+CALL: ContextVar[Invocation | None] = whose.CALL
 REQUEST_ID: ContextVar[str] = ContextVar("sidecall_request_id", default="")
 
 

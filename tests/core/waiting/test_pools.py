@@ -5,11 +5,14 @@ import asyncio
 import contextvars
 import threading
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from sidecall.core.waiting.pools import NOBODY, Pool
+from sidecall.core.context import Caller
+from sidecall.core.waiting.pools import Pool
+from sidecall.core.waiting.whose import CALL, NOBODY
 from tests.kit.sources import SOURCES, name_of
 
 A, B = ("a", "one"), ("b", "one")
@@ -93,6 +96,23 @@ async def test_callers_take_turns() -> None:
     await asyncio.gather(*tasks)
 
     assert gate.order == ["a", "a", "b", "a", "b", "a"]
+
+
+async def test_work_in_a_call_is_work_for_its_caller() -> None:
+    """As looking up names of hosts is, of which a tool may have asked for many that are not found soon."""
+    pool, gate = Pool("test", 2), Gate()
+
+    async def serve(caller: Caller, name: str) -> str:
+        CALL.set(SimpleNamespace(request=SimpleNamespace(caller=caller)))
+        return await pool.run(gate.pass_through, name)
+
+    tasks = [asyncio.create_task(serve(Caller(subject="one", tenant="a"), "a")) for _ in range(4)]
+    await gate.wait_for(1)
+    tasks.append(asyncio.create_task(serve(Caller(subject="one", tenant="b"), "b")))
+    await gate.wait_for(1)
+    assert gate.order == ["a", "b"]
+    gate.open()
+    await asyncio.gather(*tasks)
 
 
 async def test_what_is_cancelled_before_its_turn_is_never_done() -> None:

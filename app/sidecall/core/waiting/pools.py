@@ -13,13 +13,12 @@ from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 from sidecall.core.waiting.turns import CallerKey, Turns
+from sidecall.core.waiting.whose import NOBODY, find_caller
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 _Job = tuple[Callable[[], Any], "Future[Any]"]
-#: Of work that is not done for one caller alone.
-NOBODY: CallerKey = ("", "")
 
 
 class Pool:
@@ -38,8 +37,11 @@ class Pool:
         self._running: Counter[CallerKey] = Counter()
 
     async def run(self, function: Callable[P, T], /, *args: P.args, **options: P.kwargs) -> T:
-        """Call a function in a thread, with the context variables that are seen here; it has a turn of its own."""
-        return await self.run_for(NOBODY, function, *args, **options)
+        """Call a function in a thread, with the context variables that are seen here.
+
+        It is work for the caller of the call that is carried out here; outside of calls it has turns of its own.
+        """
+        return await self.run_for(find_caller(), function, *args, **options)
 
     async def run_for(self, caller: CallerKey, function: Callable[P, T], /, *args: P.args, **options: P.kwargs) -> T:
         """Call a function in a thread when it is the caller's turn; one that is cancelled before is not called."""
