@@ -243,6 +243,24 @@ def test_who_is_refused_has_the_answer_although_the_request_still_comes(start_se
     assert answers == [b"HTTP/1.1 503 Service Unavailable"] * 300
 
 
+def test_many_who_are_refused_at_once_have_their_answers(start_server: Serve) -> None:
+    """Although each sends its request only later, and some never close."""
+    server = start_server(SIDECALL_MAX_CONNECTIONS="1")
+    request = POST + b"Content-Length: 2\r\n\r\n"
+
+    with connection(server) as kept, ExitStack() as stack:
+        kept.sendall(GET + b"\r\n")
+        kept.recv(65536)
+        _idle = [stack.enter_context(connection(server)) for _ in range(100)]
+        refused = [stack.enter_context(connection(server)) for _ in range(200)]
+        for part in (request, b"{}"):
+            for sock in refused:
+                sock.sendall(part)
+        answers = [read_answer(sock)[0].partition(b"\r\n")[0] for sock in refused]
+
+    assert answers == [b"HTTP/1.1 503 Service Unavailable"] * 200
+
+
 def test_when_no_file_can_be_opened_the_log_says_so(start_server: Serve, tmp_path: Path) -> None:
     """Once in a while, not for each connection that is lost."""
     (tmp_path / "mine.py").write_text(TOOLS)

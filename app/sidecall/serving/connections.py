@@ -15,7 +15,7 @@ from uvicorn.server import ServerState
 
 from sidecall.lifecycle import Lifecycle, Patience
 from sidecall.serving.lingering import Lingering
-from sidecall.serving.open_files import are_exhausted
+from sidecall.serving.open_files import are_exhausted, room_beyond
 from sidecall.serving.reading import RequestReader
 from sidecall.serving.refusals import (
     BODY_LATE,
@@ -41,10 +41,6 @@ _Wanted = Literal["headers", "a body", "a request", "a reader", "an end", "nothi
 _Sight = tuple[_Wanted, Any, int]
 
 
-# Connections that are refused at once and still taken from until their clients have the answer.
-_MOST_TURNED_AWAY = 16
-
-
 class Connections(ServerState):
     """What the connections of a server share; it looks after those that keep it waiting."""
 
@@ -67,7 +63,9 @@ class Connections(ServerState):
         self.max_connections = max_connections
         self.late = 0
         self.refused = 0
-        self.turned_away = 0
+        # Refused at once and still taken from until their clients have the answer, the oldest first.
+        self.turned_away: dict[Connection, None] = {}
+        self.most_turned_away = room_beyond(max_connections)
         self.unreadable = 0
         self.crowded_out = 0
         self._quiet_until = 0.0
@@ -110,7 +108,7 @@ class Connections(ServerState):
 class Connection(RequestReader):
     """Serve one client, within bounds."""
 
-    __slots__ = ("_is_leaving", "_is_turned_away", "_seen", "_shared", "_slow", "since")
+    __slots__ = ("_is_leaving", "_seen", "_shared", "_slow", "since")
 
     def __init__(
         self,
@@ -124,32 +122,31 @@ class Connection(RequestReader):
         self._seen: _Sight = ("nothing", None, 0)
         self.since = 0.0
         self._is_leaving = False
-        self._is_turned_away = False
         self._slow: Any = None  # what was being answered at the last look, if requests waited behind it
 
     def connection_made(self, transport: BaseTransport) -> None:
         """Take the connection, unless there are too many."""
         super().connection_made(transport)
-        if len(self.connections) - self._shared.turned_away > self._shared.max_connections:
+        if len(self.connections) - len(self._shared.turned_away) > self._shared.max_connections:
             self._shared.refused += 1
             self._turn_away()
 
     def _turn_away(self) -> None:
         """Refuse the connection; its client has the answer also where it sends its request meanwhile."""
         self.refuse(FULL)
-        if self._shared.turned_away < _MOST_TURNED_AWAY:
-            self._is_turned_away = True
-            self._shared.turned_away += 1
-            self.leave()
-        else:
-            self.transport.close()  # There are others who need the room.
+        others = self._shared.turned_away
+        if len(others) >= self._shared.most_turned_away:
+            oldest = next(iter(others))
+            del others[oldest]
+            oldest.transport.close()  # Its client has had the most time.
+        others[self] = None
+        self.leave()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Let what runs for a client that has gone know of it."""
         if self._running is not None and not self._running.response_complete:
             disconnect(self._running)
-        if self._is_turned_away:
-            self._shared.turned_away -= 1
+        self._shared.turned_away.pop(self, None)
         self._leave_room()
         self._forget_ahead()
         super().connection_lost(exc)

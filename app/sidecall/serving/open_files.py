@@ -12,6 +12,9 @@ logger = logging.getLogger("sidecall")
 
 # What tools, logs and libraries open beside the connections.
 RESERVE = 256
+# Connections beyond the most, which are refused and still taken from until their clients have the answer.
+_MOST_TURNED_AWAY = 256
+_LEAST_TURNED_AWAY = 16
 # What loading a part of the server takes when it is first needed.
 _TO_LOAD = 8
 
@@ -21,7 +24,7 @@ def room_for(connections: int) -> int:
     if sys.platform == "win32":
         return connections
     wanted = connections + RESERVE
-    limit = _raise_limit(wanted)
+    limit = _raise_limit(wanted + _MOST_TURNED_AWAY)
     if limit >= wanted:
         return connections
     fitting = max(limit - RESERVE, limit // 2 - _TO_LOAD, 1)
@@ -33,6 +36,15 @@ def room_for(connections: int) -> int:
         connections,
     )
     return fitting
+
+
+def room_beyond(connections: int) -> int:
+    """Return how many more may be open for as long as their clients read that they are refused."""
+    if sys.platform == "win32":
+        return _LEAST_TURNED_AWAY
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    left = _MOST_TURNED_AWAY if limit == resource.RLIM_INFINITY else limit - RESERVE - connections
+    return max(_LEAST_TURNED_AWAY, min(_MOST_TURNED_AWAY, left))
 
 
 def _raise_limit(wanted: int) -> int:
