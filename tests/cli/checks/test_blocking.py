@@ -238,3 +238,29 @@ class Fetch(BaseTool):
 fetch = Fetch()
 """
     assert _check(code) == [("requests.get", "Fetch._fetch")]
+
+
+@pytest.mark.parametrize(
+    ("option", "named"),
+    [
+        ("tool_input_guardrails=[judge]", "tool_input_guardrails"),
+        ("tool_output_guardrails=[tool_output_guardrail(judge)]", "tool_output_guardrails"),
+        ("requires_approval=judge", "requires_approval"),
+        ("is_enabled=judge", "is_enabled"),
+        ("handle_tool_error=judge", "handle_tool_error"),
+        ("handle_validation_error=judge", "handle_validation_error"),
+        ("failure_error_function=judge", "failure_error_function"),
+        ("timeout_error_function=judge", "timeout_error_function"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["def one", "async def one"])
+def test_what_stands_around_a_tool_is_looked_at(option: str, named: str, kind: str) -> None:
+    """It runs on the event loop wherever the tool does."""
+    judge = (
+        "\nfrom sidecall import tool_output_guardrail\n\ndef judge(*asked):\n    return requests.get('http://x')\n\n"
+    )
+    Path("tools").mkdir()
+    Path("tools/one.py").write_text(_TOP + judge + _tool("return x", f"@tool({option})\n{kind}(x: str) -> Any"))
+
+    (warned,) = re.findall(r"its `(\w+)` calls `requests.get` on the", CliRunner().invoke(cli, ["check"]).output)
+    assert warned == named

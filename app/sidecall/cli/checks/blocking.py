@@ -1,4 +1,4 @@
-"""Find calls in async tools that hold up the event loop until they return, such as `time.sleep`."""
+"""Find calls that hold up the event loop until they return, such as `time.sleep`, in what it runs of tools."""
 
 import ast
 import inspect
@@ -22,16 +22,44 @@ _MOST_DEEP = 5
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LAMBDA = "<lambda>"
+# Options that are functions, and run on the event loop where they are not async either.
+_FUNCTIONS = (
+    "is_enabled",
+    "requires_approval",
+    "handle_tool_error",
+    "handle_validation_error",
+    "failure_error_function",
+    "timeout_error_function",
+)
 _FOREIGN = frozenset(("site-packages", "dist-packages", "sidecall"))
+_OURS = "sidecall."
 _STANDARD = sysconfig.get_path("stdlib")
 
 
 def find_blocking(tools: Iterable[CompiledTool]) -> Iterator[Finding]:
-    """Warn of each such call of tools that run on the event loop, also in functions of the author's that they call."""
+    """Warn of each such call of what runs on the event loop, also in functions of the author's that it calls.
+
+    Those are the functions of tools, unless they run elsewhere, and what their options have.
+    """
     for tool in tools:
+        remedy = "or make it async and await that"
+        for option, function in _list_beside(tool):
+            for text in dict.fromkeys(_Search(remedy).look_into(function)):
+                yield Finding(tool.name, "warning", f"its `{option}` {text}")
         if tool.executor == "inline" and tool.options.command is None:
-            for text in dict.fromkeys(_Search().look_into(tool.function)):
+            for text in dict.fromkeys(_Search('or executor="thread"').look_into(tool.function)):
                 yield Finding(tool.name, "warning", text)
+
+
+def _list_beside(tool: CompiledTool) -> Iterator[tuple[str, Any]]:
+    """List what options of a tool have of the author's that the event loop runs, whatever runs the tool."""
+    for name in _FUNCTIONS:
+        value = getattr(tool.options, name)
+        if callable(value):
+            yield name, value
+    for name in ("tool_input_guardrails", "tool_output_guardrails"):
+        for guardrail in getattr(tool.options, name):
+            yield name, guardrail.guardrail_function
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +72,10 @@ class _Source:
 
 
 class _Search:
-    """One look through a tool's function and those that it calls."""
+    """One look through a function and those that it calls; `remedy` is what helps beside another call."""
 
-    def __init__(self) -> None:
+    def __init__(self, remedy: str) -> None:
+        self._remedy = remedy
         self._seen: set[object] = set()
 
     def look_into(self, function: Any, path: tuple[str, ...] = (), own: Any = None) -> Iterator[str]:
@@ -95,7 +124,7 @@ class _Search:
             through = f", in `{' > '.join(path)}`" if path else ""
             yield (
                 f"calls `{shown}` on the event loop (line {line}{through}), which holds up every caller until"
-                f' it returns, past its deadline: use {advice}, or executor="thread"'
+                f" it returns, past its deadline: use {advice}, {self._remedy}"
             )
         elif reference is not None and reference.callee is not None:
             yield from self.look_into(reference.callee, (*path, reference.names[0]), reference.owner)
@@ -154,9 +183,19 @@ def _find_plain(function: Any) -> tuple[Any, FunctionType | None]:
         function = getattr(function, "__func__", function)
         if isinstance(function, FunctionType) and _is_authors(function):
             return own, function
-        function = function.func if isinstance(function, partial) else getattr(function, "__wrapped__", None)
+        function = _find_wrapped(function)
         if function is None:
             return own, None
+
+
+def _find_wrapped(function: Any) -> Any:
+    if isinstance(function, partial):
+        return function.func
+    inner = getattr(function, "__wrapped__", None)
+    # What options are made ready with has the author's function among its variables.
+    if inner is None and isinstance(function, FunctionType) and function.__module__.startswith(_OURS):
+        return next(filter(callable, inspect.getclosurevars(function).nonlocals.values()), None)
+    return inner
 
 
 def _is_authors(function: FunctionType) -> bool:
