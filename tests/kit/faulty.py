@@ -1,5 +1,6 @@
 """A database that breaks off when a test says so."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -65,3 +66,19 @@ def _break_off(times: Counter[str], statement: str) -> None:
     if times[statement] > 0:
         times[statement] -= 1
         raise StoreUnavailable
+
+
+class SlowDatabase(FaultyDatabase):
+    """Another database, whose reads with a text among their values never end."""
+
+    def __init__(self, database: Database, text: str) -> None:
+        super().__init__(database)
+        self._text = text
+        self.begun = 0
+
+    async def read(self, statement: str, *values: Any, where: str = "") -> list[Row]:
+        """Read, or wait until it is given up."""
+        if self._text in values:
+            self.begun += 1
+            await asyncio.Event().wait()
+        return await super().read(statement, *values, where=where)

@@ -1,5 +1,6 @@
 """A page of calls ends where it becomes large, and what is long is read only for it."""
 
+import asyncio
 import tracemalloc
 from datetime import UTC, datetime
 
@@ -11,6 +12,8 @@ from sidecall.core.json_text import quote_text
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.record import CallRecord
 from sidecall.ledger.sql.calls import SqlCalls
+from sidecall.ledger.sql.database import LONG_READS
+from tests.kit.faulty import SlowDatabase
 from tests.kit.ledgers import Place
 
 HALF = 600_000
@@ -44,6 +47,21 @@ async def read_pages(calls: SqlCalls, limit: int, *, is_whole: bool) -> list[lis
             ]
         )
     return pages
+
+
+async def test_one_tenants_slow_lists_hold_up_no_others(ledger: Place) -> None:
+    """They take half of the places, of which each database has fewer than connections that read."""
+    database = SlowDatabase(await ledger.open_database(), "slow")
+    calls = SqlCalls(database)
+    await keep(calls, "1")
+    slow = [asyncio.create_task(calls.list(CallFilter("slow"))) for _ in range(50)]
+    await asyncio.sleep(0)
+
+    assert [call.id for call in (await calls.list(CallFilter("default"))).calls] == ["1"]
+    assert database.begun == LONG_READS[database.dialect] // 2
+    for task in slow:
+        task.cancel()
+    await asyncio.wait(slow)
 
 
 async def test_a_page_with_answers_ends_where_it_is_large(calls: SqlCalls) -> None:

@@ -1,12 +1,16 @@
 """Files are put into stores and found there, by their own tenant alone, wherever they are kept."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from sidecall.core.run.file_errors import InvalidFile, TooManyFiles, UnknownFile, UnknownVectorStore
-from sidecall.vector_stores.kept import Choice, Cut
+from sidecall.ledger.opening import open_file_store
+from sidecall.ledger.sql.database import LONG_READS
+from sidecall.vector_stores.kept import Choice, Cut, ShelfBounds
 from sidecall.vector_stores.stores import VectorStores
+from tests.kit.faulty import SlowDatabase
 
 HERONS = b"# Herons\n\nGrey herons fish in shallow water.\n"
 OWLS = b"Owls hunt at night. They do not fish."
@@ -176,3 +180,22 @@ async def test_no_query_is_syntax(stores: VectorStores, query: str) -> None:
 
     await stores.search("one", [query, f"{query} owls"], 10)
     assert len(await stores.search("one", [f"owls {query} owls"], 10)) == 1
+
+
+async def test_one_tenants_slow_searches_hold_up_no_others(store_url: str) -> None:
+    """They take half of the places, of which each database has fewer than connections that read."""
+    database = SlowDatabase(open_file_store(store_url), "slow")
+    stores = VectorStores(database, ShelfBounds())
+    await stores.open()
+    file = await stores.files.put("quick", "a.txt", "user_data", b"tea")
+    store = await stores.create("quick", "", {})
+    await stores.add("quick", store.id, file.id, {})
+    slow = [asyncio.create_task(stores.search("slow", ["tea"], 5)) for _ in range(50)]
+    await asyncio.sleep(0)
+
+    assert [it.text for it in await stores.search("quick", ["tea"], 5)] == ["tea"]
+    assert database.begun == LONG_READS[database.dialect] // 2
+    for task in slow:
+        task.cancel()
+    await asyncio.wait(slow)
+    await stores.close()

@@ -11,7 +11,7 @@ from sidecall.dataclasses import dataclass
 from sidecall.indexing.filters import write_filter
 from sidecall.indexing.ranking import find_nearest_vectors, fuse, spread, to_share
 from sidecall.indexing.words import list_query_words, write_words
-from sidecall.ledger.sql.database import Database, Dialect
+from sidecall.ledger.sql.database import LONG_READS, Database
 from sidecall.vector_stores.adding import make_mark
 from sidecall.vector_stores.embedding import EmbeddingFailed, Embeddings
 
@@ -20,8 +20,6 @@ _MORE = 3
 # Vectors that are read at once, and that are looked at in all.
 _PAGE = 2000
 MOST_VECTORS = 50_000
-# Searches at once. Each database has more connections that read, so that they hold up nothing but each other.
-_AT_ONCE: Mapping[Dialect, int] = {"sqlite": 4, "postgres": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ class PassageFinder:
     def __init__(self, database: Database, embeddings: Embeddings | None = None) -> None:
         self.database = database
         self.embeddings = embeddings
-        self._shares = Shares(_AT_ONCE[database.dialect])
+        self._shares = Shares(LONG_READS[database.dialect])
 
     async def find(
         self,

@@ -132,10 +132,10 @@ class _Search:
 
 def _advise(reference: Reference | None) -> tuple[str, str] | None:
     """Return how a function that blocks is called, and what to use in its place."""
-    for name in () if reference is None else reference.names:
-        if (advice := find_advice(reference.top, name)) is not None:
-            return reference.shown, advice
-    return None
+    if reference is None:
+        return None
+    advice = next((it for name in reference.names if (it := find_advice(reference.top, name)) is not None), None)
+    return None if advice is None else (reference.shown, advice)
 
 
 def _advise_member(function: ast.expr, names: Namespace) -> tuple[str, str] | None:

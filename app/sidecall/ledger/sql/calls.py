@@ -16,7 +16,8 @@ from sidecall.core.calls.places import EndedCalls
 from sidecall.core.json_text import quote_text
 from sidecall.core.record import CallRecord
 from sidecall.core.results.values import read_stored
-from sidecall.ledger.sql.database import Database, Row
+from sidecall.core.waiting.shares import Shares
+from sidecall.ledger.sql.database import LONG_READS, Database, Row
 from sidecall.ledger.sql.kept_calls import CallBounds, KeptCalls
 from sidecall.ledger.sql.listing import read_page
 
@@ -38,6 +39,8 @@ class SqlCalls:
         self._clock = clock
         self._kept = KeptCalls(database, bounds, clock)
         self.kept: EndedCalls = self._kept
+        # Of many calls, finding those that somebody wants may take long.
+        self._shares = Shares(LONG_READS[database.dialect], most_waiting=1000)
 
     async def accept(self, call: CallRecord, acceptance: Acceptance) -> AcceptedCall | None:
         """Remember a call that is begun or queued; None where one with its key is remembered already.
@@ -131,7 +134,8 @@ class SqlCalls:
         self, wanted: CallFilter, limit: int = 100, cursor: str | None = None, *, is_whole: bool = False
     ) -> CallPage:
         """List calls, newest first, no more than `limit`, and fewer where they are large, with or without answers."""
-        page = await read_page(self._database, wanted, limit, cursor, is_whole=is_whole)
+        async with self._shares.take((wanted.tenant, "")):
+            page = await read_page(self._database, wanted, limit, cursor, is_whole=is_whole)
         return CallPage([to_entry(row) for row in page.rows], page.cursor)
 
     async def release(self, call_id: str, attempt: int) -> bool:

@@ -1,11 +1,13 @@
 """A database as the ledger uses it: named statements, written durably and many at once."""
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 Dialect = Literal["sqlite", "postgres"]
 # Texts, bytes, numbers and None; times are seconds since 1970.
 Row = tuple[Any, ...]
+# So many reads that callers can make long at once; each database has more connections that read, for all others.
+LONG_READS: Mapping[Dialect, int] = {"sqlite": 4, "postgres": 2}
 
 
 class Database(Protocol):
