@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 import socket
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -277,3 +279,35 @@ def test_when_no_file_can_be_opened_the_log_says_so(start_server: Serve, tmp_pat
     assert alive.status_code == 200
     assert server.stop() == 0
     assert server.log.count("no more files can be opened") == 1
+
+
+@pytest.mark.parametrize("path", [b"/tool_calls", b"/tool_calls/batch", b"/approvals/some"])
+@pytest.mark.parametrize(
+    ("rest", "counted"),
+    [
+        (b"Content-Length: 10\r\n\r\n{", {("none", "408"): 1}),
+        (b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n", {("none", "400"): 1}),
+        (None, {}),
+    ],
+    ids=["a body that does not come", "a chunk that is none", "a client who hangs up"],
+)
+def test_a_request_that_breaks_off_is_counted_once_at_most(
+    impatient: Server, path: bytes, rest: bytes | None, counted: dict[tuple[str, str], int]
+) -> None:
+    """By who answers it; nobody hears an answer of the other."""
+    before = count_requests(impatient)
+    head = b"POST %b HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" % path
+    with connection(impatient) as sock:
+        sock.sendall(head + (b"Content-Length: 10\r\n\r\n{" if rest is None else rest))
+        if rest is not None:
+            read_answer(sock)
+
+    httpx.get(f"{impatient.url}/tools")  # Behind it.
+    assert count_requests(impatient) - before == Counter({("/tools", "200"): 1, **counted})
+
+
+def count_requests(server: Server) -> Counter[tuple[str, str]]:
+    """Return how many requests a server has counted, by route and status, but for those that ask for it."""
+    text = httpx.get(f"{server.url}/metrics").text
+    found = re.findall(r'sidecall_requests_total{route="([^"]*)",status="(\d+)"} (\d+)', text)
+    return Counter({(route, status): int(number) for route, status, number in found if route != "/metrics"})

@@ -82,6 +82,8 @@ logger = logging.getLogger("sidecall")
 
 # Where it stands in the scope of an answer that is a problem: what its `type` ends with, and its `detail`.
 PROBLEM = "sidecall.problem"
+# Stands in the scope of an answer that nobody hears.
+UNHEARD = "sidecall.unheard"
 MEDIA_TYPE = "application/problem+json"
 
 # An error that is not listed has the status of the nearest of its parents that is.
@@ -287,8 +289,9 @@ async def _answer_passing(request: Request, error: Exception) -> Response:
     return await _answer_request_error(request, known)
 
 
-async def _answer_nobody(_request: Request, _error: Exception) -> Response:
+async def _answer_nobody(request: Request, _error: Exception) -> Response:
     """Answer nobody: the client hung up in the middle of its body, which is no defect of ours."""
+    request.scope[UNHEARD] = True
     return Response(status_code=400)
 
 

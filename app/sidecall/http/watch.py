@@ -9,7 +9,7 @@ from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sidecall.auth.middleware import caller_of, path_of
-from sidecall.http.problems import PROBLEM
+from sidecall.http.problems import PROBLEM, UNHEARD
 from sidecall.telemetry.requests import NO_ROUTE, AnsweredRequest, RequestTally
 
 # Where it stands in the scope when the request came, where that is logged.
@@ -75,7 +75,7 @@ class RequestWatch:
         """Return what sends an answer on and notes its status."""
 
         def send_on(message: Message) -> Awaitable[None]:
-            if message["type"] == "http.response.start":
+            if message["type"] == "http.response.start" and UNHEARD not in scope:
                 self.note(scope, message["status"])
             return send(message)
 
