@@ -1,6 +1,7 @@
 """A file is put into a store while others work on the same, which is answered with what is so."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.run.file_errors import FileBusy, TooManyFiles, UnknownFile, UnknownVectorStore
+from sidecall.core.waiting.pools import PDFS
 from sidecall.ledger.opening import open_file_store
 from sidecall.ledger.sql.database import Row
 from sidecall.vector_stores.kept import Cut, ShelfBounds
@@ -147,3 +149,24 @@ async def test_where_there_is_no_room_that_is_said(stores: VectorStores) -> None
     with pytest.raises(TooManyFiles):
         await stores.add("one", store, large.id, {})
     assert (await stores.add("one", store, file, {})).status == "completed"
+
+
+async def test_texts_do_not_wait_for_pdf(store_url: str) -> None:
+    """Which two tenants may read for twenty seconds each; another PDF waits."""
+    stores = VectorStores(open_file_store(store_url), ShelfBounds())
+    await stores.open()
+    store = await stores.create("one", "", {})
+    texts = [
+        await stores.files.put("one", name, "user_data", body) for name, body in (("a.txt", b"tea"), ("b", b"%PDF-"))
+    ]
+    end = threading.Event()
+    slow = [asyncio.create_task(PDFS.run_for((tenant, ""), end.wait)) for tenant in ("two", "three")]
+    await asyncio.sleep(0)
+
+    other = asyncio.create_task(stores.add("one", store.id, texts[1].id, {}))
+    assert (await stores.add("one", store.id, texts[0].id, {})).status == "completed"
+    assert not other.done()
+    end.set()
+    await asyncio.gather(*slow)
+    assert (await other).status == "failed"
+    await stores.close()

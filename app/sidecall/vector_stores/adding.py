@@ -11,7 +11,7 @@ from functools import partial
 
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.run.file_errors import FileBusy, TooManyFiles, UnknownFile, UnknownVectorStore
-from sidecall.core.waiting.pools import PASSAGES
+from sidecall.core.waiting.pools import PASSAGES, PDFS
 from sidecall.dataclasses import dataclass
 from sidecall.indexing.cutting import cut_text
 from sidecall.indexing.filters import Attribute, list_attributes
@@ -21,7 +21,7 @@ from sidecall.ledger.sql.database import Database, Row
 from sidecall.vector_stores.embedding import Embeddings
 from sidecall.vector_stores.files import SentFiles, word_bounds
 from sidecall.vector_stores.kept import Cut, Member, MemberStatus, ShelfBounds
-from sidecall.vector_stores.reading.texts import read_text
+from sidecall.vector_stores.reading.texts import is_pdf, read_text
 from sidecall.vector_stores.reading.unreadable import UnreadableFile
 
 # Seconds after which what another server puts into a store is not waited for.
@@ -78,7 +78,9 @@ class Adding:
         body = await self.files.read(tenant, wanted.file)
         number = secrets.randbits(62)
         try:
-            pieces = await PASSAGES.run_for((tenant, ""), _cut, found.name, body, wanted.cut)
+            # Each kind of reading has its own threads, so that texts do not wait for PDF.
+            text = await (PDFS if is_pdf(body) else PASSAGES).run_for((tenant, ""), read_text, found.name, body)
+            pieces = await PASSAGES.run_for((tenant, ""), _cut, text, wanted.cut)
             vectors = await self._embed(pieces)
         except UnreadableFile as error:
             return await self._take_place(tenant, number, self._make(wanted, 0, error))
@@ -181,5 +183,5 @@ def write_rows(number: int, name: str, mark: str, pieces: Sequence[tuple[str, by
     return [(number, text, *write_piece_words(strip_ending(name), text, mark), vector) for text, vector in pieces]
 
 
-def _cut(name: str, body: bytes, cut: Cut) -> list[str]:
-    return cut_text(_UNKEPT.sub("", read_text(name, body)), cut.piece, cut.overlap)
+def _cut(text: str, cut: Cut) -> list[str]:
+    return cut_text(_UNKEPT.sub("", text), cut.piece, cut.overlap)

@@ -125,6 +125,8 @@ CLEARING = Pool("clearing", 4)
 FOLDER_SEARCH = Pool("folder-search", 8)
 #: Files that are cut into passages, and passages that are compared.
 PASSAGES = Pool("passages", 4)
+#: PDF that is read, each in a process with memory of its own.
+PDFS = Pool("pdf", 2)
 #: Tools that are looked for by words.
 TOOL_SEARCH = Pool("tool-search", 2)
 #: Listings of tools and documents of OpenAPI that are written.

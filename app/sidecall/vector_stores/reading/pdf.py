@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import threading
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,7 +12,6 @@ MEMORY_MB = 512
 MOST_PAGES = 2000
 # Bytes of text, with which it stops.
 MOST_BYTES = 32 * 1024 * 1024
-_AT_ONCE = threading.BoundedSemaphore(2)
 _PROGRAM = Path(__file__).with_name("pdf_program.py")
 # What the program ends with when it can say what is wrong.
 _SAID = 3
@@ -29,19 +27,18 @@ def read_pdf(body: bytes, seconds: float = SECONDS, memory_mb: int = MEMORY_MB) 
         raise UnreadableFile("This server reads no PDF: pip install 'sidecall[pdf]'", "unsupported_file")
     # Without the server's environment, in which there are secrets, and its working folder.
     command = [sys.executable, "-I", str(_PROGRAM), str(memory_mb), str(int(seconds) + 1), str(MOST_PAGES)]
-    with _AT_ONCE:
-        try:
-            ended = subprocess.run(  # noqa: S603  our own program
-                [*command, str(MOST_BYTES)],
-                input=body,
-                capture_output=True,
-                timeout=seconds,
-                env={},
-                cwd="/",
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise UnreadableFile(f"The PDF takes more than {seconds:g} seconds to be read.") from None
+    try:
+        ended = subprocess.run(  # noqa: S603  our own program
+            [*command, str(MOST_BYTES)],
+            input=body,
+            capture_output=True,
+            timeout=seconds,
+            env={},
+            cwd="/",
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise UnreadableFile(f"The PDF takes more than {seconds:g} seconds to be read.") from None
     if ended.returncode == _SAID:
         raise UnreadableFile(f"The PDF cannot be read: {_say(ended.stdout)}.")
     if ended.returncode:

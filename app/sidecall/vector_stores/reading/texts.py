@@ -13,13 +13,18 @@ _PDF = b"%PDF-"
 _EARLY = 1024
 
 
+def is_pdf(body: bytes) -> bool:
+    """Return whether a file says that it is a PDF, which takes long to read."""
+    return _PDF in body[:_EARLY]
+
+
 def read_text(name: str, body: bytes) -> str:
     """Return the text of a file; that of a PDF is read in a process of its own, which may take seconds.
 
     Raises:
         UnreadableFile: There is none in it, or nobody can read it here.
     """
-    text = read_pdf(body) if _PDF in body[:_EARLY] else _decode(name, body)
+    text = read_pdf(body) if is_pdf(body) else _decode(name, body)
     if len(text) > MOST_CHARACTERS:
         raise UnreadableFile(f"The file has more than {MOST_CHARACTERS:,} characters. Cut it into several.")
     if not text.strip():
