@@ -264,3 +264,20 @@ def test_what_stands_around_a_tool_is_looked_at(option: str, named: str, kind: s
 
     (warned,) = re.findall(r"its `(\w+)` calls `requests.get` on the", CliRunner().invoke(cli, ["check"]).output)
     assert warned == named
+
+
+def test_an_object_that_has_every_attribute_is_let_be() -> None:
+    """As proxies have."""
+    proxy = """
+class Proxy:
+    def __getattr__(self, name):
+        return self
+
+    def __call__(self, *asked):
+        return True
+
+PROXY = Proxy()
+
+"""
+    code = proxy + _tool("return PROXY.ask(x)", "@tool(is_enabled=PROXY)\nasync def one(x: str) -> Any")
+    assert _check(code) == []

@@ -21,6 +21,8 @@ from sidecall.schema.lint import Finding
 _MOST_DEEP = 5
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef)
+# Decorators, each around the next.
+_MOST_WRAPPED = 20
 _LAMBDA = "<lambda>"
 # Options that are functions, and run on the event loop where they are not async either.
 _FUNCTIONS = (
@@ -178,14 +180,14 @@ def _find_plain(function: Any) -> tuple[Any, FunctionType | None]:
 
     What others wrap around a function is looked through; what the author wraps around it is code of theirs that runs.
     """
-    while True:
+    own = None
+    for _ in range(_MOST_WRAPPED):  # An object may say of any attribute that it has it.
         own = getattr(function, "__self__", None)
         function = getattr(function, "__func__", function)
         if isinstance(function, FunctionType) and _is_authors(function):
             return own, function
         function = _find_wrapped(function)
-        if function is None:
-            return own, None
+    return own, None
 
 
 def _find_wrapped(function: Any) -> Any:
