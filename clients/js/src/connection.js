@@ -27,7 +27,9 @@ const NOT_REACHED = new Set([
   "ConnectionRefused",
   "FailedToOpenSocket",
 ]);
-const OF_DENO = /client error \(Connect\)|tcp connect error/;
+const OF_DENO = /client error \(Connect\): (?:tcp connect|dns) error/;
+// What says how a request is meant, and nothing of who sends it.
+const MEANT = new Set(["accept", "content-type", "idempotency-key", "if-none-match", "prefer"]);
 const MOST_HOPS = 5;
 // What a server's own answer that the time is over may take on its way.
 const GRACE = 2;
@@ -108,9 +110,9 @@ export class Connection {
       if (response.type === "opaqueredirect") return this.#fetch(place, { ...request, redirect: "follow" }, isSafe);
       if (![301, 302, 303, 307, 308].includes(response.status)) return response;
       const next = response.status >= 307 ? findNext(response, place) : undefined;
-      const keepsOrigin = next?.origin === new URL(place).origin || !hasProof(request.headers);
+      const mayFollow = next?.origin === new URL(place).origin || !namesSender(request.headers);
       await response.body?.cancel();
-      if (next === undefined || hops >= MOST_HOPS || !keepsOrigin) {
+      if (next === undefined || hops >= MOST_HOPS || !mayFollow) {
         throw makeMisplaced(response, place, path);
       }
       place = next.href;
@@ -132,14 +134,16 @@ export class Connection {
 
 function findNext(response, place) {
   try {
-    return new URL(response.headers.get("Location"), place);
+    const next = new URL(response.headers.get("Location"), place);
+    return /^https?:$/.test(next.protocol) ? next : undefined;
   } catch {
     return undefined;
   }
 }
 
-function hasProof(headers) {
-  return Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+/** Return whether headers hold credentials, which may be in any of the program's own. */
+function namesSender(headers) {
+  return Object.keys(headers).some((name) => !MEANT.has(name.toLowerCase()));
 }
 
 function isNotBegun(error) {
