@@ -247,6 +247,20 @@ test("a proxy's words are kept, whatever form they have", async () => {
   }
 });
 
+test("what another service tells as an event is shown", async () => {
+  for (const [name, data, Kind, detail] of [
+    ["error", { message: "no healthy upstream" }, ServerBusy, '{"message":"no healthy upstream"}'],
+    ["error", { status: "failed", retry_after: "soon" }, ServerBusy, '{"status":"failed","retry_after":"soon"}'],
+    ["problem", { status: 500, detail: "in words" }, ServerFailed, "in words"],
+  ]) {
+    await withServer([tell([[name, data]])], async (url) => {
+      const error = await drain(new Sidecall(url, { retries: 0 }).stream("double")).catch((it) => it);
+      assert.ok(error instanceof Kind, `${error}`);
+      assert.deepEqual([error.detail, error.retryAfter], [detail, undefined]);
+    });
+  }
+});
+
 test("Retry-After is heeded as a number and as a date", async () => {
   const busy = (wait) => say(503, { type: "urn:sidecall:problem:overloaded", title: "No." }, { "Retry-After": wait });
   const inSeconds = (seconds) => new Date(Date.now() + seconds * 1000).toUTCString();
