@@ -84,16 +84,17 @@ export class Connection {
     return wanted === undefined ? Math.min(0.25 * 2 ** attempt * spread, this.longestWait) : wanted + 0.1 * spread;
   }
 
-  async #prove() {
+  async #prove(signal) {
     const { credential } = this;
-    const proof = typeof credential === "function" ? requireCredential(await credential()) : credential;
+    const isAsked = typeof credential === "function";
+    const proof = isAsked ? requireCredential(await awaitUnlessAborted(credential(), signal)) : credential;
     return proof ? { Authorization: `Bearer ${proof}` } : {};
   }
 
   async #attempt(method, path, { params = [], headers = {}, body, isSafe = false, signal }) {
     const query = params.length > 0 ? `${path.includes("?") ? "&" : "?"}${new URLSearchParams(params)}` : "";
     const own = body === undefined ? {} : { "Content-Type": "application/json" };
-    const proved = { ...this.headers, ...(await this.#prove()), ...own, ...headers };
+    const proved = { ...this.headers, ...(await this.#prove(signal)), ...own, ...headers };
     const request = { method, body, headers: proved, signal, redirect: "manual" };
     const response = await this.#follow(`${this.url}${path}${query}`, path.split("?")[0], request, isSafe);
     if (response.ok || response.status === 304) return response;
@@ -181,6 +182,22 @@ export function startLimit({ timeout, signal }) {
     signal?.removeEventListener("abort", stop);
   };
   return { signal: control.signal, end };
+}
+
+/** Wait for what comes of the program's own work, or until a signal says that nobody wants it any more. */
+export async function awaitUnlessAborted(work, signal) {
+  if (!signal) return work;
+  signal.throwIfAborted();
+  let stop;
+  const aborted = new Promise((_resolve, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
 }
 
 /** Wait for so many seconds, or until a signal says that nobody wants to any more. */
