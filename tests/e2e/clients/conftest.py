@@ -73,9 +73,9 @@ def wide(start_server: Serve) -> Server:
 def find_clients(kind: str) -> Path:
     """Return the folder with clients of a kind, which CI has fetched before; skip where no registry gives them."""
     fetch = [ROOT / "scripts/install-clients", kind]
-    done = subprocess.run(
-        fetch, env={**os.environ, "PYTHON": sys.executable}, capture_output=True, text=True, timeout=900, check=False
-    )
+    # It tries twice, in less time than a test has.
+    settings = {**os.environ, "PYTHON": sys.executable, "PATIENCE": "100"}
+    done = subprocess.run(fetch, env=settings, capture_output=True, text=True, timeout=900, check=False)
     if done.returncode:
         pytest.skip(done.stdout + done.stderr)
     return CACHE / kind
