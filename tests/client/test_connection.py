@@ -46,6 +46,16 @@ def test_silence_is_borne_as_long_as_the_server_has_time(
     assert request.extensions["timeout"]["read"] == expected
 
 
+@pytest.mark.parametrize(
+    ("usual", "limit", "expected"), [(5.0, 30.0, (30.0, 10.0)), (600.0, 3.0, (3.0, 3.0)), (None, 30.0, (30.0, 10.0))]
+)
+def test_the_time_of_a_call_comes_before_that_of_all(usual: Any, limit: float, expected: tuple[float, float]) -> None:
+    """For its answer; a connection has no more time than any other."""
+    timeout = write({"timeout": usual}, Sending("POST", "/tool_calls", limit=limit)).extensions["timeout"]
+
+    assert (timeout["read"], timeout["connect"]) == expected
+
+
 def test_each_call_may_have_a_key_of_its_own() -> None:
     """Then it may be sent again."""
     plain, keyed = make_operations({}), make_operations({"makes_keys": True, "retries": 1, "longest_wait": 3.0})

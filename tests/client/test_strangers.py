@@ -1,6 +1,8 @@
 """What is no answer of a Sidecall server is said at once, by the exception for whom can mend it; for both clients."""
 
+import asyncio
 import json
+import socket
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -164,6 +166,52 @@ async def test_events_of_another_service_are_unknown(kind: str, text: str) -> No
 
 
 @pytest.mark.parametrize(
+    ("name", "data", "error_type", "detail"),
+    [
+        ("error", {"message": "no healthy upstream"}, ServerBusy, '{"message": "no healthy upstream"}'),
+        (
+            "error",
+            {"status": "failed", "retry_after": "soon"},
+            ServerBusy,
+            '{"status": "failed", "retry_after": "soon"}',
+        ),
+        ("problem", {"status": 500, "detail": "in words"}, ServerFailed, "in words"),
+    ],
+)
+async def test_what_another_service_tells_as_an_event_is_shown(
+    kind: str, name: str, data: Any, error_type: type[RequestRefused], detail: str
+) -> None:
+    """And never an exception of another kind."""
+    error = await fail(make(kind, write_events((name, data)), retries=0), "stream", ("double",))
+
+    assert type(error) is error_type
+    assert isinstance(error, RequestRefused)
+    assert (error.detail, error.retry_after) == (detail, None)
+
+
+@pytest.mark.parametrize("client", [Sidecall, AsyncSidecall])
+async def test_the_time_of_a_call_bounds_a_server_that_says_nothing(client: Any) -> None:
+    """In whichever way it is asked for, and with a key too, by which it would be sent again."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        twin = Twin(client(f"http://127.0.0.1:{silent.getsockname()[1]}"))
+        ways: list[tuple[str, Any, dict[str, Any]]] = [
+            ("call", "double", {}),
+            ("call", "double", {"key": "k"}),
+            ("batch", ["double"], {}),
+            ("run", CHAT, {}),
+            ("stream", "double", {}),
+            ("stream", [CALL], {}),
+            ("job", "double", {}),
+        ]
+        asked = [twin.ask(way, what, timeout=0.01, **options) for way, what, options in ways]
+        errors = await asyncio.gather(*asked, return_exceptions=True)
+
+    assert [(type(error), str(error)) for error in errors] == [
+        (ServerUnreachable, "no answer came within 0.01 seconds")
+    ] * len(ways)
+
+
+@pytest.mark.parametrize(
     ("body", "detail"),
     [
         ({"message": "no healthy upstream"}, '{"message":"no healthy upstream"}'),
@@ -237,6 +285,14 @@ async def test_a_date_that_is_past_is_no_wait(kind: str) -> None:
         "ftp://tools",
         "http://",
         "http://tools:99999",
+        "http://tools:0",
+        "http://tools: 8000",
+        "http://my tools:8000",
+        "http://127.0.0.256:8000",
+        "http://tools|tools",
+        "http://http://tools:8000",
+        "http://tools:8000:9000",
+        "//tools:8000",
         "http://tools/?key=1",
         "http://tools/#tools",
         "file:///tools",

@@ -11,6 +11,8 @@ DEFAULT_URL = "http://127.0.0.1:8000"
 # What a header may hold; other letters end a connection before it begins, or change on their way.
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 _LAST_PORT = 65535
+# What is in no name of a machine; such an address would be looked for in vain, again and again.
+_NO_HOST = re.compile(r"[\s<>|\\^*\"'`{}]")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
@@ -27,7 +29,10 @@ def read_address(url: str | None) -> httpx.URL:
         raise ValueError(f"{said!r:.200} is no address of a server: give one such as {DEFAULT_URL}") from error
     if address.scheme not in ("http", "https") or not address.host:
         raise ValueError(f"{said!r:.200} begins with neither http:// nor https://: give one such as {DEFAULT_URL}")
-    if (address.port or 1) > _LAST_PORT:
+    # Of http://http://tools the host is http.
+    if re.search(r"\s", said) or _NO_HOST.search(address.host) or address.path.startswith("//"):
+        raise ValueError(f"{said!r:.200} is no address of a server: give one such as {DEFAULT_URL}")
+    if address.port is not None and not 0 < address.port <= _LAST_PORT:
         raise ValueError(f"{said!r:.200} has a port that there is not: give an address such as {DEFAULT_URL}")
     if address.query or address.fragment:
         raise ValueError(f"{said!r:.200} is no address of a server: leave out what follows ? or #")

@@ -78,10 +78,6 @@ def make_operations(options: ClientOptions) -> Operations:
 
 def prepare_request(client: httpx.Client | httpx.AsyncClient, sending: Sending) -> httpx.Request:
     """Write a request as httpx sends it; an answer that the server takes its time for is waited for."""
-    timeout = client.timeout
-    if sending.patience and timeout.read is not None and timeout.read < sending.patience + _SLACK:
-        known = timeout.as_dict()
-        timeout = httpx.Timeout(**{**known, "read": sending.patience + _SLACK})
     return client.build_request(
         sending.method,
         sending.path,
@@ -89,5 +85,16 @@ def prepare_request(client: httpx.Client | httpx.AsyncClient, sending: Sending) 
         params=httpx.QueryParams(tuple(sending.params)) if sending.params else None,
         headers=dict(sending.headers),
         content=sending.body,
-        timeout=timeout,
+        timeout=_choose_timeout(client.timeout, sending),
     )
+
+
+def _choose_timeout(usual: httpx.Timeout, sending: Sending) -> httpx.Timeout:
+    """Return for how long a request waits: what the program says of it comes before what it says of all."""
+    known = usual.as_dict()
+    if sending.limit is not None:
+        connect = min(sending.limit, known["connect"] or sending.limit)
+        return httpx.Timeout(sending.limit, connect=connect)
+    if sending.patience and usual.read is not None and usual.read < sending.patience + _SLACK:
+        return httpx.Timeout(**{**known, "read": sending.patience + _SLACK})
+    return usual

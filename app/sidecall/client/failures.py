@@ -111,17 +111,29 @@ def read_refusal(response: httpx.Response) -> RequestRefused:
     return make_refusal(document, response.status_code, _read_seconds(response.headers.get("Retry-After")))
 
 
+def read_told_refusal(document: Mapping[str, Any]) -> RequestRefused:
+    """Return the exception for a problem that came as an event, whoever on the way has told it."""
+    status, retry_after = document.get("status"), document.get("retry_after")
+    return make_refusal(
+        _keep_words(document, json.dumps(document)),
+        status if isinstance(status, int) else int(httpx.codes.SERVICE_UNAVAILABLE),
+        retry_after if isinstance(retry_after, int | float) else None,
+    )
+
+
 def _read_problem(text: str) -> dict[str, Any] | None:
-    """Read a problem; of the JSON of a proxy on the way, which may have its words anywhere, keep the text."""
     try:
         document = json.loads(text)
     except ValueError:
         return None
-    if not isinstance(document, dict):
-        return None
+    return _keep_words(document, text) if isinstance(document, dict) else None
+
+
+def _keep_words(document: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Return a problem; of the JSON of a proxy on the way, which may have its words anywhere, keep the text."""
     is_ours = str(document.get("type", "")).startswith(_PREFIX)
     has_words = isinstance(document.get("detail"), str) and document["detail"] != ""
-    return document if is_ours or has_words else {**document, "detail": text[:_MOST_SHOWN]}
+    return dict(document) if is_ours or has_words else {**document, "detail": text[:_MOST_SHOWN]}
 
 
 def make_misplaced(response: httpx.Response, path: str) -> RequestRefused:

@@ -129,7 +129,7 @@ class Operations(Remembered):
         body = write_body({**make_plain(call), **beside(options)})
         params = [("format", "langchain"), *limit_time(options)]
         return Sending(
-            "POST", "/tool_calls", params, headers, body, is_safe=key is not None, patience=options.get("timeout")
+            "POST", "/tool_calls", params, headers, body, is_safe=key is not None, limit=options.get("timeout")
         )
 
     def preview(self, call: Mapping[str, Any], options: CallOptions) -> Steps[dict[str, Any]]:
@@ -151,7 +151,7 @@ class Operations(Remembered):
         """Run calls side by side; return the answers, and for each the approval that it waits for, or nothing."""
         body = write_body({"calls": [make_plain(call) for call in calls], **beside(options)})
         params = [*([("format", form)] if form else []), *limit_time(options)]
-        request = Sending("POST", "/tool_calls/batch", params, JSON_BODY, body, patience=options.get("timeout"))
+        request = Sending("POST", "/tool_calls/batch", params, JSON_BODY, body, limit=options.get("timeout"))
         response = yield from self._send(request)
         waiting = _read_waiting(response.headers.get("X-Sidecall-Approvals", ""))
         answers = read_answer(response, is_list_of(is_message if form == "langchain" else is_any_answer, len(calls)))

@@ -32,11 +32,12 @@ class ToolFilters(TypedDict, total=False):
 class CallOptions(TypedDict, total=False):
     """What goes with calls.
 
-    `state` and `context` are what the program, never the model, supplies. `timeout` is in how many seconds the answer
-    has to be there. With `key` the server runs the call once, however often it is sent. `ask` is a function of an
-    approval that returns a `PersonVerdict`, True, False, or None where somebody else has decided; who has none gets
-    `ApprovalNeeded`, unless somebody decides within `approval_wait` seconds. `conversation` is which one a call belongs
-    to, where neither the client's headers nor its `context` name one.
+    `state` and `context` are what the program, never the model, supplies. `timeout` is in how many seconds the
+    answer has to be there; two seconds later the client waits no longer. With `key` the server runs the call once,
+    however often it is sent. `ask` is a function of an approval that returns a `PersonVerdict`, True, False, or
+    None where somebody else has decided; who has none gets `ApprovalNeeded`, unless somebody decides within
+    `approval_wait` seconds. `conversation` is which one a call belongs to, where neither the client's headers nor
+    its `context` name one.
     """
 
     state: Any

@@ -1,8 +1,10 @@
 """Requests as steps: what has to be done, without the doing, so that both clients do the same."""
 
+import math
 import random
+import time
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, Generic, TypeVar
 
 import httpx
@@ -17,7 +19,8 @@ T = TypeVar("T")
 class Sending:
     """Send a request; what comes of it is an `httpx.Response`, or with `is_stream` an open stream.
 
-    `is_safe` means that it may arrive twice: it changes nothing, or has a key by which the server knows it again.
+    `is_safe` means that it may arrive twice: it changes nothing, or has a key by which the server knows it again. The
+    server may take `patience` seconds for its answer; `limit` is in how many it has to be there.
     """
 
     method: str
@@ -28,6 +31,7 @@ class Sending:
     is_safe: bool = False
     is_stream: bool = False
     patience: float | None = None
+    limit: float | None = None
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,33 @@ class Persistence:
         return backoff if wanted is None else wanted + 0.1 * spread
 
 
+class _TimeLimit:
+    """When a request and its repetitions have to be over; never, where nothing is said of that."""
+
+    # What a server's own answer that the time is over may take on its way.
+    GRACE = 2.0
+
+    def __init__(self, seconds: float | None) -> None:
+        # The server refuses what is no time.
+        self._seconds = seconds if seconds is not None and seconds > 0 else None
+        self._until = math.inf if self._seconds is None else time.monotonic() + self._seconds + self.GRACE
+
+    def apply(self, request: Sending) -> Sending:
+        """Let a request take no longer than is left."""
+        left = self._until - time.monotonic()
+        return replace(request, limit=None if self._seconds is None else max(left, 0.001))
+
+    def passes_within(self, seconds: float) -> bool:
+        """Return whether it is over in so many seconds."""
+        return time.monotonic() + seconds >= self._until
+
+    def explain(self, lost: httpx.TransportError, request: Sending) -> ServerUnreachable:
+        """Return what the program reads of a lost request."""
+        if isinstance(lost, httpx.TimeoutException) and self.passes_within(0):
+            return ServerUnreachable(f"no answer came within {self._seconds:g} seconds")
+        return ServerUnreachable(f"{request.method} {request.path}: {lost or type(lost).__name__}")
+
+
 def send(request: Sending, persistence: Persistence) -> Steps[Any]:
     """Send a request until it is answered, again only where that does nothing twice.
 
@@ -131,14 +162,15 @@ def send(request: Sending, persistence: Persistence) -> Steps[Any]:
         RequestRefused: The answer is a problem that another attempt does not mend.
         ServerUnreachable: There is no answer.
     """
+    limit = _TimeLimit(request.limit)
     attempt = -1
     while True:
         attempt += 1
         error: RequestRefused | ServerUnreachable
         try:
-            answer = yield request
+            answer = yield limit.apply(request)
         except httpx.TransportError as lost:
-            error = ServerUnreachable(f"{request.method} {request.path}: {lost or type(lost).__name__}")
+            error = limit.explain(lost, request)
             error.__cause__ = lost
             may_repeat = request.is_safe or isinstance(lost, httpx.ConnectError | httpx.ConnectTimeout)
             delay = persistence.delay(attempt, None) if may_repeat else None
@@ -150,7 +182,7 @@ def send(request: Sending, persistence: Persistence) -> Steps[Any]:
                 raise make_misplaced(response, request.path)
             error = read_refusal(response)
             delay = persistence.delay(attempt, error.retry_after) if _may_repeat(request, error) else None
-        if delay is None:
+        if delay is None or limit.passes_within(delay):
             raise error
         yield Pausing(delay)
 

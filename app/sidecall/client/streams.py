@@ -10,7 +10,7 @@ from urllib.parse import quote
 import httpx
 
 from sidecall.client.answers import CallEvent, CallState, StatusChange, read_event
-from sidecall.client.failures import ServerUnreachable, UnknownAnswer, make_refusal
+from sidecall.client.failures import ServerUnreachable, UnknownAnswer, read_told_refusal
 from sidecall.client.options import OF_MANY, CallOptions, beside, limit_time, require_options
 from sidecall.client.plain import make_plain, write_body
 from sidecall.client.received import comes_as_events, is_approval, is_message, make_unknown
@@ -81,7 +81,8 @@ def _require_answers(count: int, wanted: int) -> None:
 def _stream(path: str, body: bytes, options: CallOptions, persistence: Persistence) -> Steps[Counter[str]]:
     require_options(options, OF_MANY, "a stream")
     params = [("format", "langchain"), *limit_time(options)]
-    opened = yield from send(Sending("POST", path, params, _HEADERS, body, is_stream=True), persistence)
+    request = Sending("POST", path, params, _HEADERS, body, is_stream=True, limit=options.get("timeout"))
+    opened = yield from send(request, persistence)
     return (yield from _give_events(opened, EventLines()))
 
 
@@ -132,7 +133,7 @@ def _give_events(opened: Any, lines: EventLines) -> Steps[Counter[str]]:
             continue
         name, document = event
         if name in ("problem", "error"):
-            raise make_refusal(document, int(document.get("status") or 503), document.get("retry_after"))
+            raise read_told_refusal(document)
         counts[name] += 1
         if (known := _read_known(name, document)) is not None:
             yield Giving(known)

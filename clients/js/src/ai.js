@@ -3,6 +3,7 @@
 import { isMessage } from "./answers.js";
 import { makeFailure } from "./batches.js";
 import { RequestUnfit } from "./failures.js";
+import { copyJson } from "./numbers.js";
 
 // By this the SDK knows a schema, whichever of its versions made it.
 const SCHEMA = Symbol.for("vercel.ai.schema");
@@ -90,13 +91,14 @@ class Asked {
   #needs = new Map();
 
   note(input, needs) {
-    this.#needs.delete(JSON.stringify(input));
-    this.#needs.set(JSON.stringify(input), needs);
+    const said = JSON.stringify(copyJson(input));
+    this.#needs.delete(said);
+    this.#needs.set(said, needs);
     if (this.#needs.size > MOST_ASKED) this.#needs.delete(this.#needs.keys().next().value);
   }
 
   wasApproved(input, about) {
-    return isOfMastra(about) && this.#needs.get(JSON.stringify(input)) === true;
+    return isOfMastra(about) && this.#needs.get(JSON.stringify(copyJson(input))) === true;
   }
 }
 

@@ -1,7 +1,7 @@
 // What waits for a person.
 
 import { isApproval, isListOf, readAnswer } from "./answers.js";
-import { pause } from "./connection.js";
+import { awaitUnlessAborted, pause } from "./connection.js";
 import { ApprovalNeeded, ClientError, ServerUnreachable } from "./failures.js";
 
 // Of one call, which might ask without end.
@@ -80,7 +80,7 @@ export class ApprovalDesk {
       const question = readQuestion(approval);
       if (approval.status === "pending" && ask && most > 0 && question !== unanswered) {
         most -= 1;
-        const verdict = readVerdict(await ask(approval));
+        const verdict = readVerdict(await awaitUnlessAborted(ask(approval), signal));
         // Nobody can say in the person's place that they have signed in.
         const isSeen = !verdict || (approval.sign_in != null && verdict.decision === "approve");
         unanswered = isSeen ? question : undefined;

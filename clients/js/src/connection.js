@@ -27,7 +27,9 @@ const NOT_REACHED = new Set([
   "ConnectionRefused",
   "FailedToOpenSocket",
 ]);
-const OF_DENO = /client error \(Connect\)|tcp connect error/;
+const OF_DENO = /client error \(Connect\): (?:tcp connect|dns) error/;
+// What says how a request is meant, and nothing of who sends it.
+const MEANT = new Set(["accept", "content-type", "idempotency-key", "if-none-match", "prefer"]);
 const MOST_HOPS = 5;
 // What a server's own answer that the time is over may take on its way.
 const GRACE = 2;
@@ -82,16 +84,17 @@ export class Connection {
     return wanted === undefined ? Math.min(0.25 * 2 ** attempt * spread, this.longestWait) : wanted + 0.1 * spread;
   }
 
-  async #prove() {
+  async #prove(signal) {
     const { credential } = this;
-    const proof = typeof credential === "function" ? requireCredential(await credential()) : credential;
+    const isAsked = typeof credential === "function";
+    const proof = isAsked ? requireCredential(await awaitUnlessAborted(credential(), signal)) : credential;
     return proof ? { Authorization: `Bearer ${proof}` } : {};
   }
 
   async #attempt(method, path, { params = [], headers = {}, body, isSafe = false, signal }) {
     const query = params.length > 0 ? `${path.includes("?") ? "&" : "?"}${new URLSearchParams(params)}` : "";
     const own = body === undefined ? {} : { "Content-Type": "application/json" };
-    const proved = { ...this.headers, ...(await this.#prove()), ...own, ...headers };
+    const proved = { ...this.headers, ...(await this.#prove(signal)), ...own, ...headers };
     const request = { method, body, headers: proved, signal, redirect: "manual" };
     const response = await this.#follow(`${this.url}${path}${query}`, path.split("?")[0], request, isSafe);
     if (response.ok || response.status === 304) return response;
@@ -108,9 +111,9 @@ export class Connection {
       if (response.type === "opaqueredirect") return this.#fetch(place, { ...request, redirect: "follow" }, isSafe);
       if (![301, 302, 303, 307, 308].includes(response.status)) return response;
       const next = response.status >= 307 ? findNext(response, place) : undefined;
-      const keepsOrigin = next?.origin === new URL(place).origin || !hasProof(request.headers);
+      const mayFollow = next?.origin === new URL(place).origin || !namesSender(request.headers);
       await response.body?.cancel();
-      if (next === undefined || hops >= MOST_HOPS || !keepsOrigin) {
+      if (next === undefined || hops >= MOST_HOPS || !mayFollow) {
         throw makeMisplaced(response, place, path);
       }
       place = next.href;
@@ -132,14 +135,16 @@ export class Connection {
 
 function findNext(response, place) {
   try {
-    return new URL(response.headers.get("Location"), place);
+    const next = new URL(response.headers.get("Location"), place);
+    return /^https?:$/.test(next.protocol) ? next : undefined;
   } catch {
     return undefined;
   }
 }
 
-function hasProof(headers) {
-  return Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+/** Return whether headers hold credentials, which may be in any of the program's own. */
+function namesSender(headers) {
+  return Object.keys(headers).some((name) => !MEANT.has(name.toLowerCase()));
 }
 
 function isNotBegun(error) {
@@ -177,6 +182,22 @@ export function startLimit({ timeout, signal }) {
     signal?.removeEventListener("abort", stop);
   };
   return { signal: control.signal, end };
+}
+
+/** Wait for what comes of the program's own work, or until a signal says that nobody wants it any more. */
+export async function awaitUnlessAborted(work, signal) {
+  if (!signal) return work;
+  signal.throwIfAborted();
+  let stop;
+  const aborted = new Promise((_resolve, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
 }
 
 /** Wait for so many seconds, or until a signal says that nobody wants to any more. */

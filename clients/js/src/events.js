@@ -1,7 +1,7 @@
 // Server-sent events, read from the body of an answer as they come.
 
 import { isApproval, isMessage, isObject, makeUnknown, readText } from "./answers.js";
-import { ServerUnreachable, UnknownAnswer, makeRefusal } from "./failures.js";
+import { ServerUnreachable, UnknownAnswer, readToldRefusal } from "./failures.js";
 import { parseJson } from "./numbers.js";
 
 const MEDIA_TYPE = "text/event-stream";
@@ -16,7 +16,7 @@ export async function* readEvents(response, { count, isBatch, signal, isAnswer =
   if (!comesAsEvents(response)) throw makeUnknown(response, await readText(response, signal));
   let left = count;
   for await (const { event, data } of readAll(response, signal)) {
-    if (event === "problem" || event === "error") throw makeRefusal(data, Number(data.status ?? 503), data.retry_after ?? undefined);
+    if (event === "problem" || event === "error") throw readToldRefusal(data);
     const isRight = { message: isAnswer, approval: isApproval }[event] ?? isObject;
     if (!isRight(data)) throw new UnknownAnswer(`an event ${event} is none of a Sidecall server: ${shorten(data)}`);
     // Of several calls one that waits for a person has an answer, too.

@@ -89,7 +89,13 @@ export function readRefusal(response, text) {
   return makeRefusal(document, response.status, readSeconds(response.headers.get("Retry-After")));
 }
 
-/** Read a problem; of the JSON of a proxy on the way, which may have its words anywhere, keep the text. */
+/** Return the error for a problem that came as an event, whoever on the way has told it. */
+export function readToldRefusal(document) {
+  const { status, retry_after: seconds } = document;
+  const isStatus = Number.isInteger(status);
+  return makeRefusal(keepWords(document, JSON.stringify(document)), isStatus ? status : 503, typeof seconds === "number" ? seconds : undefined);
+}
+
 function readProblem(text) {
   let document;
   try {
@@ -97,7 +103,11 @@ function readProblem(text) {
   } catch {
     return undefined;
   }
-  if (document === null || typeof document !== "object" || Array.isArray(document)) return undefined;
+  return document === null || typeof document !== "object" || Array.isArray(document) ? undefined : keepWords(document, text);
+}
+
+/** Return a problem; of the JSON of a proxy on the way, which may have its words anywhere, keep the text. */
+function keepWords(document, text) {
   const isOurs = typeof document.type === "string" && document.type.startsWith(PREFIX);
   const hasWords = typeof document.detail === "string" && document.detail !== "";
   return isOurs || hasWords ? document : { ...document, detail: text.slice(0, MOST_SHOWN) };

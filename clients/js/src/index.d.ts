@@ -9,72 +9,72 @@ export type Credential = string | (() => string | Promise<string>);
 
 /** How a server is reached; `url` and `apiKey` are in SIDECALL_URL and SIDECALL_API_KEY where they are not said. */
 export interface ClientOptions {
-  apiKey?: Credential;
+  apiKey?: Credential | undefined;
   /** A bearer token. It goes in the place of a key: give one of the two. */
-  token?: Credential;
-  headers?: Record<string, string>;
+  token?: Credential | undefined;
+  headers?: Record<string, string> | undefined;
   /** How often what was refused before it ran is sent again (4). */
-  retries?: number;
+  retries?: number | undefined;
   /** How many seconds a server may want to pass before that (60). */
-  longestWait?: number;
+  longestWait?: number | undefined;
   /** Give each call a key, so that one whose connection is lost is sent again and never runs twice. */
-  makesKeys?: boolean;
-  fetch?: typeof fetch;
+  makesKeys?: boolean | undefined;
+  fetch?: typeof fetch | undefined;
 }
 
 export interface ToolFilters {
-  strict?: boolean;
-  tags?: string[];
-  names?: string[];
-  toolset?: string;
-  context?: Sent;
-  signal?: AbortSignal;
+  strict?: boolean | undefined;
+  tags?: string[] | undefined;
+  names?: string[] | undefined;
+  toolset?: string | undefined;
+  context?: Sent | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 /** What stands beside calls, and never comes from the model. */
 export interface Beside {
   state?: unknown;
-  context?: Sent;
-  signal?: AbortSignal;
+  context?: Sent | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 export interface StreamOptions extends Beside {
   /** In how many seconds the answer has to be there; a little later the client waits no longer. */
-  timeout?: number;
+  timeout?: number | undefined;
 }
 
 /** What a person says about a call; nothing where somebody else has decided. */
 export type Verdict = boolean | ApprovalVerdict | null | undefined | void;
 export interface ApprovalVerdict {
   decision: "approve" | "reject";
-  args?: Sent;
-  reason?: string;
-  always?: boolean;
-  expires_in?: number;
+  args?: Sent | undefined;
+  reason?: string | undefined;
+  always?: boolean | undefined;
+  expires_in?: number | undefined;
   /** The number of what was read, so that no other question of the call is answered. */
-  question?: number;
+  question?: number | undefined;
 }
 export type AskPerson = (approval: Approval) => Verdict | Promise<Verdict>;
 
 export interface TurnOptions extends StreamOptions {
-  ask?: AskPerson;
+  ask?: AskPerson | undefined;
   /** How many seconds to wait for somebody else's decision (0). */
-  approvalWait?: number;
+  approvalWait?: number | undefined;
 }
 
 export interface CallOptions extends TurnOptions {
   /** Sent again with the same key, the call runs once. */
-  key?: string;
+  key?: string | undefined;
 }
 
 export interface JobOptions extends StreamOptions {
   /** Sent again with the same key, the call runs once. */
-  key?: string;
+  key?: string | undefined;
 }
 
 export interface RunOptions extends TurnOptions {
   /** Leave out what the model has said, for conversations that the provider keeps. */
-  answersOnly?: boolean;
+  answersOnly?: boolean | undefined;
 }
 
 /** Why a call failed. */
@@ -110,6 +110,8 @@ export interface Approval {
   preview: unknown;
   reason: string | null;
   message: ToolMessage | null;
+  /** Where its person has to sign in first. */
+  sign_in?: { provider: string; url: string } | null;
   [more: string]: unknown;
 }
 
@@ -170,7 +172,7 @@ export class ApprovalDesk {
   list(status?: "pending" | "approved" | "rejected" | "expired" | null): Promise<Approval[]>;
   show(id: string): Promise<Approval>;
   decide(id: string, verdict: ApprovalVerdict): Promise<Approval>;
-  approve(id: string, how?: { args?: Sent; reason?: string }): Promise<Approval>;
+  approve(id: string, how?: { args?: Sent | undefined; reason?: string | undefined }): Promise<Approval>;
   reject(id: string, reason?: string): Promise<Approval>;
 }
 
@@ -178,12 +180,12 @@ export class ApprovalDesk {
 export type OfAiCall<T> = T | ((about: { toolCallId: string; messages: any[] }) => T);
 
 export interface AiOptions {
-  state?: OfAiCall<unknown>;
-  context?: OfAiCall<Sent>;
-  filters?: ToolFilters;
+  state?: OfAiCall<object | string | number | boolean | null> | undefined;
+  context?: OfAiCall<Sent> | undefined;
+  filters?: ToolFilters | undefined;
   /** Decides about calls that the SDK could not ask about before. */
-  ask?: AskPerson;
-  timeout?: number;
+  ask?: AskPerson | undefined;
+  timeout?: number | undefined;
 }
 
 /** A server of tools. */

@@ -8,16 +8,32 @@ const INTEGER = /^-?[0-9]+$/;
 
 /** Write JSON: a BigInt as text, which tools take for an integer; a number that may have been rounded is refused. */
 export function writeJson(value) {
-  const text = JSON.stringify(value, (_key, it) => (typeof it === "bigint" ? `${it}` : it));
-  // Such a number has this many digits, or an exponent.
-  const place = text !== undefined && /[0-9]{16}|[0-9]e\+/.test(text) ? findRounded(value) : undefined;
-  if (place !== undefined) throw new RequestUnfit(describeRounded(place), 422);
+  let isExact = true;
+  const text = JSON.stringify(value, (_key, it) => {
+    isExact &&= !isRounded(it);
+    return isBig(it) ? `${it}` : it;
+  });
+  if (!isExact) throw new RequestUnfit(describeRounded(findRounded(value)), 422);
   return text;
+}
+
+/** Copy what a model has said as JSON has it, where numbers that were too large for one stay rounded ones. */
+export function copyJson(value) {
+  return JSON.parse(JSON.stringify(value, (_key, it) => (isBig(it) ? `${it}` : isInfinite(it) ? Number.MAX_VALUE : it)));
+}
+
+const isBig = (it) => typeof it === "bigint" || it instanceof BigInt;
+const isInfinite = (it) => typeof it === "number" && !Number.isFinite(it);
+
+// JSON has no infinite number, as which one of too many digits is read: it would become null.
+function isRounded(value) {
+  const it = value instanceof Number ? value.valueOf() : value;
+  return isInfinite(it) || (Number.isInteger(it) && !Number.isSafeInteger(it));
 }
 
 /** Return where a number stands that may have been rounded, as `args.order`. */
 export function findRounded(value, place = "") {
-  if (typeof value === "number") return Number.isInteger(value) && !Number.isSafeInteger(value) ? place : undefined;
+  if (isRounded(value)) return place;
   if (value === null || typeof value !== "object") return undefined;
   const plain = typeof value.toJSON === "function" ? value.toJSON() : value;
   if (plain !== value) return findRounded(plain, place);

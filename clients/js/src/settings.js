@@ -8,21 +8,29 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Return the address of a server, without a slash at its end. */
 export function readAddress(url) {
   const said = String(url ?? readEnvironment("SIDECALL_URL") ?? DEFAULT_URL).trim();
-  let address;
-  try {
-    // A page may name its own server by a path alone.
-    address = new URL(said, globalThis.location?.href);
-  } catch {
+  // A page may name its own server by a path alone.
+  const address = readUrl(said, globalThis.location?.href);
+  // Of http://http://tools the host is http.
+  if (address === undefined || /\s/.test(said) || address.pathname.startsWith("//")) {
     throw new TypeError(`${quote(said)} is no address of a server: give one such as ${DEFAULT_URL}`);
   }
   if (address.protocol !== "http:" && address.protocol !== "https:") {
     throw new TypeError(`${quote(said)} begins with neither http:// nor https://: give an address such as ${DEFAULT_URL}`);
   }
+  if (address.port === "0") throw new TypeError(`${quote(said)} has a port that there is not: give an address such as ${DEFAULT_URL}`);
   if (address.username || address.password) {
     throw new TypeError("an address holds no credentials: give them as apiKey, token or headers");
   }
   if (address.search || address.hash) throw new TypeError(`${quote(said)} is no address of a server: leave out what follows ? or #`);
   return address.href.replace(/\/+$/, "");
+}
+
+function readUrl(text, base) {
+  try {
+    return new URL(text, base);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Return the credential of requests, a text or a function of none; undefined where there is none. */

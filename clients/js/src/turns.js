@@ -4,6 +4,7 @@ import { giveIds, writeIds } from "./call_ids.js";
 import { chooseCalls, isCutOff, markHalf } from "./endings.js";
 import { UnknownAnswer } from "./failures.js";
 import { gather, isOfGemini, shorten } from "./gathering.js";
+import { copyJson } from "./numbers.js";
 import { isOfOllama, writeAnswers } from "./ollama.js";
 
 // What the SDKs' own parsers add to what the model said, and the providers do not take back.
@@ -75,8 +76,8 @@ export async function readTurn(response) {
 }
 
 function readWhole(given) {
-  // As its SDK would send it: classes have getters, which JSON leaves out. A BigInt has no JSON.
-  const plain = JSON.parse(JSON.stringify(given, (_key, it) => (typeof it === "bigint" ? `${it}` : it)));
+  // As its SDK would send it: classes have getters, which JSON leaves out.
+  const plain = copyJson(given);
   if ("choices" in plain) {
     const [choice] = plain.choices;
     if (!choice) return new Turn("openai", [], []);

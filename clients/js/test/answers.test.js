@@ -161,7 +161,10 @@ test("a redirect that keeps the request is followed, unless it would lose the cr
         assert.equal((await new Sidecall(here).call("double", { number: 4 })).content, "8");
         assert.equal(asked[0].method, "POST");
         assert.deepEqual(JSON.parse(asked[0].body).args, { number: 4 });
-        await assert.rejects(new Sidecall(here, { apiKey: "k" }).call("double"), { detail: `the server is at ${there}: give that address` });
+        for (const options of [{ apiKey: "k" }, { token: () => "k" }, { headers: { Cookie: "a=b" } }, { headers: { "X-Api-Key": "k" } }]) {
+          await assert.rejects(new Sidecall(here, options).call("double"), { detail: `the server is at ${there}: give that address` });
+        }
+        assert.equal(asked.length, 1);
       });
     });
     const inside = [say(status, "", { Location: "/now" }), say(200, ANSWER)];
@@ -169,9 +172,11 @@ test("a redirect that keeps the request is followed, unless it would lose the cr
       assert.equal((await new Sidecall(url, { apiKey: "k" }).call("double")).content, "8");
       assert.deepEqual([asked[1].url, asked[1].headers.authorization], ["/now", "Bearer k"]);
     });
-    await withServer([say(status, "", { Location: "/round" })], async (url) => {
-      await assert.rejects(new Sidecall(url).call("double"), RequestUnfit);
-    });
+    for (const place of ["/round", "ftp://127.0.0.1/", "https://", ""]) {
+      await withServer([say(status, "", { Location: place })], async (url) => {
+        await assert.rejects(new Sidecall(url).call("double"), RequestUnfit);
+      });
+    }
   }
 });
 
@@ -239,6 +244,20 @@ test("a proxy's words are kept, whatever form they have", async () => {
         assert.ok(error.message.includes(detail) && !error.message.includes(" :"), error.message);
       });
     }
+  }
+});
+
+test("what another service tells as an event is shown", async () => {
+  for (const [name, data, Kind, detail] of [
+    ["error", { message: "no healthy upstream" }, ServerBusy, '{"message":"no healthy upstream"}'],
+    ["error", { status: "failed", retry_after: "soon" }, ServerBusy, '{"status":"failed","retry_after":"soon"}'],
+    ["problem", { status: 500, detail: "in words" }, ServerFailed, "in words"],
+  ]) {
+    await withServer([tell([[name, data]])], async (url) => {
+      const error = await drain(new Sidecall(url, { retries: 0 }).stream("double")).catch((it) => it);
+      assert.ok(error instanceof Kind, `${error}`);
+      assert.deepEqual([error.detail, error.retryAfter], [detail, undefined]);
+    });
   }
 });
 

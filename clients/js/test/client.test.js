@@ -156,6 +156,23 @@ test("nobody has to wait for a call", async () => {
   await assert.rejects(wait, { name: "TimeoutError" });
 });
 
+test("nobody has to wait for a person, or for a token", async () => {
+  const never = () => new Promise(() => {});
+  for (const reason of [new RangeError("gone"), "gone", null]) {
+    for (const ask of [
+      (signal) => server.call("refund", { order: 7 }, { ask: never, signal }),
+      (signal) => server.batch([{ name: "refund", args: { order: 7 } }], { ask: never, signal }),
+      (signal) => new Sidecall(undefined, { token: never }).call("double", { number: 4 }, { signal }),
+      (signal) => new Sidecall(undefined, { token: never }).tools("openai", { signal }),
+    ]) {
+      const control = new AbortController();
+      const asked = ask(control.signal).then(() => "answered", (error) => error);
+      setTimeout(() => control.abort(reason), 50);
+      assert.equal(await asked, reason);
+    }
+  }
+});
+
 test("a job runs on, is found by its id, and is cancelled", async () => {
   const job = await server.job("double", { number: 4 });
   const state = await server.findJob(job.id).wait(60);

@@ -22,13 +22,14 @@ test("a BigInt is written as text, and keeps its digits", async () => {
     const approved = await server.preview("repeat_number", { number });
     assert.equal(approved.would_run, true);
   }
+  assert.equal((await server.call("repeat_any", { value: Object(2n ** 64n) })).content, "'18446744073709551616'");
   assert.equal((await server.call("repeat_any", { value: 2n ** 53n })).content, "'9007199254740992'");
   assert.equal((await server.call("weigh", { mass: 5972000000000000000000000n })).content, "5.972e+24");
 });
 
-for (const number of [2 ** 53, -(2 ** 53), 12345678901234567890, 1e21, 10 ** 30]) {
+for (const number of [2 ** 53, -(2 ** 53), 12345678901234567890, 1e21, 10 ** 30, 10 ** 400, -Infinity, new Number(2 ** 60)]) {
   for (const args of [{ number }, { number: 1, among: [1, number] }, { number: 1, among: [{ deep: number }] }]) {
-    test(`a number that may have been rounded is refused: ${JSON.stringify(args)}`, async () => {
+    test(`a number that may have been rounded is refused: ${number} in ${JSON.stringify(args)}`, async () => {
       for (const ask of [
         () => server.call("repeat_number", args),
         () => server.call({ name: "repeat_number", args, id: "a" }),
@@ -63,9 +64,15 @@ test("numbers that are exact are sent, and so are texts of digits", async () => 
 });
 
 const big = { number: 12345678901234567890 };
+// As JSON.parse reads an integer of 401 digits.
+const larger = { number: Infinity };
 const TURNS = {
   "anthropic": [
     { role: "assistant", stop_reason: "tool_use", content: [{ type: "tool_use", id: "a", name: "repeat_number", input: big }] },
+    (it) => [it[1].content[0].content, it[1].content[0].is_error],
+  ],
+  "anthropic, of 401 digits": [
+    { role: "assistant", stop_reason: "tool_use", content: [{ type: "tool_use", id: "b", name: "repeat_number", input: larger }] },
     (it) => [it[1].content[0].content, it[1].content[0].is_error],
   ],
   "gemini": [

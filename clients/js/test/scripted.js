@@ -9,7 +9,7 @@ export async function withServer(answers, act) {
     let body = "";
     for await (const chunk of request) body += chunk;
     asked.push({ method: request.method, url: request.url, headers: request.headers, body });
-    await (answers.length > 1 ? answers.shift() : answers[0])(request, response);
+    await (answers.length > 1 ? answers.shift() : answers[0])(request, response, body);
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   try {

@@ -45,11 +45,22 @@ export async function useOwnTypes(order: Order): Promise<unknown[]> {
   await server.approvals.approve("a", { args: order });
   for await (const event of server.stream("double", order)) console.log(event.event);
   await server.aiTools({ context: new Person("Ada") });
+  await server.aiTools({ state: ({ toolCallId, messages }) => ({ toolCallId, count: messages.length }), filters: { tags: ["web"] } });
   // @ts-expect-error  arguments are an object
   await server.call("double", 4);
   // @ts-expect-error  a key is a text
   new Sidecall(undefined, { apiKey: 4 });
   return [answer, content, words];
+}
+
+/** Options may be there without a value. */
+export async function useWhatMayBeMissing(key?: string, args?: Order, signal?: AbortSignal): Promise<string | undefined> {
+  const server = new Sidecall(new URL("http://127.0.0.1:8000"), { apiKey: key, headers: undefined, fetch: undefined });
+  await server.call("double", args, { key, signal, timeout: undefined, ask: () => {} });
+  await server.preview("double", args, { signal, context: args });
+  await server.tools("openai", { toolset: key, signal });
+  const approval = await server.approvals.approve("a", { args, reason: key });
+  return approval.sign_in?.url;
 }
 
 export async function use(): Promise<string | undefined> {

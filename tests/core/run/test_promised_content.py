@@ -106,6 +106,12 @@ def draw_by_dicts() -> list[ToolOutputTextDict | ToolOutputImageDict]:
     return [{"type": "text", "text": "a pixel"}, {"type": "image", "image_url": IMAGE_DICT["image_url"]}]
 
 
+@tool
+def draw_with_words() -> list[str | ToolOutputImage]:
+    """Draw, and say what."""
+    return ["a pixel", IMAGE]
+
+
 @tool(response_format="content_and_artifact")
 def draw_with_plan() -> tuple[list[ToolOutputText | ToolOutputImage], dict[str, int]]:
     """Draw with a plan."""
@@ -125,7 +131,17 @@ def perhaps(text: str | None = None) -> str | ToolOutputImage | None:
     return text
 
 
-TOOLS = (draw, draw_or_say, draw_by_dict, draw_several, draw_by_dicts, draw_with_plan, draw_bit_by_bit, perhaps)
+TOOLS = (
+    draw,
+    draw_or_say,
+    draw_by_dict,
+    draw_several,
+    draw_by_dicts,
+    draw_with_words,
+    draw_with_plan,
+    draw_bit_by_bit,
+    perhaps,
+)
 CALLS: list[tuple[str, dict[str, Any], list[Any], str]] = [
     ("draw", {}, [SHOWN], "image"),
     ("draw_or_say", {}, [SHOWN], "image"),
@@ -133,6 +149,7 @@ CALLS: list[tuple[str, dict[str, Any], list[Any], str]] = [
     ("draw_by_dict", {}, [SHOWN], "image"),
     ("draw_several", {}, [SAID, SHOWN], "a pixel"),
     ("draw_by_dicts", {}, [SAID, SHOWN], "a pixel"),
+    ("draw_with_words", {}, [SAID, SHOWN], "a pixel"),
     ("draw_with_plan", {}, [SAID, SHOWN], "a pixel"),
     ("draw_bit_by_bit", {}, [SAID, SHOWN], "a pixel"),
     ("perhaps", {"text": "none"}, [{"type": "text", "text": "none"}], "none"),

@@ -21,15 +21,28 @@ PACKAGE = ROOT / "clients/js"
 @pytest.fixture
 def package(for_javascript: Path, tmp_path: Path) -> Path:
     """The package and its tests in a folder where they find each other and the packages of npm."""
-    modules = tmp_path / "node_modules"
+    return lay_out(tmp_path, for_javascript)
+
+
+@pytest.fixture
+def framework_package(for_frameworks: Path, tmp_path: Path) -> Path:
+    """The same with the providers' packages and the frameworks."""
+    return lay_out(tmp_path, for_frameworks)
+
+
+def lay_out(folder: Path, clients: Path) -> Path:
+    """Lay the package, its tests and packages of npm out in a folder, as in a program of somebody's own."""
+    modules = folder / "node_modules"
     modules.mkdir()
-    for installed in (for_javascript / "node_modules").iterdir():
+    for installed in (clients / "node_modules").iterdir():
         (modules / installed.name).symlink_to(installed)
     (modules / "sidecall").symlink_to(PACKAGE)
-    shutil.copytree(PACKAGE / "test", tmp_path / "test")
+    shutil.copytree(PACKAGE / "test", folder / "test")
     # Deno looks for packages where the nearest of these files is.
-    (tmp_path / "test/package.json").rename(tmp_path / "package.json")
-    return tmp_path
+    for inner in (folder / "test").rglob("package.json"):
+        inner.unlink()
+    shutil.copy(clients / "package.json", folder)
+    return folder
 
 
 def run_node(folder: Path, *arguments: str, **environment: str) -> str:
@@ -58,7 +71,11 @@ def run_program(folder: Path, *command: str, **environment: str) -> str:
 
 # Where each program is in its package, how it runs tests, and what needs a newer one.
 RUNTIMES: dict[str, tuple[str, list[str], set[str]]] = {
-    "node20": ("node20-*/bin/node", ["--test"], {"ai.test.js", "mastra.test.js"}),
+    "node20": (
+        "node20-*/bin/node",
+        ["--test"],
+        {"ai.test.js", "mastra.test.js", "mastra_mcp.test.js", "agents.test.js"},
+    ),
     "node24": ("node24-*/bin/node", ["--test"], set()),
     "bun": ("@oven/bun-linux-*/bin/bun", ["test", "--timeout", "60000"], set()),
     "deno": ("@deno/linux-*/deno", ["test", "--allow-all", "--no-check", "--quiet"], set()),
@@ -75,21 +92,28 @@ ENDS = {
 @pytest.mark.parametrize("name", RUNTIMES)
 def test_its_own_tests_pass(package: Path, runtimes: Path, desk: Server, name: str) -> None:
     """With the real packages of OpenAI, Vercel and Mastra, against a real server."""
+    assert run_tests(package, runtimes, name, "test", desk.url) == 9
+
+
+@pytest.mark.parametrize("name", RUNTIMES)
+def test_programs_of_other_packages_have_the_tools(
+    framework_package: Path, runtimes: Path, desk: Server, name: str
+) -> None:
+    """Loops of the providers' packages, and agents of frameworks, with models on loopback."""
+    assert run_tests(framework_package, runtimes, name, "test/frameworks", desk.url) == 7
+
+
+def run_tests(folder: Path, runtimes: Path, name: str, under: str, url: str) -> int:
+    """Run the tests in a folder that a runtime can run, which have to pass, and return how many files there are."""
     place, command, newer = RUNTIMES[name]
     (program,) = (runtimes / "node_modules").glob(place)
-    files = sorted(path.name for path in (package / "test").glob("*.test.js"))
+    files = sorted(path.name for path in (folder / under).glob("*.test.js"))
+    chosen = [f"{under}/{file}" for file in files if file not in newer]
 
-    printed = run_program(
-        package,
-        str(program),
-        *command,
-        *(f"test/{file}" for file in files if file not in newer),
-        SIDECALL_URL=desk.url,
-        NO_COLOR="1",
-    )
+    printed = run_program(folder, str(program), *command, *chosen, SIDECALL_URL=url, NO_COLOR="1")
 
     assert ENDS[name].search(printed), printed[-3000:]
-    assert len(files) == 9
+    return len(files)
 
 
 def test_its_types_are_those_of_the_document(for_typescript: Path, package: Path) -> None:

@@ -106,6 +106,8 @@ def _is_known(kind: Any, names: frozenset[str]) -> bool:
 def read_outputs(value: Any, *, with_dicts: bool = False) -> list[ContentBlock] | None:
     """Write one of these objects, or a list of nothing but them and their dicts, as blocks; None for anything else.
 
+    Among objects a list may have texts, too.
+
     Args:
         value: What a tool has returned.
         with_dicts: Whether dicts alone are taken for them, as the OpenAI Agents SDK does.
@@ -115,13 +117,19 @@ def read_outputs(value: Any, *, with_dicts: bool = False) -> list[ContentBlock] 
         return None if block is None else [block]
     blocks: list[ContentBlock] = []
     for item in value:
-        block = _write_dict(item) if isinstance(item, dict) else _write_object(item)
+        block = _write_item(item)
         if block is None:
             return None
         blocks.append(block)
     # Elsewhere a list of dicts alone is looked at as every other list of blocks.
-    is_said = bool(blocks) and (with_dicts or not all(isinstance(item, dict) for item in value))
-    return blocks if is_said else None
+    alone = (str,) if with_dicts and not any(isinstance(item, str) for item in value) else (str, dict)
+    return None if all(isinstance(item, alone) for item in value) else blocks
+
+
+def _write_item(item: Any) -> ContentBlock | None:
+    if isinstance(item, str):
+        return {"type": "text", "text": item}
+    return _write_dict(item) if isinstance(item, dict) else _write_object(item)
 
 
 def _write_object(item: Any) -> ContentBlock | None:
