@@ -1,4 +1,4 @@
-"""Two workers with the settings that ship, of which now the one and now the other is killed."""
+"""Two workers with the settings that ship: one is killed, or the process that writes, and each hears of the other."""
 
 import asyncio
 import os
@@ -19,13 +19,14 @@ import uvloop
 
 from bench.environments import ROOT
 from tests.kit.lines import Line, call
-from tests.kit.processes import list_descendants
+from tests.kit.processes import find_writers, list_descendants
 from tests.kit.servers import Server, end, start
+from tests.trials.durable import heard
 from tests.trials.durable.clients import ENDED, PATIENCE
 from tests.trials.finding import Finding
 from tests.trials.serving import is_alive
 
-_TOOLS = ("tests/trials/served/durable.py", "tests/trials/served/kept.py")
+_TOOLS = ("tests/trials/served/durable.py", "tests/trials/served/kept.py", heard.TOOLS)
 _SERVING = re.compile(r"Started server process \[(\d+)\]")
 # What tells that a call has succeeded, in its entry or at the beginning of its answer.
 _SUCCEEDED = ("succeeded", "added", "booked", "paid")
@@ -36,13 +37,15 @@ _ROUNDS, _CALLS, _CLIENTS = 5, 8000, 16
 
 
 def run_shortly() -> Iterator[Finding]:
-    """Try one kill of each worker, on a small scale."""
+    """Try it on a small scale."""
     yield from _under_kills(calls=60, others=20)
+    yield from _hear_each_other(times=10)
 
 
 def run() -> Iterator[Finding]:
     """Try all of it."""
     yield from _under_kills(calls=1000, others=200)
+    yield from _hear_each_other(times=200)
     yield _share_load()
 
 
@@ -66,6 +69,13 @@ class _Workers:
             self.server.wait_until, lambda log: log.count("Application startup complete") > len(started)
         )
 
+    async def kill_writer(self) -> None:
+        """Kill the process that writes the ledger for both, and wait until another does."""
+        [killed] = find_writers(self.server.process.pid)
+        os.kill(killed, signal.SIGKILL)
+        while find_writers(self.server.process.pid) in ([], [killed]):  # noqa: ASYNC110  nobody tells
+            await asyncio.sleep(0.05)
+
 
 @contextmanager
 def _serving(workers: int) -> Iterator[_Workers]:
@@ -82,12 +92,16 @@ def _serving(workers: int) -> Iterator[_Workers]:
 
 @dataclass
 class _Clients:
-    """Clients with a connection for each request, so that any worker may get it."""
+    """Clients with a connection for each request, so that any worker may get it.
+
+    `refused` counts what was sent again since nothing could be written just then, which is not `strange`.
+    """
 
     url: str
     client: httpx.AsyncClient
     unknown: list[str] = field(default_factory=list)
     strange: list[str] = field(default_factory=list)
+    refused: int = 0
 
     async def ask(self, method: str, path: str, **how: Any) -> httpx.Response:
         """Ask until there is an answer of a worker that lives and could be reached."""
@@ -97,6 +111,10 @@ class _Clients:
                     response = await self.client.request(method, f"{self.url}{path}", **how)
                 except httpx.TransportError:  # It was killed.
                     await asyncio.sleep(0.05)
+                    continue
+                if response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
+                    self.refused += 1
+                    await asyncio.sleep(0.1)
                     continue
                 if response.status_code == httpx.codes.NOT_FOUND:
                     self.unknown.append(path)
@@ -146,7 +164,7 @@ async def _try_one(workers: _Workers, what: str, count: int, trial: _Trial) -> F
     limits = httpx.Limits(max_keepalive_connections=0)
     async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE, limits=limits) as client:
         clients = _Clients(workers.server.url, client)
-        waiting = list(range(count))
+        waiting: list[int] = []
         told: list[_Told] = []
 
         async def send_some() -> None:
@@ -154,12 +172,15 @@ async def _try_one(workers: _Workers, what: str, count: int, trial: _Trial) -> F
                 told.append(await trial(clients, waiting.pop()))
                 await asyncio.sleep(random.uniform(0, 0.02))
 
-        sending = asyncio.gather(*(send_some() for _ in range(_LINES)))
-        for left in (2, 1):
-            while len(waiting) > count * left // 3:  # noqa: ASYNC110  nobody tells
-                await asyncio.sleep(0.005)
-            await workers.kill(left - 1)
-        await sending
+        kills = (lambda: workers.kill(1), workers.kill_writer, lambda: workers.kill(0))
+        for number, kill in enumerate(kills):
+            waiting += range(number, count, len(kills))
+            enough = len(waiting) // 2
+            sending = asyncio.gather(*(send_some() for _ in range(_LINES)))
+            while len(waiting) > enough:  # noqa: ASYNC110  nobody tells
+                await asyncio.sleep(0.002)
+            await kill()
+            await sending
     return _judge(what, told, clients, workers.effects)
 
 
@@ -171,10 +192,11 @@ def _judge(what: str, told: Sequence[_Told], clients: _Clients, effects: Counter
     others = {end: number for end, number in ends.items() if end not in (*_SUCCEEDED, "outcome_unknown")}
     return Finding(
         "workers",
-        f"two workers, no setting: {what}; each worker is killed once meanwhile",
+        f"two workers, no setting: {what}; each worker, and the process that writes, is killed once meanwhile",
         "each runs once, or is outcome_unknown and ran once at most; 0 answers of 404, 0 in two ways",
         f"{dict(ends)}; {twice} ran twice, {without} succeeded without having run once; {len(clients.unknown)} times "
-        f"404, {unlike} in two ways; {len(clients.strange)} strange {clients.strange[:1]}",
+        f"404, {unlike} in two ways; {clients.refused} sent again after 503; "
+        f"{len(clients.strange)} strange {clients.strange[:1]}",
         not (twice or without or unlike or others or clients.unknown or clients.strange),
     )
 
@@ -212,6 +234,26 @@ async def _run_jobs(clients: _Clients, number: int) -> _Told:
     mark = f"job {number}"
     accepted = await clients.send("add", mark, Prefer="respond-async", **{"Idempotency-Key": mark})
     return _Told(mark, await clients.follow(accepted.headers["Location"]))
+
+
+def _hear_each_other(times: int) -> Iterator[Finding]:
+    with _serving(2) as workers:
+        url = workers.server.url
+        heard.warm_up(lambda: _connect_both(url), 2)
+        yield from heard.try_all("workers", "two workers, no setting", lambda: _connect_both(url), times)
+
+
+async def _connect_both(url: str) -> list[httpx.AsyncClient]:
+    """Connect until each of two workers has a connection."""
+    found = dict[str, httpx.AsyncClient]()
+    while len(found) < 2:
+        door = heard.connect(url)
+        which = (await door.post("/tool_calls", json={"name": "where", "args": {}})).json()["content"]
+        if which in found:
+            await door.aclose()
+        else:
+            found[which] = door
+    return list(found.values())
 
 
 def _share_load() -> Finding:
