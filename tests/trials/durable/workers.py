@@ -7,6 +7,7 @@ import re
 import signal
 import statistics
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -31,6 +32,8 @@ _SERVING = re.compile(r"Started server process \[(\d+)\]")
 # What tells that a call has succeeded, in its entry or at the beginning of its answer.
 _SUCCEEDED = ("succeeded", "added", "booked", "paid")
 _LINES = 25
+# Where files are in memory, on Linux.
+_IN_MEMORY = "/dev/shm"
 _TICKS = os.sysconf("SC_CLK_TCK")
 # Of plain calls, in each round with one worker and with two, and as many clients as there are connections.
 _ROUNDS, _CALLS, _CLIENTS = 5, 8000, 16
@@ -78,8 +81,8 @@ class _Workers:
 
 
 @contextmanager
-def _serving(workers: int) -> Iterator[_Workers]:
-    with tempfile.TemporaryDirectory() as made:
+def _serving(workers: int, place: str | None = None) -> Iterator[_Workers]:
+    with tempfile.TemporaryDirectory(dir=place) as made:
         folder, options = Path(made), [word for tools in _TOOLS for word in ("--tools", str(ROOT / tools))]
         # No store is named, as where nobody has set anything.
         wanted = {"SIDECALL_STORE": "", "SIDECALL_TRIAL_EFFECTS": str(folder / "effects")}
@@ -237,10 +240,35 @@ async def _run_jobs(clients: _Clients, number: int) -> _Told:
 
 
 def _hear_each_other(times: int) -> Iterator[Finding]:
-    with _serving(2) as workers:
-        url = workers.server.url
-        heard.warm_up(lambda: _connect_both(url), 2)
-        yield from heard.try_all("workers", "two workers, no setting", lambda: _connect_both(url), times)
+    """Try it without waiting for a disk, as for PostgreSQL, and with one, which may have other work."""
+    for where, place in (("in memory", _IN_MEMORY), ("on a disk", None)):
+        if place is None or os.path.isdir(place):
+            with _serving(2, place) as workers:
+                url = workers.server.url
+                heard.warm_up(lambda url=url: _connect_both(url), 2)  # type: ignore[misc]
+                yield from heard.try_all(
+                    "workers",
+                    f"two workers, their file {where}",
+                    lambda url=url: _connect_both(url),  # type: ignore[misc]
+                    times,
+                )
+    yield _time_disk(times)
+
+
+def _time_disk(times: int) -> Finding:
+    """Measure what one write takes of which each cancel has two, and each end one."""
+    found = []
+    with tempfile.TemporaryFile() as file:
+        for _ in range(max(times, 2)):
+            file.write(bytes(20_000))
+            file.flush()
+            began = time.perf_counter()
+            os.fdatasync(file.fileno())
+            found.append((time.perf_counter() - began) * 1000)
+            time.sleep(0.02)
+    cuts = statistics.quantiles(found, n=100)
+    measured = f"p50 {cuts[49]:.1f} ms, p99 {cuts[98]:.1f} ms"
+    return Finding("workers", f"{times} writes to the same disk, by no server", "as the disk is", measured, holds=True)
 
 
 async def _connect_both(url: str) -> list[httpx.AsyncClient]:
