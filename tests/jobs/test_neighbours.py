@@ -74,6 +74,19 @@ async def test_a_call_is_cancelled_at_another_server(fleet: list[Member]) -> Non
     assert (ended.status, ENDS) == ("cancelled", ["cancelled"])
 
 
+async def test_a_call_is_cancelled_that_begins_at_this_moment(fleet: list[Member]) -> None:
+    """Whoever cancels it has found it queued, and another begins it before it is written that it is cancelled."""
+    entry = await fleet[0].submit("hold")
+    await until(lambda: sum(member.running for member in fleet) == 1)
+    as_it_was = entry.model_copy(update={"status": "queued"})
+
+    is_told = await fleet[1].jobs._cancel_elsewhere(as_it_was, "ann")
+    ended = await fleet[1].jobs.wait(entry, 30)
+    again = await fleet[2].jobs._cancel_elsewhere(as_it_was, "ann")
+
+    assert (is_told, ended.status, ENDS, again) == (True, "cancelled", ["cancelled"], False)
+
+
 async def test_its_end_is_heard_at_the_others(fleet: list[Member]) -> None:
     """Whoever waits there is answered."""
     entry = await fleet[0].submit("hold")

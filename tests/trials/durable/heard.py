@@ -96,9 +96,12 @@ async def _cancel(doors: Sequence[httpx.AsyncClient], times: int) -> list[float]
         place = await send(doors[number % len(doors)], "hold", seconds=60.0)
         await asyncio.sleep(0.02)
         began = time.perf_counter()
-        answer = await doors[(number + 1) % len(doors)].post(f"{place}/cancel")
+        other = doors[(number + 1) % len(doors)]
+        answer = (await other.post(f"{place}/cancel")).json()
+        if answer["ended_at"] is None:  # After a second it is answered all the same.
+            answer = await wait(other, place)
         found.append((time.perf_counter() - began) * 1000)
-        assert answer.json()["status"] == "cancelled", answer.text
+        assert answer["status"] == "cancelled", answer
     return found
 
 

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -175,7 +176,11 @@ async def _try_one(workers: _Workers, what: str, count: int, trial: _Trial) -> F
                 told.append(await trial(clients, waiting.pop()))
                 await asyncio.sleep(random.uniform(0, 0.02))
 
-        kills = (lambda: workers.kill(1), workers.kill_writer, lambda: workers.kill(0))
+        kills: Sequence[Callable[[], Awaitable[None]]] = (
+            partial(workers.kill, 1),
+            workers.kill_writer,
+            partial(workers.kill, 0),
+        )
         for number, kill in enumerate(kills):
             waiting += range(number, count, len(kills))
             enough = len(waiting) // 2
