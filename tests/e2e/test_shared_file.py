@@ -1,10 +1,11 @@
 """Workers share what is remembered in files, on the settings that ship: whichever is asked."""
 
+import json
 import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-from sidecall import InjectedStore, Store, ToolAnnotations, tool
+from sidecall import InjectedStore, Store, ToolAnnotations, ToolContext, tool
 
 
 def note(mark: str) -> str:
@@ -57,6 +58,17 @@ async def wait(mark: str) -> str:
     while not Path("go").exists():
         await asyncio.sleep(0.05)
     return "went"
+
+
+@tool
+async def tell(mark: str, context: ToolContext) -> str:
+    """Say three things, and end once the file `told` is there."""
+    for number in range(1, 4):
+        context.report_progress(number, 3)
+    note(mark)
+    while not Path("told").exists():
+        await asyncio.sleep(0.05)
+    return "told"
 
 
 @tool
@@ -195,6 +207,41 @@ def test_a_worker_cancels_what_another_runs(pair: Pair) -> None:
 
     assert asked.status_code in (200, 202)
     assert ended["status"] == "cancelled"
+
+
+def test_what_a_tool_says_at_one_worker_is_read_at_the_other(pair: Pair) -> None:
+    """While its call still runs; each thing once, also where the process that writes was replaced meanwhile."""
+    with pair.only(0) as client:
+        job = call(client, "tell", {"Prefer": "respond-async"}, mark="told")
+        until(lambda: "told" in pair.effects)
+        [killed] = find_writers(pair.server.process.pid)
+        os.kill(killed, signal.SIGKILL)
+    until(lambda: {ask_readiness(pair.server) for _ in range(20)} == {200})
+    place = f"{job.headers['Location']}/events"
+    with httpx.Client(base_url=pair.server.url, trust_env=False, timeout=2.0) as other:
+
+        def has_all() -> bool:
+            with pair.only(1):
+                return read_said(other, place) == [1, 2, 3]
+
+        until(has_all)  # It is written while the first worker is not stopped.
+    (pair.folder / "told").touch()
+    with httpx.Client(base_url=pair.server.url, trust_env=False, timeout=PATIENCE) as client:
+        said = read_said(client, place)
+
+    assert said == [1, 2, 3]
+
+
+def read_said(client: httpx.Client, place: str) -> list[int]:
+    """Watch a call until its tool has said the last or says no more."""
+    said: list[int] = []
+    with suppress(httpx.ReadTimeout), client.stream("GET", place) as answer:
+        for line in answer.iter_lines():
+            if line.startswith("data: ") and '"done":' in line:
+                said.append(json.loads(line.removeprefix("data: "))["done"])
+                if said[-1] == 3:
+                    break
+    return said
 
 
 def test_plain_calls_are_in_one_history(pair: Pair) -> None:

@@ -1,10 +1,14 @@
-"""Servers of one PostgreSQL, which hear of each other by notices alone: nobody looks by themselves for an hour."""
+"""Servers of one PostgreSQL, or workers of one file, which hear of each other by notices alone: nobody looks."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+import os
+import signal
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import asyncpg
 import pytest
 
 from sidecall import Registry, StructuredTool
@@ -16,12 +20,55 @@ from sidecall.jobs.jobs import Jobs
 from sidecall.jobs.submission import JobLimits, Submission, entry_of
 from sidecall.ledger.base import Ledger
 from sidecall.ledger.bounds import LedgerBounds
-from sidecall.ledger.opening import open_ledger
+from sidecall.ledger.opening import Writers, open_ledger
+from sidecall.ledger.sql.postgres.notices import PostgresNotices
+from sidecall.ledger.sql.sqlite.notices import WorkerNotices
+from sidecall.ledger.sql.sqlite.purposes import LEDGER
+from sidecall.ledger.sql.sqlite.shared_writer import SharedWriter
 from sidecall.pipeline.format import refuse
 from tests.kit.pipelines import make_pipeline
+from tests.kit.processes import find_writers
 from tests.kit.waiting import until
 
 _NEVER = 3600.0
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where they keep their calls."""
+
+    url: str
+    writers: Writers = field(default_factory=dict)
+
+    async def disconnect(self, member: "Member") -> None:
+        """Break off the way by which a server hears the others, and wait until there is another."""
+        notices = member.ledger.notices
+        if isinstance(notices, PostgresNotices):
+            connection = notices._link.connection
+            assert connection is not None
+            pid = connection.get_server_pid()
+            other = await asyncpg.connect(self.url)
+            await other.execute("SELECT pg_terminate_backend($1)", pid)
+            await other.close()
+            await until(lambda: notices._link.connection not in (None, connection))
+        else:
+            assert isinstance(notices, WorkerNotices)
+            [pid] = find_writers()
+            os.kill(pid, signal.SIGKILL)
+            await until(lambda: member.ledger.trouble is not None)
+            await until(lambda: member.ledger.trouble is None)
+
+
+@pytest.fixture(params=["postgres", "sqlite"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+    """Give an empty database, and an empty file with the process that writes it for all."""
+    if request.param == "postgres":
+        yield Place(request.getfixturevalue("emptied_url"))
+        return
+    writer = SharedWriter(tmp_path / "ledger.db", LEDGER)
+    writer.open()
+    yield Place(f"sqlite:///{tmp_path / 'ledger.db'}", {LEDGER.series: writer.socket})
+    writer.close()
 
 
 @dataclass
@@ -44,8 +91,11 @@ class Member:
     @property
     def hears(self) -> bool:
         """Whether it is connected to the others."""
-        link = self.ledger.notices._link  # type: ignore[attr-defined]
-        return link.connection is not None and not self.ledger.notices._waiting  # type: ignore[attr-defined]
+        notices = self.ledger.notices
+        if isinstance(notices, PostgresNotices):
+            return notices._link.connection is not None and not notices._waiting
+        assert isinstance(notices, WorkerNotices)
+        return notices._is_linked and not notices._waiting
 
 
 Tools = Sequence[StructuredTool]
@@ -53,13 +103,13 @@ Tools = Sequence[StructuredTool]
 
 @asynccontextmanager
 async def open_fleet(
-    url: str, tools: Sequence[Tools], limits: Callable[[int], JobLimits] = lambda _: JobLimits()
+    place: Place, tools: Sequence[Tools], limits: Callable[[int], JobLimits] = lambda _: JobLimits()
 ) -> AsyncIterator[list[Member]]:
     """Open a server for each of these lists of tools; all know of each other."""
     async with AsyncExitStack() as stack:
         members = []
         for number, offered in enumerate(tools):
-            ledger, registry = open_ledger(url, LedgerBounds(), refuse), Registry(offered)
+            ledger, registry = open_ledger(place.url, LedgerBounds(), refuse, writers=place.writers), Registry(offered)
             pipeline = make_pipeline(registry, approvals=ledger.approvals)
             member = Member(Jobs(ledger, pipeline, registry.get, limits(number)), ledger)
             await ledger.open()

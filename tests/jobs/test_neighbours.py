@@ -10,11 +10,11 @@ import pytest
 from sidecall import ToolContext, tool
 from sidecall.core.calls.entry import CallEntry
 from sidecall.core.calls.errors import CallEnded
-from tests.jobs.fleet import Member, _nobody_looks, open_fleet
+from tests.jobs.fleet import Member, Place, _nobody_looks, open_fleet, place
 from tests.kit.postgres import cluster, emptied_url, postgres_url
 from tests.kit.waiting import until
 
-__all__ = ["_nobody_looks", "cluster", "emptied_url", "postgres_url"]
+__all__ = ["_nobody_looks", "cluster", "emptied_url", "place", "postgres_url"]
 pytestmark = pytest.mark.usefixtures("_nobody_looks")
 
 GO: list[asyncio.Event] = []
@@ -43,11 +43,11 @@ async def count(most: int, pause: int, context: ToolContext) -> str:
 
 
 @pytest.fixture
-async def fleet(emptied_url: str) -> AsyncIterator[list[Member]]:
+async def fleet(place: Place) -> AsyncIterator[list[Member]]:
     """Give three servers."""
     GO[:] = [asyncio.Event()]
     ENDS.clear()
-    async with open_fleet(emptied_url, [(hold, count)] * 3) as members:
+    async with open_fleet(place, [(hold, count)] * 3) as members:
         yield members
         GO[0].set()
 
@@ -72,6 +72,19 @@ async def test_a_call_is_cancelled_at_another_server(fleet: list[Member]) -> Non
         await fleet[2].jobs.cancel(entry.id, "default")
 
     assert (ended.status, ENDS) == ("cancelled", ["cancelled"])
+
+
+async def test_a_call_is_cancelled_that_begins_at_this_moment(fleet: list[Member]) -> None:
+    """Whoever cancels it has found it queued, and another begins it before it is written that it is cancelled."""
+    entry = await fleet[0].submit("hold")
+    await until(lambda: sum(member.running for member in fleet) == 1)
+    as_it_was = entry.model_copy(update={"status": "queued"})
+
+    is_told = await fleet[1].jobs._cancel_elsewhere(as_it_was, "ann")
+    ended = await fleet[1].jobs.wait(entry, 30)
+    again = await fleet[2].jobs._cancel_elsewhere(as_it_was, "ann")
+
+    assert (is_told, ended.status, ENDS, again) == (True, "cancelled", ["cancelled"], False)
 
 
 async def test_its_end_is_heard_at_the_others(fleet: list[Member]) -> None:
@@ -100,30 +113,24 @@ async def test_all_that_its_tool_says_is_read_at_the_others(fleet: list[Member],
     assert ("progress", most) in after
 
 
-async def test_what_is_lost_with_a_connection_is_looked_for_once_it_is_back(
-    emptied_url: str, fleet: list[Member]
-) -> None:
+async def test_what_is_lost_with_a_connection_is_looked_for_once_it_is_back(place: Place, fleet: list[Member]) -> None:
     """An end that was told to nobody."""
     entry = await fleet[0].submit("hold")
     waiting = asyncio.ensure_future(fleet[1].jobs.wait(entry, 30))
     await asyncio.sleep(0.05)
-    link = fleet[1].ledger.notices._link  # type: ignore[attr-defined]
-    pid = link.connection.get_server_pid()
-    connection = await asyncpg.connect(emptied_url)
-    await connection.execute("SELECT pg_terminate_backend($1)", pid)
-    await connection.close()
-    await until(lambda: link.connection is None or link.connection.get_server_pid() != pid)
+    await place.disconnect(fleet[1])
 
     GO[0].set()
 
     assert (await waiting).status == "succeeded"
 
 
-async def test_what_others_say_is_looked_at_and_not_believed(emptied_url: str, fleet: list[Member]) -> None:
+@pytest.mark.parametrize("place", ["postgres"], indirect=True)
+async def test_what_others_say_is_looked_at_and_not_believed(place: Place, fleet: list[Member]) -> None:
     """Who may connect to the database, and read none of its tables, cancels nothing."""
     entry = await fleet[0].submit("hold")
     await until(lambda: fleet[0].running + fleet[1].running + fleet[2].running == 1)
-    connection = await asyncpg.connect(emptied_url)
+    connection = await asyncpg.connect(place.url)
     channel = fleet[0].ledger.notices._channel  # type: ignore[attr-defined]
     await connection.execute("SELECT pg_notify($1, $2)", channel, f"forged x{entry.id} c{entry.id} p{entry.id} q m")
     await connection.close()

@@ -1,4 +1,4 @@
-"""Free servers of one database take the calls that others were sent."""
+"""Free servers of one database, or workers of one file, take the calls that others were sent."""
 
 import asyncio
 from collections import Counter
@@ -12,11 +12,11 @@ from sidecall import StructuredTool, tool
 from sidecall.jobs import sharing
 from sidecall.jobs.sharing import FairShare
 from sidecall.jobs.submission import JobLimits
-from tests.jobs.fleet import Member, _nobody_looks, open_fleet
+from tests.jobs.fleet import Member, Place, _nobody_looks, open_fleet, place
 from tests.kit.postgres import cluster, emptied_url, postgres_url
 from tests.kit.waiting import until
 
-__all__ = ["_nobody_looks", "cluster", "emptied_url", "postgres_url"]
+__all__ = ["_nobody_looks", "cluster", "emptied_url", "place", "postgres_url"]
 GO: list[asyncio.Event] = []
 
 
@@ -88,7 +88,7 @@ def test_what_others_leave_is_taken_after_a_moment() -> None:
 
 
 async def spread(
-    url: str,
+    place: Place,
     tools: Sequence[Sequence[StructuredTool]],
     send: Callable[[Member, int], Any],
     limits: Callable[[int], JobLimits] = lambda _: JobLimits(),
@@ -96,7 +96,7 @@ async def spread(
 ) -> tuple[list[int], Counter[str]]:
     """Send calls to the first server; return how many each runs once all do, and how they have ended."""
     GO[:] = [asyncio.Event()]
-    async with open_fleet(url, tools, limits) as fleet:
+    async with open_fleet(place, tools, limits) as fleet:
         entries = [await send(fleet[0], number) for number in range(count)]
         await until(lambda: sum(member.running for member in fleet) == count)
         found = [member.running for member in fleet]
@@ -106,10 +106,10 @@ async def spread(
 
 
 @pytest.mark.usefixtures("_nobody_looks")
-async def test_calls_that_one_server_is_sent_run_at_all(emptied_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_calls_that_one_server_is_sent_run_at_all(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """About as many at each, each once; none is taken since others were slow."""
     monkeypatch.setattr(sharing, "_LEFT", 5.0)
-    found, ended = await spread(emptied_url, [(hold,)] * 3, lambda member, _: member.submit("hold"))
+    found, ended = await spread(place, [(hold,)] * 3, lambda member, _: member.submit("hold"))
 
     assert (sum(found), max(found) <= 13, ended) == (30, True, {"succeeded": 30})
 
@@ -124,11 +124,11 @@ async def test_calls_that_one_server_is_sent_run_at_all(emptied_url: str, monkey
     ],
 )
 async def test_some_run_where_they_were_sent(
-    emptied_url: str, name: str, context: dict[str, Any], shares: bool, where: int
+    place: Place, name: str, context: dict[str, Any], shares: bool, where: int
 ) -> None:
     """Of a tool that the others lack, for the files of a conversation, and where the operator says so."""
     found, ended = await spread(
-        emptied_url,
+        place,
         [(hold, rare), (hold,), (hold,)],
         lambda member, _: member.submit(name, context),
         lambda _: JobLimits(shares=shares),
@@ -138,10 +138,10 @@ async def test_some_run_where_they_were_sent(
     assert (found[where], ended) == (5, {"succeeded": 5})
 
 
-async def test_a_full_server_leaves_calls_to_others(emptied_url: str) -> None:
+async def test_a_full_server_leaves_calls_to_others(place: Place) -> None:
     """As many as each has room for."""
     found, ended = await spread(
-        emptied_url,
+        place,
         [(hold,)] * 3,
         lambda member, _: member.submit("hold"),
         lambda number: JobLimits(running=(2, 3, 40)[number]),

@@ -14,7 +14,7 @@ from sidecall.core.calls.progress import SaidPart
 from sidecall.jobs.progress_writer import ProgressWriter
 from sidecall.jobs.webhooks.courier import PAUSES
 from sidecall.jobs.webhooks.places import Places
-from sidecall.ledger.sql.postgres.notices import Bundle
+from sidecall.ledger.sql.notice_words import Bundle
 from sidecall.rest.lines import export_calls
 from tests.jobs.webhooks.listening import SECRET
 from tests.kit.callers.secrets import SECRETS_KEY
@@ -294,8 +294,8 @@ BY_REMEMBERED: dict[str, Provoke] = {
     "bytes of remembered calls, with their answers": _too_large,
     "seconds that a remembered call is kept after its end": _old_job,
     "seconds that a call is known by its key after its end": _send_again,
-    "what a tool says of one remembered call, kept for those who watch at other servers": _much_said,
-    "what other servers of the database are to be told, and is not yet": _many_notices,
+    "what a tool says of one remembered call, kept for those who watch at other servers or workers": _much_said,
+    "what other servers of the database, or workers of the file, are to be told, and is not yet": _many_notices,
     "characters of a key": _long_key,
     "characters of a `callback_url`": _long_url,
     "webhooks that are under way at once": partial(_tell_many, hosts=7, most=20),

@@ -2,8 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
 
 from sidecall.core.calls.notices import Notices
 from sidecall.core.calls.progress import ProgressLog, Said, SaidPart
@@ -12,12 +11,18 @@ from sidecall.core.overload import StoreUnavailable
 # Of one call: what waits to be written, and what is kept of that.
 _MOST = 1024
 _MOST_BYTES = 256 * 1024
-# Seconds between two rounds of writing.
+# Seconds between two rounds of writing, and where the store cannot be used.
 _PAUSE = 0.02
+_LONG_PAUSE = 0.2
+# Bytes that are written at once, at least: much more would have others wait that write, too.
+_MUCH = 4 * 1024 * 1024
 
 
 class _Pending:
-    """What the tool of one attempt has said: that waits to be written, and the sizes of what is."""
+    """What the tool of one attempt has said: that waits to be written, and the sizes of what is.
+
+    What is lost on the way has its number all the same.
+    """
 
     def __init__(self, attempt: int) -> None:
         self.attempt = attempt
@@ -33,8 +38,22 @@ class _Pending:
         for each in said:
             self.waiting.append(each)
             self.size += len(each[1])
-            while len(self.waiting) > _MOST or self.size > _MOST_BYTES:
-                self.size -= len(self.waiting.popleft()[1])
+            self._bound()
+
+    def put_back(self, part: SaidPart) -> None:
+        """Let what was taken last wait again, as it was not written."""
+        self.last -= len(part.said)
+        self.waiting.extendleft(reversed(part.said))
+        self.size += sum(len(body) for _, body in part.said)
+        _, count, size = self._kept.pop()
+        self._kept_count -= count
+        self._kept_size -= size
+        self._bound()
+
+    def _bound(self) -> None:
+        while len(self.waiting) > _MOST or self.size > _MOST_BYTES:
+            self.size -= len(self.waiting.popleft()[1])
+            self.last += 1
 
     def take(self) -> tuple[SaidPart, int]:
         """Take all that waits, and return with it up to which number the rest is to be forgotten."""
@@ -83,16 +102,36 @@ class ProgressWriter:
     async def _write_rounds(self) -> None:
         try:
             while waiting := [(call_id, pending) for call_id, pending in self._calls.items() if pending.waiting]:
-                await asyncio.gather(*(self._write(*each) for each in waiting))
-                await asyncio.sleep(_PAUSE)
+                are_written = True
+                for some in _divide(waiting):
+                    are_written &= all(await asyncio.gather(*(self._write(*each) for each in some)))
+                await asyncio.sleep(_PAUSE if are_written else _LONG_PAUSE)
         finally:
             self._task = None
 
-    async def _write(self, call_id: str, pending: _Pending) -> None:
+    async def _write(self, call_id: str, pending: _Pending) -> bool:
+        """Write what waits of a call; False where the store cannot be used, and it waits on."""
         async with pending.turn:
             if not pending.waiting:
-                return
+                return True
             part, forgotten = pending.take()
-            with suppress(StoreUnavailable):  # It is no more than what a tool says on its way.
+            try:
                 await self._log.add(call_id, part, forgotten)
-                self._notices.tell("progress", call_id)
+            except StoreUnavailable:
+                pending.put_back(part)
+                return False
+            self._notices.tell("progress", call_id)
+            return True
+
+
+def _divide(waiting: Sequence[tuple[str, _Pending]]) -> Iterator[list[tuple[str, _Pending]]]:
+    """Divide what waits into what is written at once."""
+    some, size = list[tuple[str, _Pending]](), 0
+    for each in waiting:
+        some.append(each)
+        size += each[1].size
+        if size >= _MUCH:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some

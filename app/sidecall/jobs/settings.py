@@ -15,7 +15,8 @@ class JobSettings(BaseSettings, defer_build=True):
     )
     share_jobs: bool = Field(
         default=True,
-        description="Whether free servers of one PostgreSQL begin remembered calls that were sent to others of them.",
+        description="Whether free servers of one PostgreSQL, or workers of one file, begin remembered calls that were "
+        "sent to others of them.",
     )
     max_wait: float = Field(
         default=60.0, ge=0, allow_inf_nan=False, description="Most seconds that `Prefer: wait=` makes an answer wait."

@@ -204,7 +204,9 @@ def _make_in_memory(wanted: _Wanted) -> Ledger:
 def _make_sqlite(wanted: _Wanted) -> Ledger:
     purpose = _fit(_purposes.LEDGER, wanted.writers, is_server=wanted.is_server)
     database = _opened.SqliteDatabase(sqlite_path(wanted.url), purpose=purpose)
-    return _ledger.DatabaseLedger(database, wanted.bounds, wanted.make_answer)
+    made = _ledger.DatabaseLedger(database, wanted.bounds, wanted.make_answer)
+    made.notices = database.notices
+    return made
 
 
 def _make_postgres(wanted: _Wanted) -> Ledger:

@@ -1,4 +1,4 @@
-"""Two workers with the settings that ship, of which now the one and now the other is killed."""
+"""Two workers with the settings that ship: one is killed, or the process that writes, and each hears of the other."""
 
 import asyncio
 import os
@@ -7,10 +7,12 @@ import re
 import signal
 import statistics
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,30 +21,35 @@ import uvloop
 
 from bench.environments import ROOT
 from tests.kit.lines import Line, call
-from tests.kit.processes import list_descendants
+from tests.kit.processes import find_writers, list_descendants
 from tests.kit.servers import Server, end, start
+from tests.trials.durable import heard
 from tests.trials.durable.clients import ENDED, PATIENCE
 from tests.trials.finding import Finding
 from tests.trials.serving import is_alive
 
-_TOOLS = ("tests/trials/served/durable.py", "tests/trials/served/kept.py")
+_TOOLS = ("tests/trials/served/durable.py", "tests/trials/served/kept.py", heard.TOOLS)
 _SERVING = re.compile(r"Started server process \[(\d+)\]")
 # What tells that a call has succeeded, in its entry or at the beginning of its answer.
 _SUCCEEDED = ("succeeded", "added", "booked", "paid")
 _LINES = 25
+# Where files are in memory, on Linux.
+_IN_MEMORY = "/dev/shm"
 _TICKS = os.sysconf("SC_CLK_TCK")
 # Of plain calls, in each round with one worker and with two, and as many clients as there are connections.
 _ROUNDS, _CALLS, _CLIENTS = 5, 8000, 16
 
 
 def run_shortly() -> Iterator[Finding]:
-    """Try one kill of each worker, on a small scale."""
+    """Try it on a small scale."""
     yield from _under_kills(calls=60, others=20)
+    yield from _hear_each_other(times=10)
 
 
 def run() -> Iterator[Finding]:
     """Try all of it."""
     yield from _under_kills(calls=1000, others=200)
+    yield from _hear_each_other(times=200)
     yield _share_load()
 
 
@@ -66,10 +73,17 @@ class _Workers:
             self.server.wait_until, lambda log: log.count("Application startup complete") > len(started)
         )
 
+    async def kill_writer(self) -> None:
+        """Kill the process that writes the ledger for both, and wait until another does."""
+        [killed] = find_writers(self.server.process.pid)
+        os.kill(killed, signal.SIGKILL)
+        while find_writers(self.server.process.pid) in ([], [killed]):  # noqa: ASYNC110  nobody tells
+            await asyncio.sleep(0.05)
+
 
 @contextmanager
-def _serving(workers: int) -> Iterator[_Workers]:
-    with tempfile.TemporaryDirectory() as made:
+def _serving(workers: int, place: str | None = None) -> Iterator[_Workers]:
+    with tempfile.TemporaryDirectory(dir=place) as made:
         folder, options = Path(made), [word for tools in _TOOLS for word in ("--tools", str(ROOT / tools))]
         # No store is named, as where nobody has set anything.
         wanted = {"SIDECALL_STORE": "", "SIDECALL_TRIAL_EFFECTS": str(folder / "effects")}
@@ -82,12 +96,16 @@ def _serving(workers: int) -> Iterator[_Workers]:
 
 @dataclass
 class _Clients:
-    """Clients with a connection for each request, so that any worker may get it."""
+    """Clients with a connection for each request, so that any worker may get it.
+
+    `refused` counts what was sent again since nothing could be written just then, which is not `strange`.
+    """
 
     url: str
     client: httpx.AsyncClient
     unknown: list[str] = field(default_factory=list)
     strange: list[str] = field(default_factory=list)
+    refused: int = 0
 
     async def ask(self, method: str, path: str, **how: Any) -> httpx.Response:
         """Ask until there is an answer of a worker that lives and could be reached."""
@@ -97,6 +115,10 @@ class _Clients:
                     response = await self.client.request(method, f"{self.url}{path}", **how)
                 except httpx.TransportError:  # It was killed.
                     await asyncio.sleep(0.05)
+                    continue
+                if response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
+                    self.refused += 1
+                    await asyncio.sleep(0.1)
                     continue
                 if response.status_code == httpx.codes.NOT_FOUND:
                     self.unknown.append(path)
@@ -146,7 +168,7 @@ async def _try_one(workers: _Workers, what: str, count: int, trial: _Trial) -> F
     limits = httpx.Limits(max_keepalive_connections=0)
     async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE, limits=limits) as client:
         clients = _Clients(workers.server.url, client)
-        waiting = list(range(count))
+        waiting: list[int] = []
         told: list[_Told] = []
 
         async def send_some() -> None:
@@ -154,12 +176,19 @@ async def _try_one(workers: _Workers, what: str, count: int, trial: _Trial) -> F
                 told.append(await trial(clients, waiting.pop()))
                 await asyncio.sleep(random.uniform(0, 0.02))
 
-        sending = asyncio.gather(*(send_some() for _ in range(_LINES)))
-        for left in (2, 1):
-            while len(waiting) > count * left // 3:  # noqa: ASYNC110  nobody tells
-                await asyncio.sleep(0.005)
-            await workers.kill(left - 1)
-        await sending
+        kills: Sequence[Callable[[], Awaitable[None]]] = (
+            partial(workers.kill, 1),
+            workers.kill_writer,
+            partial(workers.kill, 0),
+        )
+        for number, kill in enumerate(kills):
+            waiting += range(number, count, len(kills))
+            enough = len(waiting) // 2
+            sending = asyncio.gather(*(send_some() for _ in range(_LINES)))
+            while len(waiting) > enough:  # noqa: ASYNC110  nobody tells
+                await asyncio.sleep(0.002)
+            await kill()
+            await sending
     return _judge(what, told, clients, workers.effects)
 
 
@@ -171,10 +200,11 @@ def _judge(what: str, told: Sequence[_Told], clients: _Clients, effects: Counter
     others = {end: number for end, number in ends.items() if end not in (*_SUCCEEDED, "outcome_unknown")}
     return Finding(
         "workers",
-        f"two workers, no setting: {what}; each worker is killed once meanwhile",
+        f"two workers, no setting: {what}; each worker, and the process that writes, is killed once meanwhile",
         "each runs once, or is outcome_unknown and ran once at most; 0 answers of 404, 0 in two ways",
         f"{dict(ends)}; {twice} ran twice, {without} succeeded without having run once; {len(clients.unknown)} times "
-        f"404, {unlike} in two ways; {len(clients.strange)} strange {clients.strange[:1]}",
+        f"404, {unlike} in two ways; {clients.refused} sent again after 503; "
+        f"{len(clients.strange)} strange {clients.strange[:1]}",
         not (twice or without or unlike or others or clients.unknown or clients.strange),
     )
 
@@ -212,6 +242,51 @@ async def _run_jobs(clients: _Clients, number: int) -> _Told:
     mark = f"job {number}"
     accepted = await clients.send("add", mark, Prefer="respond-async", **{"Idempotency-Key": mark})
     return _Told(mark, await clients.follow(accepted.headers["Location"]))
+
+
+def _hear_each_other(times: int) -> Iterator[Finding]:
+    """Try it without waiting for a disk, as for PostgreSQL, and with one, which may have other work."""
+    for where, place in (("in memory", _IN_MEMORY), ("on a disk", None)):
+        if place is None or os.path.isdir(place):
+            with _serving(2, place) as workers:
+                url = workers.server.url
+                heard.warm_up(lambda url=url: _connect_both(url), 2)  # type: ignore[misc]
+                yield from heard.try_all(
+                    "workers",
+                    f"two workers, their file {where}",
+                    lambda url=url: _connect_both(url),  # type: ignore[misc]
+                    times,
+                )
+    yield _time_disk(times)
+
+
+def _time_disk(times: int) -> Finding:
+    """Measure what one write takes of which each cancel has two, and each end one."""
+    found = []
+    with tempfile.TemporaryFile() as file:
+        for _ in range(max(times, 2)):
+            file.write(bytes(20_000))
+            file.flush()
+            began = time.perf_counter()
+            os.fdatasync(file.fileno())
+            found.append((time.perf_counter() - began) * 1000)
+            time.sleep(0.02)
+    cuts = statistics.quantiles(found, n=100)
+    measured = f"p50 {cuts[49]:.1f} ms, p99 {cuts[98]:.1f} ms"
+    return Finding("workers", f"{times} writes to the same disk, by no server", "as the disk is", measured, holds=True)
+
+
+async def _connect_both(url: str) -> list[httpx.AsyncClient]:
+    """Connect until each of two workers has a connection."""
+    found = dict[str, httpx.AsyncClient]()
+    while len(found) < 2:
+        door = heard.connect(url)
+        which = (await door.post("/tool_calls", json={"name": "where", "args": {}})).json()["content"]
+        if which in found:
+            await door.aclose()
+        else:
+            found[which] = door
+    return list(found.values())
 
 
 def _share_load() -> Finding:

@@ -1,6 +1,7 @@
 """Tools that are called at one server, and watched, waited for and cancelled at others."""
 
 import asyncio
+import os
 import time
 
 from sidecall import ToolContext, tool
@@ -30,6 +31,22 @@ async def count(most: int, context: ToolContext) -> str:
         if number % 10 == 0:
             await asyncio.sleep(0.01)
     return "counted"
+
+
+@tool(requires_approval=True)
+async def ask(number: int) -> str:
+    """Do something that a person has to allow.
+
+    Args:
+        number: Tells one call from another.
+    """
+    return f"did {number}"
+
+
+@tool
+async def where() -> str:
+    """Say which process runs this."""
+    return str(os.getpid())
 
 
 @tool(executor="process")

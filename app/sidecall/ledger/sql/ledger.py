@@ -72,7 +72,7 @@ class DatabaseLedger(Ledger):
         self.heartbeat = heartbeat
         self._call_rates = SqlRates(database) if database.dialect == "postgres" else None
         self.rates = self._call_rates
-        self.progress = SqlProgress(database) if database.dialect == "postgres" else None
+        self.progress = SqlProgress(database) if database.is_shared else None
         self.audit = SqlAudit(database, bounds.audit_ttl, bounds.max_audit_entries)
         self.secrets = SqlSecrets(database, bounds.max_secrets)
 

@@ -1,5 +1,6 @@
 """What tools say while they run, in a database."""
 
+import asyncio
 from collections.abc import Sequence
 
 from sidecall.core.calls.progress import Said, SaidPart
@@ -18,7 +19,10 @@ class SqlProgress:
     async def add(self, call_id: str, part: SaidPart, forgotten: int) -> None:
         """Keep more of it, and forget what this attempt has said up to that number."""
         text = "\n".join(f"{kind} {body.decode()}" for kind, body in part.said)
-        await self._database.write("add_progress", call_id, part.attempt, part.last, text, forgotten)
+        writes = [self._database.write("add_progress", call_id, part.attempt, part.last, text)]
+        if forgotten:
+            writes.append(self._database.write("trim_progress", call_id, part.attempt, forgotten))
+        await asyncio.gather(*writes)
 
     async def list_after(self, call_id: str, attempt: int, number: int) -> Sequence[SaidPart]:
         """List what was said after this number of an attempt, and in later attempts."""

@@ -4,33 +4,17 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import asyncpg
 import pytest
 
-from sidecall.core.calls.notices import NoticeKind
 from sidecall.ledger.sql.postgres import notices as notices_module
 from sidecall.ledger.sql.postgres.notices import PostgresNotices
+from tests.kit.ears import Ear
 from tests.kit.postgres import Cluster
 from tests.kit.waiting import until
 from tests.ledger.sql.wires import wire_to
-
-
-@dataclass
-class Ear:
-    """Keeps what it hears."""
-
-    heard: list[tuple[NoticeKind, str]] = field(default_factory=list)
-    missed: int = 0
-
-    def hear(self, kind: NoticeKind, call_id: str) -> None:
-        """Keep a notice."""
-        self.heard.append((kind, call_id))
-
-    def miss(self) -> None:
-        """Count how often something may have been missed."""
-        self.missed += 1
 
 
 @dataclass

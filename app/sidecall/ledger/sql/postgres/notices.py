@@ -3,13 +3,14 @@
 import asyncio
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
 import asyncpg
 
 from sidecall.core.calls.notices import NoticeKind, NoticeListener
+from sidecall.ledger.sql.notice_words import EVERYWHERE, Bundle, hand_on, write_word
 from sidecall.ledger.sql.postgres.link import Link
 from sidecall.ledger.sql.postgres.words import is_unavailable, name_address, word_fault
 
@@ -18,13 +19,8 @@ logger = logging.getLogger("sidecall")
 # A database may have several ledgers, each in a schema of its own.
 _NAME = "SELECT 'sidecall_' || current_schema()::regnamespace::oid"
 _TELL = "SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload"
-# A word of a message is the sign of its kind and the id of a call. PostgreSQL takes less than 8000 bytes.
-_SIGNS: Mapping[NoticeKind, str] = {"changed": "c", "cancel": "x", "queued": "q", "progress": "p"}
-_KINDS: Mapping[str, NoticeKind] = {sign: kind for kind, sign in _SIGNS.items()}
+# Of a message; PostgreSQL takes less than 8000 bytes.
 _LONGEST = 7800
-# Notices that wait to be told; where there are more, the others are told to look everywhere.
-_MOST = 5000
-_EVERYWHERE = "m"
 # Seconds between two messages at least, and at most: a server hears itself, so it knows whether others can hear it.
 _APART = 0.005
 _SELDOM = 2.0
@@ -33,27 +29,6 @@ _AWAY = 0.05
 _POOLED = "perhaps a pooler stands before it"
 # Seconds in which it has not heard itself that show that it hears nobody.
 _DEAF = 6.0
-
-
-class Bundle:
-    """What is to be told together, each word once; of too much only that there was."""
-
-    def __init__(self) -> None:
-        self._words: dict[str, None] = {}
-
-    def __len__(self) -> int:
-        return len(self._words)
-
-    def add(self, word: str) -> None:
-        """Add a word, where it is not among them."""
-        if len(self._words) >= _MOST:
-            self._words = {_EVERYWHERE: None}
-        self._words[word] = None
-
-    def take(self) -> list[str]:
-        """Return all, and keep none."""
-        words, self._words = list(self._words), {}
-        return words
 
 
 class PostgresNotices:
@@ -85,7 +60,7 @@ class PostgresNotices:
         """Send a notice to the others soon, together with what else is to be sent; never waits, and never fails."""
         if self._teller is None or self._link.connection is None:
             return
-        self._waiting.add(_SIGNS[kind] + call_id)
+        self._waiting.add(write_word(kind, call_id))
         self._is_awake.set()
 
     async def open(self) -> None:
@@ -109,7 +84,7 @@ class PostgresNotices:
         await connection.add_listener(self._channel, self._hear)
         # What was told meanwhile was heard by nobody, here and there.
         self._waiting.take()
-        self._waiting.add(_EVERYWHERE)
+        self._waiting.add(EVERYWHERE)
         self._is_awake.set()
         if self._listener is not None:
             self._listener.miss()
@@ -119,14 +94,8 @@ class PostgresNotices:
         owner, *words = str(payload).split(" ")
         if owner == self._owner:
             self._heard_at = time.monotonic()
-        if owner == self._owner or (listener := self._listener) is None:
-            return
-        for word in words:
-            kind = _KINDS.get(word[:1])
-            if kind is not None:
-                listener.hear(kind, word[1:])
-            elif word == _EVERYWHERE:
-                listener.miss()
+        elif self._listener is not None:
+            hand_on(words, self._listener)
 
     async def _go_round(self) -> None:
         while True:

@@ -5,9 +5,11 @@ import pickle
 import select
 import socket
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
-from sidecall.ledger.sql.sqlite.messages import CHUNK, Messages, pack_message
+from sidecall.ledger.sql.notice_words import Bundle
+from sidecall.ledger.sql.sqlite.messages import CHUNK, Messages, Told, pack_message
 from sidecall.ledger.sql.sqlite.pen import Trouble
 
 
@@ -23,6 +25,7 @@ class Client:
         self.has_ended = False
         self._messages = Messages()
         self._unsaid = deque[memoryview]()
+        self._told = Bundle()  # By others; what one that does not read has to hear of has a bound.
 
     def fileno(self) -> int:
         """Return the descriptor of its socket."""
@@ -64,13 +67,21 @@ class Client:
         self._unsaid.extend(map(memoryview, pack_message(content)))
         self._flush()
 
+    def pass_on(self, words: Sequence[str]) -> None:
+        """Send what another has told, at once or as soon as it has read all before that."""
+        for word in words:
+            self._told.add(word)
+        self._flush()
+
     def close(self) -> None:
         """Let go of the socket, by whose end the process knows that nothing more comes."""
         self._link.close()
 
     def _flush(self) -> None:
         try:
-            while self._unsaid:
+            while self._unsaid or self._told:
+                if not self._unsaid:
+                    self._unsaid.extend(map(memoryview, pack_message(Told(self._told.take()))))
                 sent = self._link.send(self._unsaid[0], socket.MSG_DONTWAIT)
                 self._unsaid[0] = self._unsaid[0][sent:]
                 if not self._unsaid[0]:
@@ -80,6 +91,7 @@ class Client:
         except OSError:
             self.has_ended = True
             self._unsaid.clear()
+            self._told.take()
 
 
 def as_sent(outcomes: list[Any]) -> list[Any]:

@@ -6,11 +6,20 @@ from collections.abc import Iterator
 from itertools import accumulate, pairwise
 from typing import Any
 
+from sidecall.dataclasses import dataclass
+
 # Both are of the same program, and nobody else has the socket between them.
 _NUMBER = struct.Struct("!I")
 # The head of a message of one part, as most are.
 _HEAD_OF_ONE = struct.Struct("!II")
 CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a worker tells the others, in words of notices; the process that writes passes it on, and says nothing."""
+
+    words: list[str]
 
 
 def pack_message(content: Any) -> list[bytes | memoryview]:

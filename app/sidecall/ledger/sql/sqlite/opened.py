@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sidecall.core.calls.notices import NoNotices, Notices
 from sidecall.core.overload import StoreUnavailable
 from sidecall.core.waiting.pools import SERVER
 from sidecall.later import Later
@@ -23,10 +24,12 @@ from sidecall.ledger.sql.statements import read_statements
 
 if TYPE_CHECKING:
     from sidecall.ledger.sql.sqlite import hand as _hand
+    from sidecall.ledger.sql.sqlite import notices as _notices
     from sidecall.ledger.sql.sqlite import readers as _readers
     from sidecall.ledger.sql.sqlite import shared_hand as _shared_hand
 else:
     _hand = Later("sidecall.ledger.sql.sqlite.hand")
+    _notices = Later("sidecall.ledger.sql.sqlite.notices")
     _readers = Later("sidecall.ledger.sql.sqlite.readers")
     _shared_hand = Later("sidecall.ledger.sql.sqlite.shared_hand")
 
@@ -66,8 +69,10 @@ class SqliteDatabase:
         # No other process sees what is in memory, nor does a disk hold it up; Windows hands on no sockets.
         hand: Hand = HandInThread(Pen(self._file))
         hangs_after = math.inf if path is None else hangs_after
+        self.notices: Notices = NoNotices()
         if self._file.path is not None and purpose.writer is not None:
-            hand = _shared_hand.SharedHand(self._file.path, purpose.writer)
+            hand = shared = _shared_hand.SharedHand(self._file.path, purpose.writer)
+            self.notices = _notices.WorkerNotices(shared)
         elif self._file.path is not None and purpose.is_apart and sys.platform != "win32":
             hand = _hand.HandInProcess(self._file.path, patience, purpose)
         self.is_shared = purpose.writer is not None

@@ -4,7 +4,7 @@ import os
 import select
 import signal
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.sql.sqlite.clients import Client, as_sent
 from sidecall.ledger.sql.sqlite.file import SqliteFile
+from sidecall.ledger.sql.sqlite.messages import Told
 from sidecall.ledger.sql.sqlite.pen import Order, Pen, Trouble, Usable
 from sidecall.ledger.sql.sqlite.purposes import PURPOSES
 
@@ -87,10 +88,20 @@ class Service:
             if asking is None:
                 self._accept()
             else:
-                received += [(asking, message) for message in asking.receive()]
+                received += [(asking, message) for message in self._receive(asking)]
         self._carry_out(received)
         for client in [client for client in self._clients.values() if client.has_ended]:
             self._leave(client)
+
+    def _receive(self, asking: Client) -> Iterator[list[Order] | bool]:
+        """Yield what one asks for, and pass on what it tells the others, which is written already."""
+        for message in asking.receive():
+            if not isinstance(message, Told):
+                yield message
+                continue
+            for client in self._clients.values():
+                if client is not asking:
+                    client.pass_on(message.words)
 
     def _accept(self) -> None:
         assert self._listener is not None

@@ -3,12 +3,14 @@
 import os
 import signal
 import socket
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from sidecall.core.overload import StoreUnfit
 from sidecall.ledger.sql.sqlite.hand import LinkedHand
-from sidecall.ledger.sql.sqlite.pen import Usable
+from sidecall.ledger.sql.sqlite.messages import Told, pack_message
+from sidecall.ledger.sql.sqlite.pen import Hear, Outcomes, Usable
 
 
 class SharedHand(LinkedHand):
@@ -22,6 +24,12 @@ class SharedHand(LinkedHand):
         self._writer: int | None = None
         self._asked: socket.socket | None = None
         self._is_finishing = False
+        self._begin: Callable[[], None] = lambda: None
+        self._hear_others: Callable[[Sequence[str]], None] = lambda _: None
+
+    def attach(self, begin: Callable[[], None], hear: Callable[[Sequence[str]], None]) -> None:
+        """Have one called for each process that writes from now on, the other with what the other workers tell."""
+        self._begin, self._hear_others = begin, hear
 
     def open(self) -> Usable:
         """Ask to be let in, and wait until the file is open; where the process is not there, for the next one.
@@ -48,6 +56,23 @@ class SharedHand(LinkedHand):
     def note_process(self, pid: int) -> None:
         """Note which process it is that writes."""
         self._writer = pid
+
+    async def start(self, hear: Hear) -> None:
+        """Begin to write, and to hear what other workers tell."""
+
+        def sort(message: Outcomes | Told | None) -> None:
+            if isinstance(message, Told):
+                self._hear_others(message.words)
+            else:
+                hear(message)
+
+        await super().start(sort)
+        self._begin()
+
+    def tell(self, words: list[str]) -> None:
+        """Have the process pass words on to the other workers; one that has ended does not."""
+        if not self._transport.is_closing():
+            self._transport.writelines(pack_message(Told(words)))
 
     def give_up(self) -> None:
         """Kill the process, since it does not answer, unless it is only this worker that ends."""
