@@ -17,7 +17,7 @@ help:
 	@echo "make docs      write docs/settings.md"
 	@echo "make bench     measure server, floors and peers, and record it in docs/performance.md; or ARGS=--quick"
 	@echo "make bench-guard  fail when the hot path has lost a tenth against the Starlette floor"
-	@echo "make trials    do the server's worst to it for a quarter of an hour, and record what came of it in bench/results/trials.md"
+	@echo "make trials    do the server's worst to it for three quarters of an hour, and record what came of it in bench/results/trials.md"
 	@echo "make image     build the container image and check it (as root, on Debian or Ubuntu)"
 
 # What it takes to serve; what it takes to work on the project comes on top.

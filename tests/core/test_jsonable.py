@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field, v1
 
+from sidecall.core.bulk import is_bulky
 from sidecall.core.command import Command
 from sidecall.core.errors import ToolException
-from sidecall.core.jsonable import is_bulky, render_failure, replace_surrogates, to_plain, to_text
+from sidecall.core.jsonable import render_failure, replace_surrogates, to_plain, to_text
 from sidecall.core.messages import ToolMessage
 
 

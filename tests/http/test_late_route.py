@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.routing import APIRoute
 
 from sidecall.http.late_route import LateRoute
@@ -91,3 +91,29 @@ def test_a_route_that_could_not_be_built_is_built_later(monkeypatch: pytest.Monk
     monkeypatch.setattr(APIRoute, "__init__", build)
 
     assert route.dependant.path == "/late"
+
+
+@pytest.mark.parametrize(
+    ("cookie", "read"),
+    [
+        ("one=1; two=2", {"one": "1", "two": "2"}),
+        ('one="1 2"', {"one": "1 2"}),
+        (r'one=1; two="\""', {}),
+        ('two="' + '\\"' * 15_000 + '"', {}),
+    ],
+    ids=["plain", "quoted", "escaped", "long"],
+)
+async def test_cookies_with_escapes_are_not_read(cookie: str, read: dict[str, str]) -> None:
+    """The framework reads all cookies for each of its routes, and some Pythons take seconds for those."""
+    router = APIRouter(route_class=LateRoute)
+
+    @router.get("/cookies")
+    async def tell(request: Request) -> dict[str, str]:
+        return request.cookies
+
+    app = FastAPI()
+    app.router.routes.extend(router.routes)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+        answer = await client.get("/cookies", headers={"Cookie": cookie})
+
+    assert answer.json() == read

@@ -70,3 +70,19 @@ def test_what_is_no_whole_number_is_refused(prefer: str) -> None:
     """With a right one."""
     with pytest.raises(InvalidPreference, match="takes a whole number of seconds, such as `Prefer: wait=10`"):
         make_preferences(prefer, None, 60.0)
+
+
+@pytest.mark.parametrize(
+    ("prefer", "seconds"),
+    [
+        ('note="a, b"; x="y", wait=5', 5.0),
+        (r'note="a \" , wait=3", wait=5', 5.0),
+        ('wait=5, note="a, wait=3', 5.0),
+        ('note="a, wait=5', None),
+        ('"' + '\\"' * 16_000 + ", wait=5", None),
+        ('"' + "\\" * 31_001 + ", wait=5", None),
+    ],
+)
+def test_a_quoted_text_that_does_not_end_goes_to_the_end(prefer: str, seconds: float | None) -> None:
+    """It is read once, however many quotation marks are in it."""
+    assert make_preferences(prefer, None, 60.0).wait == seconds

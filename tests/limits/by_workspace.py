@@ -39,6 +39,12 @@ async def _name(make_client: MakeClient) -> str:
     return say(await post(client, call("count"), **{"Sidecall-Conversation": "x" * 257}))
 
 
+async def _send_header(make_client: MakeClient) -> str:
+    client = await make_client()
+    headers = {"Content-Type": f"multipart/form-data; boundary={'x' * 1000}"}
+    return say(await client.post("/workspaces/one/files", content=b"--x--", headers=headers))
+
+
 async def _grow_old(make_client: MakeClient, created: float, **settings: float) -> str:
     with TemporaryDirectory() as folder:
         client = await make_client(workspace_dir=folder, **settings)
@@ -55,6 +61,7 @@ def _backdate(folder: Path, created: float) -> None:
 
 
 BY_WORKSPACE: dict[str, Provoke] = {
+    "characters of a form's `Content-Type`": _send_header,
     "bytes of the files of a conversation": partial(_send_two, workspace_max_bytes=1024),
     "bytes of one of them": partial(_send_two, size=1025, workspace_max_file_bytes=1024),
     "files and folders of a conversation": partial(_send_two, workspace_max_entries=1),

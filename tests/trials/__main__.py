@@ -40,6 +40,7 @@ from tests.trials.hostile import (
     worst_mix,
 )
 from tests.trials.searching import docstrings, stores
+from tests.trials.soaking import long
 
 Trial = Callable[[], Iterator[Finding]]
 GROUPS: Mapping[str, Sequence[Trial]] = {
@@ -64,6 +65,7 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
     "confined": (commands.run, pythons.run, attacks.run, raced.run, viewing.run, pages.run, agents.run),
     "fleet": (fleet.run,),
     "soak": (soak.run,),
+    "mixed": (long.run,),
     "workers": (workers.run,),
 }
 # Parts of groups that can be tried alone, on a smaller scale; a whole run leaves them out.
@@ -107,6 +109,7 @@ SHORT: Mapping[str, Trial] = {
     "pages": pages.run,
     "agents": agents.run_shortly,
     "soak": soak.run_shortly,
+    "mixed": long.run_shortly,
 }
 RESULTS = ROOT / "bench" / "results"
 # Of all that is known about the machine, what a reader of the figures needs.

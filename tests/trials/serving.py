@@ -12,15 +12,17 @@ TOOLS = "tests/trials/served/plain.py"
 
 
 @contextmanager
-def serving(tools: str = TOOLS, **settings: str) -> Iterator[Server]:
-    """Start a server of tools, separated by commas, with these settings; give it when it listens, stop it afterwards.
+def serving(tools: str = TOOLS, *options: str, **settings: str) -> Iterator[Server]:
+    """Start a server of tools, separated by commas, with these options of `serve` and these settings.
+
+    It is given when it listens, and stopped afterwards.
 
     Raises:
         Unavailable: It does not start; the message says why.
     """
     with tempfile.TemporaryDirectory() as folder:
         wanted = [word for part in tools.split(",") for word in ("--tools", part)]
-        server = start(Path(folder), *wanted, environment={"SIDECALL_DRAIN_TIMEOUT": "1", **settings})
+        server = start(Path(folder), *wanted, *options, environment={"SIDECALL_DRAIN_TIMEOUT": "1", **settings})
         try:
             yield server
         finally:

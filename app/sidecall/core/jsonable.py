@@ -2,13 +2,14 @@
 
 import json
 import math
-from collections.abc import Callable, Collection, ItemsView, KeysView, ValuesView
+from collections.abc import Callable, ItemsView, KeysView, ValuesView
 from types import GeneratorType
 from typing import Any
 
 from pydantic_core import PydanticSerializationError, SchemaSerializer, from_json, to_jsonable_python
 from pydantic_core.core_schema import any_schema
 
+from sidecall.core.bulk import PIECE, cut, has_pieces, is_piece, write_pieces
 from sidecall.core.errors import ToolFailure, ToolOutputError
 
 # Made once: json.dumps makes an encoder at every call.
@@ -44,7 +45,7 @@ def to_text_and_value(value: Any, lose: Lose = lose_silently) -> tuple[str, Any]
         ValueError: JSON cannot say it.
     """
     try:
-        return replace_surrogates(_encode(value)), value
+        return replace_surrogates(write_pieces(value, _encode, ", ", ": ")), value
     except BaseException:  # JSON does not know it, or its own code crashed.
         plain = to_plain(value, lose)
         # A date, a UUID or a path is a text; quotes around it would only be in the way.
@@ -65,11 +66,39 @@ def to_plain(value: Any, lose: Lose = lose_silently) -> Any:
     if type(value) is str:  # Which may be long.
         return replace_surrogates(value)
     try:
-        return from_json(replace_surrogates(_dump(_reduce(_write_keys(value)), lose)))
+        return _reduce_pieces(value, lose) if has_pieces(value) else _reduce_whole(value, lose)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(str(error)) from error
     except BaseException as error:  # Properties, `__str__` and generators run code of the author's, which may crash.
         raise ValueError(f"{type(error).__name__} on the way to JSON") from error
+
+
+def _reduce_whole(value: Any, lose: Lose) -> Any:
+    return from_json(replace_surrogates(_dump(_reduce(_write_keys(value)), lose)))
+
+
+def _reduce_pieces(value: Any, lose: Lose) -> Any:
+    if is_piece(value):
+        return _reduce_whole(value, lose)
+    if len(value) <= PIECE:
+        if type(value) is dict:
+            return {_write_key(key): _reduce_pieces(item, _tell_below(lose, key)) for key, item in value.items()}
+        return [_reduce_pieces(item, _tell_below(lose, index)) for index, item in enumerate(value)]
+    if type(value) is dict:
+        return {key: item for part in cut(value) for key, item in _reduce_pieces(part, lose).items()}
+    plain: list[Any] = []
+    for part in cut(value):
+        plain += _reduce_pieces(part, _tell_from(lose, len(plain)))
+    return plain
+
+
+def _tell_below(lose: Lose, step: str | int) -> Lose:
+    return lambda number, path: lose(number, (step, *path))
+
+
+def _tell_from(lose: Lose, begin: int) -> Lose:
+    """Return what hears of numbers in a part of a list, whose indexes begin elsewhere."""
+    return lambda number, path: lose(number, (int(path[0]) + begin, *path[1:]))
 
 
 def _reduce(value: Any) -> Any:
@@ -166,35 +195,6 @@ def too_large(tool_name: str, what: str, size: int, most: int) -> ToolOutputErro
     return ToolOutputError(
         f"Error: {tool_name} returned {what} of {size:,} bytes as JSON; at most {most:,} are passed on."
     )
-
-
-# How much may be written as JSON while others wait: some 2 ms.
-_MOST_VALUES = 10_000
-_CHARACTERS = 256
-
-
-def is_bulky(value: Any) -> bool:
-    """Return whether it takes so long to write plain values, or an object that holds them, that none should wait."""
-    left = _MOST_VALUES
-    pending = [value]
-    while pending:
-        item = pending.pop()
-        inside = _look_into(item)
-        left -= len(item) // _CHARACTERS if type(item) is str else len(inside)
-        if left < 0:
-            return True
-        pending.extend(inside)
-    return False
-
-
-def _look_into(value: Any) -> Collection[Any]:
-    if isinstance(value, (list, tuple)):
-        return value
-    if isinstance(value, dict):
-        return value.values()
-    if hasattr(value, "__dict__"):
-        return [*vars(value).values()]
-    return [getattr(value, name) for name in getattr(type(value), "__slots__", ())]
 
 
 def render_failure(failure: ToolFailure) -> str:

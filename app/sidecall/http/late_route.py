@@ -1,12 +1,35 @@
 """Routes that the framework builds when they are first needed: most servers are never asked for most of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
 from importlib import import_module
 from typing import Any
 
+from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from starlette.routing import compile_path, get_name
+
+
+class _Request(Request):
+    """Has the cookies of browsers, which the framework reads for each of its routes."""
+
+    @property
+    def cookies(self) -> dict[str, str]:
+        """The cookies; none where something is escaped, which takes some Pythons seconds to read."""
+        return {} if any("\\" in it for it in self.headers.getlist("cookie")) else super().cookies
+
+
+class _Route(APIRoute):
+    """Gives what serves it a request whose headers are read at once."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return what answers requests of this route."""
+        handle = super().get_route_handler()
+
+        async def answer(request: Request) -> Response:
+            return await handle(_Request(request.scope, request.receive))
+
+        return answer
 
 
 class _Unbuilt(APIRoute):
@@ -40,7 +63,7 @@ class LateRoute(_Unbuilt):
         self.endpoint = endpoint
         methods = {method.upper() for method in options.get("methods") or ("GET",)}
         name = options.get("name") or get_name(endpoint)
-        super().__init__(path, name, methods, partial(APIRoute, path, endpoint, **options))
+        super().__init__(path, name, methods, partial(_Route, path, endpoint, **options))
 
 
 class NamedRoute(_Unbuilt):

@@ -14,7 +14,8 @@ from sidecall.dataclasses import dataclass
 _QUOTED, _BARE = r'(?:[ !#-\[\]-~]|\\["\\]){1,255}', r"[!#-~][ -~]{0,254}"
 _KEY = re.compile(f'"({_QUOTED})"|({_BARE})')
 # What stands between commas that are in no quoted string.
-_PART = re.compile(r'(?:[^,"]|"(?:[^"\\]|\\.)*")+')
+# One that does not end goes to the end, so that nothing is tried twice.
+_PART = re.compile(r'(?:[^,"]|"[^"\\]*+(?:\\.[^"\\]*+)*+"?)++')
 _WAIT = re.compile(r"[0-9]+")
 REPLAYED: dict[str, dict[str, Any]] = {
     "Idempotency-Replayed": {

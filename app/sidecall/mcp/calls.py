@@ -1,17 +1,18 @@
 """Run a tool, and write its answer as MCP's result."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from pydantic_core import to_json
 from uuid_utils import uuid4
 
 from sidecall.core.approval import ApprovalRequired
+from sidecall.core.bulk import is_bulky, is_long
 from sidecall.core.context import HeaderMap
 from sidecall.core.decisions.questions import asks_inside
 from sidecall.core.invocation import CallRequest
 from sidecall.core.json_text import read_object
-from sidecall.core.jsonable import is_bulky
 from sidecall.core.messages import ToolCall, ToolMessage
 from sidecall.core.mistakes.misplaced import find_misplaced
 from sidecall.core.results.values import ABSENT, find_value, say_not_kept
@@ -134,16 +135,20 @@ async def _write(parts: McpParts, message: ToolMessage, asked: Mapping[str, Any]
     told = message.response_metadata
     if message.status == "error" and told.get("error", {}).get("kind") == "unknown_tool":
         raise RpcError(INVALID_PARAMS, str(message.content), {"nearest": told["error"]["nearest"]})
+    if is_bulky(message) or is_long(find_value(message)):
+        return await parts.results.make(partial(_make_result, parts, message, asked))
+    return to_json(_make_result(parts, message, asked))
+
+
+def _make_result(parts: McpParts, message: ToolMessage, asked: Mapping[str, Any]) -> dict[str, Any]:
     result: dict[str, Any] = {
         "content": write_blocks(message),
         "isError": message.status == "error",
         "resultType": "complete",
-        "_meta": write_meta(asked, {"id": message.id, **told}, message.artifact),
+        "_meta": write_meta(asked, {"id": message.id, **message.response_metadata}, message.artifact),
     }
     _add_value(parts, message, result)
-    if is_bulky(message):
-        return await parts.results.write(result)
-    return to_json(result)
+    return result
 
 
 def _add_value(parts: McpParts, message: ToolMessage, result: dict[str, Any]) -> None:

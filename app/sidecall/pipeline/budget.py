@@ -5,9 +5,10 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from sidecall.core.bulk import is_bulky
 from sidecall.core.context import Caller
 from sidecall.core.invocation import Invocation
-from sidecall.core.jsonable import is_bulky, too_large
+from sidecall.core.jsonable import too_large
 from sidecall.core.messages import Content, ContentBlock, ToolMessage
 from sidecall.core.native.items import bound_outputs
 from sidecall.core.options import IN_PROCESSES

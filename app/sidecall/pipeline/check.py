@@ -5,7 +5,7 @@ from sidecall.core.invocation import Invocation
 from sidecall.core.mistakes.field_errors import FieldError
 from sidecall.pipeline.decode import decode
 from sidecall.pipeline.inject import inject
-from sidecall.pipeline.validate import validate
+from sidecall.pipeline.validate import validate_at_once
 
 
 def try_arguments(invocation: Invocation) -> ToolFailure | None:
@@ -17,7 +17,7 @@ def try_arguments(invocation: Invocation) -> ToolFailure | None:
         MissingContext: The caller left something out.
     """
     try:
-        for stage in (decode, inject, validate):
+        for stage in (decode, inject, validate_at_once):
             stage(invocation)
     except ToolFailure as failure:
         return failure

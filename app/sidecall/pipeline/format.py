@@ -5,12 +5,12 @@ from collections.abc import Awaitable
 from dataclasses import asdict
 from typing import Any
 
+from sidecall.core.bulk import is_bulky, is_long
 from sidecall.core.command import CommandParts, MessageParts, is_command, is_message, is_series, read_series
 from sidecall.core.errors import RequestError, ToolException, ToolExecutionError, ToolFailure
 from sidecall.core.invocation import Invocation, find_usage, new_invocation_id, wants_value
 from sidecall.core.jsonable import (
     Lose,
-    is_bulky,
     lose_silently,
     render_failure,
     replace_surrogates,
@@ -43,7 +43,7 @@ _SIMPLE = frozenset((str, int, bool, type(None)))
 
 
 def format_output(invocation: Invocation) -> Awaitable[None] | None:
-    """Make the message of a call that succeeded; a large one, of a process, in a thread that is to be waited for.
+    """Make the message of a call that succeeded; a large one in a thread that is to be waited for.
 
     Raises:
         ToolOutputError: The result is not what `response_format` promises, or cannot be said in JSON.
@@ -63,11 +63,22 @@ def format_output(invocation: Invocation) -> Awaitable[None] | None:
             keep_value(message, text if type(output) is str else output)
         invocation.message = message
         return None
-    if invocation.tool.executor in IN_PROCESSES and is_bulky(invocation.output):
-        # Of plain values, which can be written anywhere, so that others need not wait for it.
-        return RESULTS.run_for(key_of(invocation.request.caller), _format_structure, invocation)
+    # What a process has sent is plain.
+    if is_long(output) or (tool.executor in IN_PROCESSES and is_bulky(output)):
+        return _format_aside(invocation)
     _format_structure(invocation)
     return None
+
+
+async def _format_aside(invocation: Invocation) -> None:
+    """Write a large result in a thread, so that others need not wait for it."""
+    try:
+        await RESULTS.run_for(key_of(invocation.request.caller), _format_structure, invocation)
+    except ToolFailure:
+        if invocation.tool.executor != "inline":
+            raise
+        # What belongs to the event loop may be changed there meanwhile, or can be read nowhere else.
+        _format_structure(invocation)
 
 
 def _format_structure(invocation: Invocation) -> None:

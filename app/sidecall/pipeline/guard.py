@@ -16,7 +16,7 @@ from sidecall.core.results.values import JsonText
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.hooks import PATIENCE, HookFailed, call_hook, patience
 from sidecall.pipeline.inject import inject
-from sidecall.pipeline.validate import validate
+from sidecall.pipeline.validate import validate_at_once
 from sidecall.telemetry import log_hook_failure
 
 # What a model reads when a guardrail crashes: it may have been about to refuse.
@@ -111,7 +111,7 @@ def _replace_args(invocation: Invocation, name: str, args: Any) -> None:
             raise TypeError(f"arguments are a mapping, not {type(args).__name__}")
         invocation.args = invocation.tool.args_schema.as_sent(args)
         inject(invocation)
-        validate(invocation)
+        validate_at_once(invocation)
     except (TypeError, ToolFailure) as error:
         raise _deny(invocation, name, error, _UNCHECKED_CALL) from error
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Awaitable
 
+from sidecall.core.bulk import is_long
 from sidecall.core.errors import ToolOutputError
 from sidecall.core.invocation import Invocation, wants_value
-from sidecall.core.jsonable import is_bulky, to_plain, to_text
+from sidecall.core.jsonable import to_plain, to_text
 from sidecall.core.messages import ToolMessage, are_blocks
-from sidecall.core.options import IN_PROCESSES
 from sidecall.core.results.notes import RESULT
 from sidecall.core.results.values import ABSENT, find_value, keep_value
 from sidecall.core.tool import CompiledTool, ResultSchema
@@ -34,7 +34,7 @@ def hold_result(invocation: Invocation) -> Awaitable[None] | None:
     value = find_value(message)
     if value is ABSENT or type(value) in results.scalars:
         return None
-    if invocation.tool.executor in IN_PROCESSES and is_bulky(value):
+    if is_long(value):
         return RESULTS.run_for(key_of(invocation.request.caller), _hold, invocation, message, results)
     _hold(invocation, message, results)
     return None

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import to_json
 
 from sidecall.core.approval import ApprovalRequired
+from sidecall.core.bulk import is_bulky
 from sidecall.core.contents import JSON
 from sidecall.core.context import Caller
 from sidecall.core.errors import MissingContext, NotAToolCall, RequestError
 from sidecall.core.invocation import CallRequest
-from sidecall.core.jsonable import is_bulky
 from sidecall.core.messages import ToolMessage
 from sidecall.core.results.blocks import holds_media
 from sidecall.core.tool import CompiledTool

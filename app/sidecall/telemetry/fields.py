@@ -2,7 +2,6 @@
 
 import logging
 import time
-import traceback
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from sidecall.core.context import cut_id
 from sidecall.telemetry.current import get_mask, get_request_keys
 from sidecall.telemetry.redact import Redaction
-from sidecall.telemetry.text import join_traceback, shorten
+from sidecall.telemetry.text import format_error, join_traceback, shorten
 
 ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 
@@ -90,7 +89,7 @@ def find_exception(record: logging.LogRecord) -> ExceptionInfo | None:
 
 def write_traceback(exc_info: ExceptionInfo) -> str:
     """Write a traceback without secrets, each part of it shortened."""
-    return join_traceback(map(hide_secrets, traceback.format_exception(*exc_info))).rstrip("\n")
+    return join_traceback(map(hide_secrets, format_error(*exc_info[1:], hide_secrets))).rstrip("\n")
 
 
 def hide_secrets(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from sidecall.core.bulk import write_pieces
 from sidecall.core.waiting.pools import RESULTS
 
 # Bytes below which a result is not counted, and from which on its tool is known for large ones.
@@ -123,7 +124,20 @@ class ResultRoom:
     async def write(self, plain: Any) -> bytes:
         """Write a large plain value as JSON in a thread; one at a time, since it takes its memory once more."""
         async with self._writing:
-            return await RESULTS.run(to_json, plain)
+            return await RESULTS.run(_write, plain)
+
+    async def make(self, function: Callable[[], Any]) -> bytes:
+        """Make a large plain value in a thread, and write it as JSON there."""
+        async with self._writing:
+            return await RESULTS.run(_make, function)
+
+
+def _make(function: Callable[[], Any]) -> bytes:
+    return _write(function())
+
+
+def _write(plain: Any) -> bytes:
+    return write_pieces(plain, to_json, b",", b":")
 
 
 class Share:

@@ -133,6 +133,8 @@ TOOL_SEARCH = Pool("tool-search", 2)
 LISTINGS = Pool("listings", 2)
 #: Parts of contents that are cut out.
 EXCERPTS = Pool("excerpts", 2)
+#: Arguments of many values that are held to a schema.
+ARGUMENTS = Pool("arguments", 2)
 #: Results, answers and messages that are large: written, read and cut.
 RESULTS = Pool("results", 4)
 #: Stores of programs that are asked for processes of tools.

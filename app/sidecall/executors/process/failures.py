@@ -1,7 +1,6 @@
 """What a tool raised in its process, as it crosses to the server and is raised there again."""
 
 import sys
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -11,7 +10,7 @@ from sidecall.core.errors import InvalidArguments, SidecallError, ToolException,
 from sidecall.core.jsonable import render_failure, replace_surrogates, to_plain
 from sidecall.core.run.raised import read_http_exception, read_store_unavailable
 from sidecall.core.secrecy.user_tokens import UserTokenRefused
-from sidecall.telemetry.text import MOST, join_traceback
+from sidecall.telemetry.text import MOST, format_error, join_traceback
 
 # The kind of a tool's wish that a person decides.
 _APPROVAL = "approval_required"
@@ -68,7 +67,7 @@ def _write_crash(error: BaseException) -> dict[str, Any]:
         "text": _text(error),
         "members": _write_members(error),
         "classes": [[kind.__module__, kind.__qualname__] for kind in type(error).__mro__],
-        "traceback": join_traceback(traceback.format_exception(error)),
+        "traceback": join_traceback(format_error(error)),
         "is_worn": isinstance(error, MemoryError),
     }
 

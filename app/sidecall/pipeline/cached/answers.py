@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
+from sidecall.core.bulk import is_bulky
 from sidecall.core.invocation import Invocation
-from sidecall.core.jsonable import is_bulky
 from sidecall.core.messages import ToolMessage
 from sidecall.core.results.values import ABSENT, find_value, keep_value
 from sidecall.core.tool import CompiledTool

@@ -16,6 +16,8 @@ from sidecall.rest.misfits import list_misfits, say_misfits
 from sidecall.rest.workspaces.shown import WorkspaceTerm
 
 _MOST_PARTS = 8
+# Characters; a boundary has 70 at most, and libraries take long to read a header full of marks.
+_MOST_HEADER = 1000
 _NO_FILE = "The form has no `file`. Send one: `curl --form file=@report.csv`."
 
 
@@ -125,8 +127,10 @@ def _find_ends(request: Request, body: bytes) -> tuple[int, int]:
     """Find where the parts of a form begin and end: what stands before and after them is for nobody.
 
     Raises:
-        InvalidParameter: There are no parts, or they do not end.
+        InvalidParameter: There are no parts, they do not end, or the header that says where is too long.
     """
+    if len(request.headers["content-type"]) > _MOST_HEADER:
+        raise InvalidParameter(f"The form cannot be read: its `Content-Type` has more than {_MOST_HEADER} characters.")
     said = Message()
     said["content-type"] = request.headers["content-type"]
     boundary = said.get_boundary()

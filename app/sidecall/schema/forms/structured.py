@@ -90,8 +90,11 @@ class Structure:
     def _explain(self, value: Any, lost: Sequence[str]) -> str:
         if lost:
             return "; ".join(f"{note.removesuffix(' was sent as null')}, which JSON has not" for note in lost)
-        error = next(iter(self._validator.iter_errors(self.wrap(to_plain(value)))))
-        said: str = error.message
+        said = ""
+        try:  # One is enough, and all of them take long to list.
+            self._validator.validate(self.wrap(to_plain(value)))
+        except ValueError as error:
+            said = str(getattr(error, "message", error))
         return said if len(said) <= _MOST_SAID else f"{said[:_MOST_SAID]}…"
 
 

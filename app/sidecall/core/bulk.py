@@ -1,0 +1,110 @@
+"""Work through large values in pieces, since code in C lets no other thread have its turn until it is done."""
+
+import asyncio
+from collections.abc import Callable, Collection, Iterator
+from itertools import islice
+from typing import Any, AnyStr
+
+# How much may be written as JSON while others wait: some 2 ms.
+_MOST_VALUES = 10_000
+_CHARACTERS = 256
+_CONTAINERS = (list, tuple, dict)
+#: Members of one list or object that make a piece.
+PIECE = 2_000
+
+
+def is_bulky(value: Any) -> bool:
+    """Return whether it takes so long to write plain values, or an object that holds them, that none should wait."""
+    return _is_bulky(value, _look_into)
+
+
+def is_long(value: Any) -> bool:
+    """Return whether lists and objects of JSON are bulky, whatever else is in them: no code of an author's is run."""
+    return _is_bulky(value, _look_into_plain)
+
+
+def _is_bulky(value: Any, look_into: Callable[[Any], Collection[Any]]) -> bool:
+    left = _MOST_VALUES
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        inside = look_into(item)
+        left -= len(item) // _CHARACTERS if type(item) is str else len(inside)
+        if left < 0:
+            return True
+        pending.extend(inside)
+    return False
+
+
+def _look_into_plain(value: Any) -> Collection[Any]:
+    kind = type(value)
+    return value if kind is list or kind is tuple else value.values() if kind is dict else ()
+
+
+def _look_into(value: Any) -> Collection[Any]:
+    if isinstance(value, (list, tuple)):
+        return value
+    if isinstance(value, dict):
+        return value.values()
+    if hasattr(value, "__dict__"):
+        return [*vars(value).values()]
+    return [getattr(value, name) for name in getattr(type(value), "__slots__", ())]
+
+
+def write_pieces(value: Any, write: Callable[[Any], AnyStr], comma: AnyStr, colon: AnyStr) -> AnyStr:
+    """Write a value as `write` does, whose lists and objects are JSON with these marks between their members.
+
+    It is written at once on an event loop, where nothing large is written.
+    """
+    return _write(value, write, comma, colon) if has_pieces(value) else write(value)
+
+
+def _write(value: Any, write: Callable[[Any], AnyStr], comma: AnyStr, colon: AnyStr) -> AnyStr:
+    empty = write({} if type(value) is dict else [])
+    if len(value) > PIECE:
+        parts = [
+            write(part)[1:-1] if is_piece(part) else _write(part, write, comma, colon)[1:-1] for part in cut(value)
+        ]
+    elif type(value) is dict:
+        parts = [write(key) + colon + _write_member(item, write, comma, colon) for key, item in value.items()]
+    else:
+        parts = [_write_member(item, write, comma, colon) for item in value]
+    return empty[:1] + comma.join(parts) + empty[1:]
+
+
+def _write_member(item: Any, write: Callable[[Any], AnyStr], comma: AnyStr, colon: AnyStr) -> AnyStr:
+    return write(item) if is_piece(item) else _write(item, write, comma, colon)
+
+
+def has_pieces(value: Any) -> bool:
+    """Return whether a value is a large list or object that is to be worked through in pieces: not on an event loop."""
+    return type(value) in _CONTAINERS and not _is_on_loop() and is_long(value) and not is_piece(value, 0)
+
+
+def is_piece(value: Any, most: int = _MOST_VALUES) -> bool:
+    """Return whether a value is so small that it need not be cut, or cannot be: an object's names have to be texts."""
+    if type(value) not in _CONTAINERS:
+        return True
+    if type(value) is dict and not all(type(key) is str for key in value):
+        return True
+    members = value.values() if type(value) is dict else value
+    return len(value) + sum(len(item) for item in members if type(item) in _CONTAINERS) <= most
+
+
+def _is_on_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def cut(value: Any) -> Iterator[Any]:
+    """Yield the members of a long list or object in shorter ones."""
+    if type(value) is dict:
+        items = iter(value.items())
+        while part := dict(islice(items, PIECE)):
+            yield part
+    else:
+        for begin in range(0, len(value), PIECE):
+            yield value[begin : begin + PIECE]
