@@ -10,6 +10,7 @@ from langgraph.prebuilt import ToolRuntime
 from langgraph.types import interrupt
 from pydantic import BaseModel, ConfigDict
 
+from sidecall.authoring.in_graph import RUNTIME
 from sidecall.authoring.inprocess import Beside
 from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
 from sidecall.client.graphs.commands import GraphOutput, read_graph_output
@@ -19,15 +20,12 @@ from sidecall.core.approval import ApprovalRequired
 from sidecall.schema.forms.one_object import join_root
 
 
-class _Injected(BaseModel):
-    """What LangGraph is to fill in, by its type, under a name that no tool's parameter has."""
+class InjectedByGraph(BaseModel):
+    """What LangGraph is to fill in, by its type, under the name of RUNTIME, which no tool's parameter has."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     runtime_of_the_graph: ToolRuntime
-
-
-(_RUNTIME,) = _Injected.model_fields
 
 
 class LangChainForm(LangChainTool):
@@ -41,7 +39,7 @@ class LangChainForm(LangChainTool):
 
     def get_input_schema(self, config: RunnableConfig | None = None) -> type[BaseModel]:  # noqa: ARG002
         """Return what LangGraph has to inject; the tool itself checks what the model writes."""
-        return _Injected
+        return InjectedByGraph
 
     def _to_args_and_kwargs(
         self, tool_input: str | dict[str, Any], tool_call_id: str | None
@@ -50,7 +48,7 @@ class LangChainForm(LangChainTool):
         if isinstance(tool_input, str):
             return (), {"written": tool_input, "runtime": None, "call_id": tool_call_id}
         written = dict(tool_input)
-        runtime = written.pop(_RUNTIME, None)
+        runtime = written.pop(RUNTIME, None)
         return (), {"written": written, "runtime": runtime, "call_id": tool_call_id}
 
     def _run(self, written: Any, runtime: Any, call_id: str | None, config: RunnableConfig) -> Any:

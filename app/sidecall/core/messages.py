@@ -1,11 +1,13 @@
 """ToolCall in, ToolMessage out, with LangChain's keys."""
 
+from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
+from sidecall.core.counterparts import Counterpart, find_from_counterpart
 from sidecall.core.json_text import read_object
 from sidecall.core.jsonable import to_text
 from sidecall.core.results.unsayable import no_json_form
@@ -62,13 +64,23 @@ class ToolCall(BaseModel, defer_build=True):
     item: SkipJsonSchema[dict[str, Any] | None] = Field(default=None, exclude_if=_is_none)
 
 
-class ReadableMessage:
+class ReadableMessage(Counterpart):
     """What a message of a conversation has beside its fields."""
 
     __slots__ = ()
+    _is_value: ClassVar[bool] = True
     if TYPE_CHECKING:
         content: Any
         model_extra: dict[str, Any] | None
+    else:
+
+        def __getattr__(self, name: str) -> Any:
+            try:
+                return super().__getattr__(name)
+            except AttributeError:
+                with suppress(AttributeError):
+                    return find_from_counterpart(self, name)
+                raise
 
     def __getitem__(self, key: str) -> Any:
         """Read a field as of the JSON that came, for tools that take the state as such."""
@@ -102,6 +114,7 @@ class ToolMessage(ReadableMessage, BaseModel, defer_build=True):
     """
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.tool", "ToolMessage"),)
     # Has no place in what is sent, and takes no time where it is not set; `core/results/values.py` reads and sets it.
     __slots__ = ("_value",)
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NotRequired, Required
+from typing import Annotated, Any, ClassVar, Literal, NotRequired, Required
 
 from pydantic import (
     BaseModel,
@@ -27,6 +27,7 @@ class BaseMessage(ReadableMessage, BaseModel, defer_build=True):
     """A message with LangChain's keys; those of a provider are kept."""
 
     model_config = ConfigDict(extra="allow")
+    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.base", "BaseMessage"),)
 
     content: str | list[str | dict[str, Any]] = ""
     additional_kwargs: dict[str, Any] = Field(default_factory=dict)
@@ -51,12 +52,14 @@ class BaseMessage(ReadableMessage, BaseModel, defer_build=True):
 class HumanMessage(BaseMessage):
     """What a person said."""
 
+    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.human", "HumanMessage"),)
     type: Literal["human"] = "human"
 
 
 class AIMessage(BaseMessage):
     """What a model said, and the tools that it asked for."""
 
+    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.ai", "AIMessage"),)
     type: Literal["ai"] = "ai"
     tool_calls: list[dict[str, Any]] = Field(default_factory=list)
     invalid_tool_calls: list[dict[str, Any]] = Field(default_factory=list)
@@ -66,12 +69,14 @@ class AIMessage(BaseMessage):
 class SystemMessage(BaseMessage):
     """What a model was told beforehand."""
 
+    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.system", "SystemMessage"),)
     type: Literal["system"] = "system"
 
 
 class RemoveMessage(BaseMessage):
     """Ask the caller to take the message of this id out of its state."""
 
+    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.modifier", "RemoveMessage"),)
     type: Literal["remove"] = "remove"
 
     def __init__(self, id: str = "", **fields: Any) -> None:
