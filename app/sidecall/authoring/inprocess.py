@@ -39,6 +39,7 @@ from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.handle import find_original
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.refuse_caller import let_program_call
+from sidecall.pipeline.secrecy.refused import hide_in_refused
 from sidecall.pipeline.stages import default_stages
 from sidecall.registry import Registry
 from sidecall.telemetry.current import CALL
@@ -195,7 +196,8 @@ def _take_result(invocation: Invocation) -> Any:
     if isinstance(error, InvalidArguments) and options.handle_validation_error:
         return _read_content(invocation, error)
     if isinstance(error, InvalidArguments):
-        raise UnfitArguments(error) from error.__cause__
+        shown = hide_in_refused(invocation, error)
+        raise UnfitArguments(shown) from shown.__cause__
     raise error
 
 
