@@ -10,6 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 from sidecall.core.counterparts import Counterpart, find_from_counterpart
 from sidecall.core.json_text import read_object
 from sidecall.core.jsonable import to_text
+from sidecall.core.message_views import MessageText, find_text, list_blocks, write_title
 from sidecall.core.results.unsayable import no_json_form
 
 M = TypeVar("M", bound=BaseModel)
@@ -71,6 +72,8 @@ class ReadableMessage(Counterpart):
     _is_value: ClassVar[bool] = True
     if TYPE_CHECKING:
         content: Any
+        type: Any
+        name: str | None
         model_extra: dict[str, Any] | None
     else:
 
@@ -98,12 +101,23 @@ class ReadableMessage(Counterpart):
             return default
 
     @property
-    def text(self) -> str:
+    def text(self) -> MessageText:
         """The texts of the content, joined."""
-        if isinstance(self.content, str):
-            return self.content
-        parts = (part if isinstance(part, str) else part.get("text", "") for part in self.content)
-        return "".join(parts)
+        return find_text(self.content)
+
+    @property
+    def content_blocks(self) -> list[Any]:
+        """What the message holds, as typed blocks."""
+        return list_blocks(self.content)
+
+    def pretty_repr(self, html: bool = False) -> str:
+        """Write the message for people; `html` makes the title bold, for terminals, as in LangChain."""
+        name = "" if self.name is None else f"\nName: {self.name}"
+        return f"{write_title(self.type, bold=html)}{name}\n\n{self.content}"
+
+    def pretty_print(self) -> None:
+        """Print the message for people."""
+        print(self.pretty_repr())  # noqa: T201  it is what the name says
 
 
 class ToolMessage(ReadableMessage, BaseModel, defer_build=True):

@@ -119,7 +119,7 @@ def choose_revival(module: str, field: str | None = None) -> Callable[[Any], Any
 
     def revive(state: Any) -> Any:
         messages = state.get("messages") if isinstance(state, Mapping) else None
-        if not (isinstance(messages, list) and all(isinstance(message, dict) for message in messages)):
+        if not (isinstance(messages, list) and all(map(_conversation.is_message_like, messages))):
             return state
         try:
             return {**state, "messages": convert(messages)}
