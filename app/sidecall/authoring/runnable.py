@@ -4,6 +4,7 @@ import asyncio
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, Unpack, cast
 
 from sidecall.authoring.inprocess import Beside, ToolInput
@@ -67,9 +68,10 @@ class RunnableFace:
         **beside: Unpack[Beside],
     ) -> list[Any]:
         """Do what `abatch` does from code that is not async."""
+        context = copy_context()  # In which the call stands that these are a part of.
         with ThreadPoolExecutor(1) as thread:
             run = self.abatch(inputs, config, return_exceptions=return_exceptions, **beside)
-            return thread.submit(asyncio.run, run).result()
+            return thread.submit(context.run, asyncio.run, run).result()
 
     def stream(self, input: ToolInput, config: RunnableConfig | None = None, **beside: Unpack[Beside]) -> Iterator[Any]:
         """Yield the one answer; over HTTP a tool streams as it goes."""

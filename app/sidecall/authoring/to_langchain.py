@@ -11,7 +11,7 @@ from langgraph.types import interrupt
 from pydantic import BaseModel, ConfigDict
 
 from sidecall.authoring.in_graph import RUNTIME
-from sidecall.authoring.inprocess import Beside
+from sidecall.authoring.inprocess import Beside, ainvoke, invoke
 from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
 from sidecall.client.graphs.commands import GraphOutput, read_graph_output
 from sidecall.client.graphs.decisions import read_resumption
@@ -56,26 +56,29 @@ class LangChainForm(LangChainTool):
         if call_id is None:
             return self.tool.invoke(written, **beside)
         try:
-            return _finish(self.tool.invoke(self._write_call(written, call_id), **beside))
+            return _finish(invoke(self.tool.compiled, self._write_call(written, call_id), {}, beside, is_models=True))
         except ApprovalRequired as waits:
             decided = self._decide(waits, runtime, call_id)
         if isinstance(decided, ToolMessage):
             return decided
         args = written if decided.args is None else decided.args
-        return _finish(self.tool.invoke(self._write_call(args, call_id), approved=True, **beside))
+        beside["approved"] = True
+        return _finish(invoke(self.tool.compiled, self._write_call(args, call_id), {}, beside, is_models=True))
 
     async def _arun(self, written: Any, runtime: Any, call_id: str | None, config: RunnableConfig) -> Any:
         beside = _read_runtime(runtime, config)
         if call_id is None:
             return await self.tool.ainvoke(written, **beside)
         try:
-            return _finish(await self.tool.ainvoke(self._write_call(written, call_id), **beside))
+            call = self._write_call(written, call_id)
+            return _finish(await ainvoke(self.tool.compiled, call, {}, beside, is_models=True))
         except ApprovalRequired as waits:
             decided = self._decide(waits, runtime, call_id)
         if isinstance(decided, ToolMessage):
             return decided
         args = written if decided.args is None else decided.args
-        return _finish(await self.tool.ainvoke(self._write_call(args, call_id), approved=True, **beside))
+        beside["approved"] = True
+        return _finish(await ainvoke(self.tool.compiled, self._write_call(args, call_id), {}, beside, is_models=True))
 
     def _write_call(self, args: Any, call_id: str) -> dict[str, Any]:
         return {"type": "tool_call", "name": self.name, "args": self.tool._name_input(args), "id": call_id}

@@ -143,7 +143,8 @@ class BaseTool(Counterpart, ToolFace, RunnableFace):
 
         Raises:
             ApprovalRequired: The call has to be approved.
-            ToolFailure: The call failed, `input` was no ToolCall, and no handler words the failure.
+            ToolFailure: The call failed, no handler words the failure, and `input` was no ToolCall, or the function of
+                another tool made it.
             MissingContext: An injected parameter has no value.
             NotAToolCall: `input` is no call.
         """
