@@ -23,8 +23,8 @@ class Counterpart:
     _is_value: ClassVar[bool] = False
 
     @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        kind = type(self)
+    def __class__(self) -> Any:
+        kind: Any = type(self)
         for place in kind._counterparts:
             if place[0] in modules:
                 break
@@ -37,7 +37,7 @@ class Counterpart:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Return how to make it again as one of its type: pickle takes no object whose `__class__` is another."""
-        return _make_empty, (type(self),), self.__getstate__()  # type: ignore[attr-defined]
+        return _make_empty, (type(self),), self.__getstate__()
 
 
 def find_counterparts(kind: type[Counterpart]) -> tuple[type, ...]:
@@ -87,5 +87,5 @@ def join_classes(kind: type, counterparts: tuple[type, ...]) -> type:
         return kind
 
 
-def _make_empty(kind: type) -> Any:
+def _make_empty(kind: Any) -> Any:
     return kind.__new__(kind)
