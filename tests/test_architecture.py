@@ -26,7 +26,7 @@ MAX_METHODS = 12
 # Classes with more public methods, and why that is right.
 WIDE: dict[str, str] = {"SqlApprovals": "each method is one step of an approval's life, in one statement"}
 # Models that are not built late, since authors derive theirs from them.
-BUILT_AT_ONCE = {"BaseToolkit", "RetrieverInput", "_Injected"}
+BUILT_AT_ONCE = {"BaseToolkit", "RetrieverInput", "InjectedByGraph", "_Injected"}
 # What is private to other packages and touched outside serving/, and why there is no other way.
 REACHES = {
     ("app/sidecall/__init__.py", "sys._getframe"): "whether an import asks for a name; `inspect` would be loaded first",

@@ -1,6 +1,7 @@
 """Function tools are written as the OpenAI Agents SDK teaches, under its names."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -222,3 +223,12 @@ def test_what_cannot_be_grouped_is_refused(options: dict[str, Any], expected: st
         tool_namespace(**{**given, **options})
 
     assert caught.value.message == expected
+
+
+async def test_it_is_invoked_with_the_context_of_the_sdk() -> None:
+    """Which has no state and no store; an agent of the SDK runs the tool so."""
+    ours = ToolContext(context=UserInfo("Ada"), tool_name="fetch_user_age", tool_call_id="1")
+    names = ("context", "usage", "turn_input", "tool_input", "agent", "run_config", "tool_call", "tool_namespace")
+    theirs: Any = SimpleNamespace(tool_call_id="1", **{name: getattr(ours, name) for name in names})
+
+    assert await fetch_user_age.on_invoke_tool(theirs, '{"verbose": true}') == "The user Ada is 47 years old!"

@@ -72,8 +72,9 @@ async def test_tools_can_be_run_by_their_arguments() -> None:
     """Under LangChain's older names; with an id a message answers."""
     assert await double.arun({"number": 2}) == double.run("2") == {"doubled": 4}
     assert double.run("2", tool_call_id="c").tool_call_id == "c"
-    with pytest.raises(InvalidToolOption, match="tool 'double': run has no option color"):
-        double.run("2", color="green")
+    assert double.run("2", color="green", verbose=False) == {"doubled": 4}
+    with pytest.raises(InvalidToolOption, match="tool 'double': run has no option colour"):
+        double.run("2", colour="green")
 
 
 async def test_a_config_says_who_listens_and_what_is_configured() -> None:

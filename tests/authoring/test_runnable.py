@@ -1,10 +1,13 @@
 """Tools do what LangChain's do as Runnables; what would need a chain says what to do instead."""
 
+import asyncio
 import logging
+import subprocess
+import sys
 from typing import Any
 
 import pytest
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.tools import tool as langchain_tool
 
 from sidecall import tool
@@ -84,20 +87,62 @@ def test_listeners_of_both_configs_hear_of_a_call() -> None:
     assert merge_configs({"callbacks": ["a"]}, {"callbacks": Manager()})["callbacks"] == ["a", "b"]
 
 
-@pytest.mark.parametrize("name", NOT_ON_TOOLS)
-def test_what_is_not_here_says_what_to_do(name: str) -> None:
-    """LangChain's tools have it."""
-    assert hasattr(BOTH[1], name)
-    assert not hasattr(BOTH[0], name)
-    with pytest.raises(AttributeError, match=f"StructuredTool has no {name} here: "):
-        getattr(BOTH[0], name)
+_WITHOUT = """
+import sys
+from sidecall import tool
+
+@tool
+def it(n: int) -> int:
+    "Double."
+    return n * 2
+
+for name in {names}:
+    assert not hasattr(it, name)
+    try:
+        getattr(it, name)
+    except AttributeError as error:
+        assert str(error).startswith("StructuredTool has no " + name + " here: "), error
+for chain in (lambda: it | str, lambda: str | it):
+    try:
+        chain()
+    except TypeError as error:
+        assert "call tool.invoke(...) and hand its answer on" in str(error)
+    else:
+        raise AssertionError
+assert "langchain_core" not in sys.modules
+"""
 
 
-def test_a_tool_is_no_part_of_a_chain() -> None:
-    """The text says how to go on."""
-    for chain in (lambda: BOTH[0] | str, lambda: str | BOTH[0]):
-        with pytest.raises(TypeError, match=r"call tool\.invoke\(\.\.\.\) and hand its answer on"):
-            chain()
+def test_without_langchain_what_is_not_here_says_what_to_do() -> None:
+    """Chains too, which LangChain runs."""
+    assert all(hasattr(BOTH[1], name) for name in NOT_ON_TOOLS)
+
+    subprocess.run([sys.executable, "-c", _WITHOUT.format(names=list(NOT_ON_TOOLS))], check=True)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda it: (it | len).invoke({"n": 1}),
+        lambda it: (it | RunnableLambda(len)).batch(CALLS),
+        lambda it: ((lambda n: {"n": n}) | it).invoke(1),
+        lambda it: (RunnableLambda(lambda n: {"n": n}) | it).invoke(1),
+        lambda it: list((it | RunnableLambda(len)).stream({"n": 1})),
+        lambda it: ({"n": RunnableLambda(int)} | it).invoke("1"),
+        lambda it: asyncio.run((it | RunnableLambda(len)).ainvoke({"n": 1})),
+        lambda it: it.with_retry().invoke({"n": 1}),
+        lambda it: it.with_fallbacks([it]).invoke({"n": 1}),
+        lambda it: it.pipe(len, len).first is it,
+        lambda it: it.bind().invoke({"n": 1}),
+        lambda it: it.map().invoke(CALLS),
+        lambda it: it.get_name(),
+        lambda it: len(it.get_graph().nodes),
+        lambda it: it.lc_id(),
+    ],
+)
+def test_where_langchain_is_loaded_it_makes_the_chains(use: Any) -> None:
+    """And all that else a Runnable has is LangChain's, as if the tool were its own."""
+    assert use(BOTH[0]) == use(BOTH[1])
 
 
 def test_a_verbose_tool_writes_its_calls_into_the_log(caplog: pytest.LogCaptureFixture) -> None:

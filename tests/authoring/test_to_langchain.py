@@ -1,4 +1,4 @@
-"""A tool may be given to LangChain's models, agents and nodes in the same program."""
+"""A tool may be given to LangChain's models, agents and nodes in the same program: as it is, or in their form."""
 
 from typing import Annotated, Any
 
@@ -13,7 +13,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.prebuilt import InjectedState as GraphState
 from langgraph.prebuilt import InjectedStore as GraphStore
-from langgraph.prebuilt import ToolNode
+from langgraph.prebuilt import ToolNode, create_react_agent
 from langgraph.prebuilt import ToolRuntime as GraphRuntime
 from langgraph.runtime import Runtime
 from langgraph.store.memory import InMemoryStore
@@ -22,7 +22,10 @@ from langgraph.types import Command as GraphCommand
 import sidecall
 
 # LangChain's, for any runtime.
-pytestmark = pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Pydantic serializer warnings"),
+    pytest.mark.filterwarnings("ignore:create_react_agent has been moved"),
+]
 
 
 def make_tools(tool: Any, state: Any, call_id: Any, store: Any, runtime: Any) -> list[Any]:
@@ -70,6 +73,9 @@ CALLS = [
 ]
 
 
+GIVEN = pytest.mark.parametrize("give", [lambda it: it, lambda it: it.to_langchain()], ids=["as it is", "in its form"])
+
+
 def ask(*calls: tuple[str, dict[str, Any]]) -> LangChainAnswer:
     """Write a model's answer that asks for calls."""
     asked: list[Any] = [
@@ -88,10 +94,10 @@ class Model(FakeMessagesListChatModel):
         return self
 
 
-def make_agent(tools: list[Any], *calls: tuple[str, dict[str, Any]]) -> Any:
+def make_agent(tools: list[Any], *calls: tuple[str, dict[str, Any]], make: Any = create_agent) -> Any:
     """Make an agent whose model asks for these calls, and is done then."""
     model = Model(responses=[ask(*calls), LangChainAnswer("done")])
-    return create_agent(model, tools, store=InMemoryStore(), checkpointer=InMemorySaver(), context_schema=dict)
+    return make(model, tools, store=InMemoryStore(), checkpointer=InMemorySaver(), context_schema=dict)
 
 
 def read(answer: Any) -> list[Any]:
@@ -103,12 +109,14 @@ CONFIG: Any = {"configurable": {"thread_id": "t1"}}
 QUESTION: Any = {"messages": [LangChainQuestion("hi")]}
 
 
+@GIVEN
+@pytest.mark.parametrize("make", [create_agent, create_react_agent], ids=["create_agent", "create_react_agent"])
 @pytest.mark.parametrize("is_async", [False, True])
-async def test_an_agent_runs_it_as_its_own(is_async: bool) -> None:
+async def test_an_agent_runs_it_as_its_own(is_async: bool, make: Any, give: Any) -> None:
     """With state, context, config, store and the call's id; the answers are those of LangChain's own tools."""
     answers = []
-    for tools in ([it.to_langchain() for it in OURS], THEIRS):
-        agent = make_agent(tools, *CALLS)
+    for tools in ([give(it) for it in OURS], THEIRS):
+        agent = make_agent(tools, *CALLS, make=make)
         context: Any = {"who": "Ada"}
         answers.append(
             await agent.ainvoke(QUESTION, CONFIG, context=context)
@@ -120,9 +128,10 @@ async def test_an_agent_runs_it_as_its_own(is_async: bool) -> None:
     assert [it[0] for it in read(answers[0])][:2] == ["2 hi HumanMessage call_0", "5 hi HumanMessage call_1"]
 
 
-def test_models_are_told_what_they_may_send() -> None:
+@GIVEN
+def test_models_are_told_what_they_may_send(give: Any) -> None:
     """Nothing hidden."""
-    shown = {it.name: convert_to_openai_tool(it.to_langchain())["function"] for it in OURS}
+    shown = {it.name: convert_to_openai_tool(give(it))["function"] for it in OURS}
 
     for it in THEIRS:
         theirs = convert_to_openai_tool(it)["function"]
@@ -130,10 +139,11 @@ def test_models_are_told_what_they_may_send() -> None:
         assert shown[it.name]["parameters"]["properties"].keys() == theirs["parameters"]["properties"].keys()
 
 
+@GIVEN
 @pytest.mark.parametrize("state", [QUESTION, QUESTION["messages"]], ids=["dict", "list"])
-def test_a_node_runs_it(state: Any) -> None:
+def test_a_node_runs_it(state: Any, give: Any) -> None:
     """Also one that is given messages alone."""
-    node = ToolNode([OURS[0].to_langchain()])
+    node = ToolNode([give(OURS[0])])
     asked = ask(("add", {"a": 4, "seen": "forged"}))
     given = [*state, asked] if isinstance(state, list) else {"messages": [*state["messages"], asked]}
 
@@ -158,6 +168,7 @@ def fail(n: int) -> str:
     raise ValueError("secret")
 
 
+@GIVEN
 @pytest.mark.parametrize(
     ("call", "content", "status"),
     [
@@ -167,9 +178,9 @@ def fail(n: int) -> str:
         (("fail", {"n": 2}), "Error: fail failed unexpectedly", "error"),
     ],
 )
-def test_commands_and_failures_are_answered(call: Any, content: str, status: str) -> None:
+def test_commands_and_failures_are_answered(call: Any, content: str, status: str, give: Any) -> None:
     """As over HTTP: the model never reads what a crash says."""
-    answer = make_agent([go.to_langchain(), fail.to_langchain()], call).invoke(QUESTION, CONFIG)
+    answer = make_agent([give(go), give(fail)], call).invoke(QUESTION, CONFIG)
 
     [(said, _, how, _)] = read(answer)
     assert said.startswith(content)
@@ -188,6 +199,7 @@ async def wipe_twice(n: int) -> str:
     return str(await wipe.ainvoke({"n": n}))
 
 
+@GIVEN
 @pytest.mark.parametrize("tool", [wipe, wipe_twice], ids=lambda it: it.name)
 @pytest.mark.parametrize(
     ("said", "content", "status"),
@@ -200,10 +212,10 @@ async def wipe_twice(n: int) -> str:
     ],
 )
 async def test_a_call_that_waits_for_a_person_interrupts_the_graph(
-    tool: Any, said: Any, content: str, status: str
+    tool: Any, said: Any, content: str, status: str, give: Any
 ) -> None:
     """It goes on with what they say."""
-    agent = make_agent([tool.to_langchain()], (tool.name, {"n": 3}))
+    agent = make_agent([give(tool)], (tool.name, {"n": 3}))
 
     waits = await agent.ainvoke(QUESTION, CONFIG)
     answer = await agent.ainvoke(GraphCommand(resume=said), CONFIG)
@@ -222,9 +234,3 @@ async def test_without_a_graph_it_is_called_as_any_tool() -> None:
         waiting.invoke({"type": "tool_call", "name": "wipe", "args": {"n": 1}, "id": "1"})
     with pytest.raises(ValueError, match="secret"):
         fail.to_langchain().invoke({"n": 2})
-
-
-def test_a_tool_that_is_given_as_it_is_says_what_to_give() -> None:
-    """LangChain looks for its own class, which no other object can pass for."""
-    with pytest.raises(AttributeError, match=r"give LangChain tool\.to_langchain\(\)"):
-        convert_to_openai_tool(wipe)  # type: ignore[arg-type]

@@ -1,5 +1,6 @@
 """The decorator that makes a function a tool."""
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
@@ -86,4 +87,5 @@ def _offer(
         raise InvalidToolOption(f"{wanted}, not {type(thing).__name__}.")
     if options.get("parse_docstring"):
         options.setdefault("error_on_invalid_docstring", True)  # As LangChain's decorator has it.
-    return kind.from_function(thing, name=name, **options)
+    function = {"coroutine" if inspect.iscoroutinefunction(thing) else "func": thing}
+    return kind.from_function(**function, name=name, **options)

@@ -114,13 +114,19 @@ class FunctionTool(StructuredTool):
     async def on_invoke_tool(self, ctx: ToolContext[Any], input: str) -> Any:
         """Run the tool on arguments in JSON text; return what it returns, or the words for its failure.
 
+        The context may be the SDK's own, where its agents are given this tool.
+
         An exception that has no words for the model is raised as it is.
         """
         if self._on_invoke_tool is not None:
             answer = self._on_invoke_tool(ctx, input)
             return await answer if inspect.isawaitable(answer) else answer
         call = ToolCall(name=self.name, args=input or "{}", id=ctx.tool_call_id)
-        beside: Beside = {"state": ctx.state, "context": HeldContext.of(ctx), "store": ctx.store}
+        beside: Beside = {
+            "state": getattr(ctx, "state", None),
+            "context": HeldContext.of(ctx),
+            "store": getattr(ctx, "store", None),
+        }
         return await run_plainly(self.compiled, call, {**beside, "approved": self.requires_approval is not False})
 
     def _compile_options(self, own: ReadContext | None = None) -> ToolOptions:

@@ -39,6 +39,7 @@ from sidecall.pipeline.budget import Budget
 from sidecall.pipeline.handle import find_original
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.refuse_caller import let_program_call
+from sidecall.pipeline.secrecy.refused import hide_in_refused
 from sidecall.pipeline.stages import default_stages
 from sidecall.registry import Registry
 from sidecall.telemetry.current import CALL
@@ -92,8 +93,14 @@ class _SentCall(BaseModel, defer_build=True):
     id: str | int | None = None
 
 
-async def ainvoke(tool: CompiledTool, input: ToolInput, config: RunnableConfig | None, beside: Beside) -> Any:
-    """Answer a ToolCall with its ToolMessage, and plain arguments with the tool's plain result."""
+async def ainvoke(
+    tool: CompiledTool, input: ToolInput, config: RunnableConfig | None, beside: Beside, *, is_models: bool = False
+) -> Any:
+    """Answer a ToolCall with its ToolMessage, and plain arguments with the tool's plain result.
+
+    A ToolCall that fails without a handler is answered too, as over HTTP; where another tool makes it, its function is
+    who has to act on that, so it is raised there, as in LangChain. `is_models` says that a model reads the answer.
+    """
     outer = _find_outer()
     plan = _plan(tool, input, config or {}, beside, outer)
     try:
@@ -101,14 +108,23 @@ async def ainvoke(tool: CompiledTool, input: ToolInput, config: RunnableConfig |
         invocation = await asyncio.create_task(_run(plan))
     except ApprovalRequired as error:
         raise (error if outer is None else error.repeat()) from None
-    return invocation.message if plan.wants_message else _take_result(invocation)
+    if plan.wants_message and (outer is None or is_models or tool.options.failure_error_function is not None):
+        return invocation.message
+    result = _take_result(invocation)
+    return invocation.message if plan.wants_message else result
 
 
-def invoke(tool: CompiledTool, input: ToolInput, config: RunnableConfig | None, beside: Beside) -> Any:
+def invoke(
+    tool: CompiledTool, input: ToolInput, config: RunnableConfig | None, beside: Beside, *, is_models: bool = False
+) -> Any:
     """Do the same from sync code, inside a running event loop too (which it blocks)."""
     context = copy_context()  # In which the call stands that this one is a part of.
+
+    def run() -> Any:
+        return asyncio.run(ainvoke(tool, input, config, beside, is_models=is_models))
+
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(context.run, lambda: asyncio.run(ainvoke(tool, input, config, beside))).result()
+        return thread.submit(context.run, run).result()
 
 
 async def run_plainly(tool: CompiledTool, call: ToolCall, beside: Beside) -> Any:
@@ -195,7 +211,8 @@ def _take_result(invocation: Invocation) -> Any:
     if isinstance(error, InvalidArguments) and options.handle_validation_error:
         return _read_content(invocation, error)
     if isinstance(error, InvalidArguments):
-        raise UnfitArguments(error) from error.__cause__
+        shown = hide_in_refused(invocation, error)
+        raise UnfitArguments(shown) from shown.__cause__
     raise error
 
 

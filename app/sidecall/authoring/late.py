@@ -1,19 +1,16 @@
 """Fields of a tool that are worked out when somebody first asks for them."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
 from sidecall.authoring.options import OptionFields
 from sidecall.authoring.runnable import NOT_ON_TOOLS
+from sidecall.core.counterparts import find_from_counterpart
 
 T = TypeVar("T", bound=OptionFields)
-_NOT_THERE = {
-    **NOT_ON_TOOLS,
-    # For this LangChain looks where it is given what is no tool of its own.
-    "__name__": "its name is `name`; give LangChain tool.to_langchain()",
-}
 
 
 def fill_late(**makers: Callable[[Any], Any]) -> Callable[[type[T]], type[T]]:
@@ -27,10 +24,8 @@ def fill_late(**makers: Callable[[Any], Any]) -> Callable[[type[T]], type[T]]:
         find: Callable[[Any, str], Any] = vars(BaseModel)["__getattr__"]
 
         def get(it: Any, name: str) -> Any:
-            if name in _NOT_THERE:
-                raise AttributeError(f"{type(it).__name__} has no {name} here: {_NOT_THERE[name]}.")
             if name not in makers:
-                return find(it, name)
+                return _find(it, name, find)
             kept = vars(it).get(f"_late_{name}")
             if kept is None:
                 kept = vars(it)[f"_late_{name}"] = makers[name](it)
@@ -41,6 +36,18 @@ def fill_late(**makers: Callable[[Any], Any]) -> Callable[[type[T]], type[T]]:
         return kind
 
     return decorate
+
+
+def _find(it: Any, name: str, find: Callable[[Any, str], Any]) -> Any:
+    """Find what is no field: a private attribute, or what LangChain's tools have, where LangChain is loaded."""
+    try:
+        return find(it, name)
+    except AttributeError:
+        with suppress(AttributeError):
+            return find_from_counterpart(it, name)
+        if name in NOT_ON_TOOLS:
+            raise AttributeError(f"{type(it).__name__} has no {name} here: {NOT_ON_TOOLS[name]}.") from None
+        raise
 
 
 def forget(it: OptionFields, **empty: Any) -> None:

@@ -4,9 +4,11 @@ import asyncio
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, Unpack, cast
 
 from sidecall.authoring.inprocess import Beside, ToolInput
+from sidecall.core.counterparts import Counterpart, find_counterparts
 from sidecall.core.run.runtime import RunnableConfig
 
 # One config for all inputs, or one for each.
@@ -66,9 +68,10 @@ class RunnableFace:
         **beside: Unpack[Beside],
     ) -> list[Any]:
         """Do what `abatch` does from code that is not async."""
+        context = copy_context()  # In which the call stands that these are a part of.
         with ThreadPoolExecutor(1) as thread:
             run = self.abatch(inputs, config, return_exceptions=return_exceptions, **beside)
-            return thread.submit(asyncio.run, run).result()
+            return thread.submit(context.run, asyncio.run, run).result()
 
     def stream(self, input: ToolInput, config: RunnableConfig | None = None, **beside: Unpack[Beside]) -> Iterator[Any]:
         """Yield the one answer; over HTTP a tool streams as it goes."""
@@ -81,12 +84,12 @@ class RunnableFace:
         yield await self.ainvoke(input, config, **beside)
 
     def __or__(self, other: Any) -> Any:
-        """Refuse to make a chain."""
-        raise TypeError(_NO_CHAIN)
+        """Make a chain, where LangChain is loaded, which runs it."""
+        return _find_chaining(self, "__or__")(self, other)
 
     def __ror__(self, other: Any) -> Any:
-        """Refuse to be part of one."""
-        raise TypeError(_NO_CHAIN)
+        """Make a chain that ends with this."""
+        return _find_chaining(self, "__ror__")(self, other)
 
 
 class ConfiguredTool(RunnableFace):
@@ -138,12 +141,20 @@ def _list_configs(config: Configs, count: int) -> list[RunnableConfig]:
     return list(config)
 
 
+def _find_chaining(it: Any, name: str) -> Any:
+    kinds = find_counterparts(type(it)) if isinstance(it, Counterpart) else ()
+    found = next((getattr(kind, name) for kind in kinds if hasattr(kind, name)), None)
+    if found is None:
+        raise TypeError(_NO_CHAIN)
+    return found
+
+
 def _is_raised(answer: Any, return_exceptions: bool) -> bool:
     return isinstance(answer, BaseException) and not (return_exceptions and isinstance(answer, Exception))
 
 
 _NO_CHAIN = "a tool is no part of a chain here: call tool.invoke(...) and hand its answer on."
-# What else LangChain's tools have, and what does instead.
+# What else LangChain's tools have, and what does instead where LangChain is not loaded.
 NOT_ON_TOOLS: Mapping[str, str] = {
     "bind": "say a default in the signature, or fill a parameter with InjectedToolArg",
     "with_retry": "write @tool(retry=Retry(...), annotations=ToolAnnotations(idempotent=True))",

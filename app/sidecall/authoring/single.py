@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from pydantic import BaseModel
 
 from sidecall.authoring.structured import StructuredTool
+from sidecall.authoring.tool import BaseTool
 from sidecall.core.errors import ToolException
 from sidecall.core.parameter import Parameter
 from sidecall.core.tool import ArgsSchema
@@ -28,6 +29,10 @@ class Tool(StructuredTool):
     more exactly what is wanted. The function may ask for `callbacks` and a RunnableConfig besides.
     """
 
+    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("langchain_core.tools.simple", "Tool"),
+        *BaseTool._counterparts,
+    )
     _reads_signature: ClassVar[bool] = False
 
     def __init__(

@@ -30,6 +30,10 @@ class StructuredTool(BaseTool):
     func: Callable[..., Any] | None = None
     coroutine: Callable[..., Any] | None = None
 
+    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("langchain_core.tools.structured", "StructuredTool"),
+        *BaseTool._counterparts,
+    )
     # Whether the arguments are those of the function, where nothing else says them.
     _reads_signature: ClassVar[bool] = True
     _is_method: bool = PrivateAttr(default=False)

@@ -10,7 +10,8 @@ from langgraph.prebuilt import ToolRuntime
 from langgraph.types import interrupt
 from pydantic import BaseModel, ConfigDict
 
-from sidecall.authoring.inprocess import Beside
+from sidecall.authoring.in_graph import RUNTIME
+from sidecall.authoring.inprocess import Beside, ainvoke, invoke
 from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
 from sidecall.client.graphs.commands import GraphOutput, read_graph_output
 from sidecall.client.graphs.decisions import read_resumption
@@ -19,15 +20,12 @@ from sidecall.core.approval import ApprovalRequired
 from sidecall.schema.forms.one_object import join_root
 
 
-class _Injected(BaseModel):
-    """What LangGraph is to fill in, by its type, under a name that no tool's parameter has."""
+class InjectedByGraph(BaseModel):
+    """What LangGraph is to fill in, by its type, under the name of RUNTIME, which no tool's parameter has."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     runtime_of_the_graph: ToolRuntime
-
-
-(_RUNTIME,) = _Injected.model_fields
 
 
 class LangChainForm(LangChainTool):
@@ -41,7 +39,7 @@ class LangChainForm(LangChainTool):
 
     def get_input_schema(self, config: RunnableConfig | None = None) -> type[BaseModel]:  # noqa: ARG002
         """Return what LangGraph has to inject; the tool itself checks what the model writes."""
-        return _Injected
+        return InjectedByGraph
 
     def _to_args_and_kwargs(
         self, tool_input: str | dict[str, Any], tool_call_id: str | None
@@ -50,7 +48,7 @@ class LangChainForm(LangChainTool):
         if isinstance(tool_input, str):
             return (), {"written": tool_input, "runtime": None, "call_id": tool_call_id}
         written = dict(tool_input)
-        runtime = written.pop(_RUNTIME, None)
+        runtime = written.pop(RUNTIME, None)
         return (), {"written": written, "runtime": runtime, "call_id": tool_call_id}
 
     def _run(self, written: Any, runtime: Any, call_id: str | None, config: RunnableConfig) -> Any:
@@ -58,26 +56,29 @@ class LangChainForm(LangChainTool):
         if call_id is None:
             return self.tool.invoke(written, **beside)
         try:
-            return _finish(self.tool.invoke(self._write_call(written, call_id), **beside))
+            return _finish(invoke(self.tool.compiled, self._write_call(written, call_id), {}, beside, is_models=True))
         except ApprovalRequired as waits:
             decided = self._decide(waits, runtime, call_id)
         if isinstance(decided, ToolMessage):
             return decided
         args = written if decided.args is None else decided.args
-        return _finish(self.tool.invoke(self._write_call(args, call_id), approved=True, **beside))
+        beside["approved"] = True
+        return _finish(invoke(self.tool.compiled, self._write_call(args, call_id), {}, beside, is_models=True))
 
     async def _arun(self, written: Any, runtime: Any, call_id: str | None, config: RunnableConfig) -> Any:
         beside = _read_runtime(runtime, config)
         if call_id is None:
             return await self.tool.ainvoke(written, **beside)
         try:
-            return _finish(await self.tool.ainvoke(self._write_call(written, call_id), **beside))
+            call = self._write_call(written, call_id)
+            return _finish(await ainvoke(self.tool.compiled, call, {}, beside, is_models=True))
         except ApprovalRequired as waits:
             decided = self._decide(waits, runtime, call_id)
         if isinstance(decided, ToolMessage):
             return decided
         args = written if decided.args is None else decided.args
-        return _finish(await self.tool.ainvoke(self._write_call(args, call_id), approved=True, **beside))
+        beside["approved"] = True
+        return _finish(await ainvoke(self.tool.compiled, self._write_call(args, call_id), {}, beside, is_models=True))
 
     def _write_call(self, args: Any, call_id: str) -> dict[str, Any]:
         return {"type": "tool_call", "name": self.name, "args": self.tool._name_input(args), "id": call_id}

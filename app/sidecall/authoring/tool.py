@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -13,6 +13,7 @@ from sidecall.authoring.cacheable import refuse_uncacheable
 from sidecall.authoring.command_line import fit_command
 from sidecall.authoring.face import ToolFace, infer_args_schema_of
 from sidecall.authoring.hook_contexts import plan_own_reading
+from sidecall.authoring.in_graph import comes_from_graph, is_asked_by_node
 from sidecall.authoring.inprocess import Beside, ToolInput, ainvoke, invoke
 from sidecall.authoring.late import fill_late, forget, forget_made
 from sidecall.authoring.methods import only_refuses
@@ -21,6 +22,7 @@ from sidecall.authoring.options import OptionFields
 from sidecall.authoring.preview import fit_preview
 from sidecall.authoring.runnable import ConfiguredTool, RunnableFace
 from sidecall.authoring.spellings import refuse_option, suggest_annotation
+from sidecall.core.counterparts import Counterpart
 from sidecall.core.errors import DefinitionError, InvalidToolOption, SchemaAnnotationError
 from sidecall.core.native.kinds import name_member
 from sidecall.core.options import ToolOptions
@@ -39,7 +41,7 @@ else:
 
 
 @fill_late(description=lambda it: it._find_description(), args_schema=infer_args_schema_of)
-class BaseTool(ToolFace, RunnableFace):
+class BaseTool(Counterpart, ToolFace, RunnableFace):
     """Write a tool as a class: set `name`, define `_run` or `_arun`, and make an instance in your module.
 
     Fields beside those below are yours, for clients and settings. When both methods are there, `_arun` serves, unless
@@ -51,6 +53,7 @@ class BaseTool(ToolFace, RunnableFace):
 
     # A tool in a class's body is a method, not a field.
     model_config = ConfigDict(ignored_types=(OptionFields,))
+    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.tools.base", "BaseTool"),)
 
     parse_docstring: bool | None = None
     error_on_invalid_docstring: bool = False
@@ -120,6 +123,13 @@ class BaseTool(ToolFace, RunnableFace):
             origin=self._get_origin(),
         )
 
+    def get_input_schema(self, config: Any = None) -> type[BaseModel]:
+        """Make a model of all arguments, those that the caller supplies included; a graph's node gets what it fills."""
+        if is_asked_by_node():
+            injected: type[BaseModel] = _to_langchain.InjectedByGraph
+            return injected
+        return super().get_input_schema(config)
+
     async def ainvoke(self, input: ToolInput, config: RunnableConfig | None = None, **beside: Unpack[Beside]) -> Any:
         """Run a call through the pipeline that the server uses.
 
@@ -133,14 +143,19 @@ class BaseTool(ToolFace, RunnableFace):
 
         Raises:
             ApprovalRequired: The call has to be approved.
-            ToolFailure: The call failed, `input` was no ToolCall, and no handler words the failure.
+            ToolFailure: The call failed, no handler words the failure, and `input` was no ToolCall, or the function of
+                another tool made it.
             MissingContext: An injected parameter has no value.
             NotAToolCall: `input` is no call.
         """
+        if comes_from_graph(input):
+            return await self.to_langchain().ainvoke(input, config)
         return await ainvoke(self.compiled, input, config, beside)
 
     def invoke(self, input: ToolInput, config: RunnableConfig | None = None, **beside: Unpack[Beside]) -> Any:
         """Do what `ainvoke` does from code that is not async."""
+        if comes_from_graph(input):
+            return self.to_langchain().invoke(input, config)
         return invoke(self.compiled, input, config, beside)
 
     def with_config(self, config: RunnableConfig | None = None, **options: Any) -> ConfiguredTool:
@@ -161,7 +176,8 @@ class BaseTool(ToolFace, RunnableFace):
         Args:
             tool_input: The arguments, or the text of the first one.
             tool_call_id: The id of the call.
-            options: `config`, `callbacks`, `tags`, `metadata`, and what `ainvoke` takes beside the call.
+            options: `config`, `callbacks`, `tags`, `metadata`, and what `ainvoke` takes beside the call; `verbose`,
+                colours and names of a run, which LangChain's agents give, say nothing here.
         """
         return await ainvoke(self.compiled, *self._read_run(tool_input, tool_call_id, options))
 
@@ -175,7 +191,7 @@ class BaseTool(ToolFace, RunnableFace):
         config: Any = dict(options.get("config") or {})
         config.update({name: options[name] for name in ("callbacks", "tags", "metadata") if options.get(name)})
         beside: Any = {name: options[name] for name in Beside.__annotations__ if name in options}
-        unknown = options.keys() - {"config", "callbacks", "tags", "metadata"} - Beside.__annotations__.keys()
+        unknown = options.keys() - _RUN_OPTIONS - Beside.__annotations__.keys()
         if unknown:
             raise InvalidToolOption(f"tool {self.name!r}: run has no option {', '.join(sorted(unknown))}.")
         if call_id is None:
@@ -254,6 +270,12 @@ class BaseTool(ToolFace, RunnableFace):
         """Return the docstring of the method, else of the class."""
         own = type(self).__doc__ if type(self).__doc__ != BaseTool.__doc__ else None
         return self._get_target().__doc__ or own
+
+
+_OPTIONS_OF_RUNS = "config callbacks tags metadata"
+# For LangChain's own printing and tracing.
+_UNUSED_OPTIONS_OF_RUNS = "verbose start_color color run_name run_id observation_prefix llm_prefix"
+_RUN_OPTIONS = frozenset(f"{_OPTIONS_OF_RUNS} {_UNUSED_OPTIONS_OF_RUNS}".split())
 
 
 def _read_schema_text(schema: object) -> str | None:

@@ -1,21 +1,23 @@
 """Groups of tools that are made together."""
 
 import inspect
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
 from sidecall.authoring.methods import is_written_in
 from sidecall.authoring.structured import StructuredTool
 from sidecall.authoring.tool import BaseTool
+from sidecall.core.counterparts import Counterpart
 from sidecall.core.errors import DefinitionError
 from sidecall.schema.signature import find_source
 
 
-class BaseToolkit(BaseModel):
+class BaseToolkit(Counterpart, BaseModel):
     """Write a group of tools that share settings or clients as a class; an instance in your module offers them all."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, ignored_types=(BaseTool,))
+    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.tools.base", "BaseToolkit"),)
 
     def get_tools(self) -> list[BaseTool]:
         """Return the tools of this group: unless you say otherwise, its methods with @tool in the order they stand.

@@ -1,13 +1,16 @@
 """ToolCall in, ToolMessage out, with LangChain's keys."""
 
+from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
+from sidecall.core.counterparts import Counterpart, find_from_counterpart
 from sidecall.core.json_text import read_object
 from sidecall.core.jsonable import to_text
+from sidecall.core.message_views import MessageText, find_text, list_blocks, write_title
 from sidecall.core.results.unsayable import no_json_form
 
 M = TypeVar("M", bound=BaseModel)
@@ -62,13 +65,25 @@ class ToolCall(BaseModel, defer_build=True):
     item: SkipJsonSchema[dict[str, Any] | None] = Field(default=None, exclude_if=_is_none)
 
 
-class ReadableMessage:
+class ReadableMessage(Counterpart):
     """What a message of a conversation has beside its fields."""
 
     __slots__ = ()
+    _is_value: ClassVar[bool] = True
     if TYPE_CHECKING:
         content: Any
+        type: Any
+        name: str | None
         model_extra: dict[str, Any] | None
+    else:
+
+        def __getattr__(self, name: str) -> Any:
+            try:
+                return super().__getattr__(name)
+            except AttributeError:
+                with suppress(AttributeError):
+                    return find_from_counterpart(self, name)
+                raise
 
     def __getitem__(self, key: str) -> Any:
         """Read a field as of the JSON that came, for tools that take the state as such."""
@@ -86,12 +101,23 @@ class ReadableMessage:
             return default
 
     @property
-    def text(self) -> str:
+    def text(self) -> MessageText:
         """The texts of the content, joined."""
-        if isinstance(self.content, str):
-            return self.content
-        parts = (part if isinstance(part, str) else part.get("text", "") for part in self.content)
-        return "".join(parts)
+        return find_text(self.content)
+
+    @property
+    def content_blocks(self) -> list[Any]:
+        """What the message holds, as typed blocks."""
+        return list_blocks(self.content)
+
+    def pretty_repr(self, html: bool = False) -> str:
+        """Write the message for people; `html` makes the title bold, for terminals, as in LangChain."""
+        name = "" if self.name is None else f"\nName: {self.name}"
+        return f"{write_title(self.type, bold=html)}{name}\n\n{self.content}"
+
+    def pretty_print(self) -> None:
+        """Print the message for people."""
+        print(self.pretty_repr())  # noqa: T201  it is what the name says
 
 
 class ToolMessage(ReadableMessage, BaseModel, defer_build=True):
@@ -102,6 +128,7 @@ class ToolMessage(ReadableMessage, BaseModel, defer_build=True):
     """
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.tool", "ToolMessage"),)
     # Has no place in what is sent, and takes no time where it is not set; `core/results/values.py` reads and sets it.
     __slots__ = ("_value",)
 

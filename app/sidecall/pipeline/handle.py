@@ -18,6 +18,7 @@ from sidecall.core.run.agents_errors import SdkWording
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.guard import guard_text
 from sidecall.pipeline.hooks import call_hook, is_cancelled
+from sidecall.pipeline.secrecy.refused import hide_in_refused
 from sidecall.telemetry import log_failure as write_log_line
 
 # What no tool's code has raised past us.
@@ -96,13 +97,15 @@ def has_words(tool: CompiledTool) -> bool:
 async def ask_handler(invocation: Invocation, failure: ToolFailure) -> Any:
     """Return the author's words for this failure, None where the default ones stand.
 
-    A handler of argument errors is given pydantic's ValidationError, as in LangChain.
+    A handler of argument errors is given pydantic's ValidationError, as in LangChain, without any secret.
 
     Raises:
         HookFailed: A handler crashed or hung.
         ToolCallFailed: `failure_error_function` answered None, which lets the failure through.
     """
     options = invocation.tool.options
+    if isinstance(failure, InvalidArguments):
+        failure = hide_in_refused(invocation, failure)
     if isinstance(failure, ToolException) and not isinstance(options.handle_tool_error, bool | None):
         return await _word(options.handle_tool_error, failure)
     if isinstance(failure, InvalidArguments) and options.handle_validation_error is not False:

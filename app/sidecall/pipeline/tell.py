@@ -7,15 +7,13 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from pydantic import ValidationError
-from pydantic_core import InitErrorDetails, PydanticCustomError
-
 from sidecall.core.callbacks import Callback, Hook
 from sidecall.core.errors import GuardrailTripped, InvalidArguments, ToolCallFailed, ToolFailure
 from sidecall.core.invocation import Invocation
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.handle import find_original
 from sidecall.pipeline.hooks import HookFailed, call_beside
+from sidecall.pipeline.secrecy.refused import make_shown
 from sidecall.telemetry import log_hook_failure
 
 
@@ -64,21 +62,7 @@ def _choose_heard(invocation: Invocation, error: BaseException) -> BaseException
     original: Any = error.original
     if original is not None and not invocation.tool.hidden_names:
         return original  # type: ignore[no-any-return]
-    found = error.errors if original is None else original.errors()
-    visible = {name: it for name, it in invocation.args.items() if name not in invocation.tool.hidden_names}
-    return ValidationError.from_exception_data(invocation.tool.name, [_write_detail(it, visible) for it in found])
-
-
-def _write_detail(found: Mapping[str, Any], args: Mapping[str, Any]) -> InitErrorDetails:
-    """Write what is wrong in one place; what is missing there shows what is around it, as pydantic has it."""
-    rule = PydanticCustomError(found["type"], found["msg"])
-    value: Any = args
-    for part in found["loc"]:
-        try:
-            value = value[part]
-        except (KeyError, IndexError, TypeError):
-            break
-    return {"type": rule, "loc": tuple(found["loc"]), "input": value}
+    return make_shown(invocation, error.errors if original is None else original.errors())
 
 
 async def _tell(invocation: Invocation, event: str, args: tuple[Any, ...], details: Mapping[str, Any]) -> None:

@@ -18,6 +18,7 @@ from sidecall.core.injection import FromFunction, Supply
 from sidecall.core.jsonable import to_text
 from sidecall.core.pointer import format_path
 from sidecall.core.run.child import AsyncCallbackManagerForToolRun, CallbackManager, CallbackManagerForToolRun
+from sidecall.core.run.message_forms import is_message_like
 from sidecall.core.run.runtime import ExecutionInfo, RunnableConfig, ToolRuntime
 from sidecall.core.run.workspaces import name_conversation
 from sidecall.later import Later
@@ -119,7 +120,7 @@ def choose_revival(module: str, field: str | None = None) -> Callable[[Any], Any
 
     def revive(state: Any) -> Any:
         messages = state.get("messages") if isinstance(state, Mapping) else None
-        if not (isinstance(messages, list) and all(isinstance(message, dict) for message in messages)):
+        if not (isinstance(messages, list) and all(map(is_message_like, messages))):
             return state
         try:
             return {**state, "messages": convert(messages)}

@@ -1,23 +1,25 @@
 """The messages of a conversation, as tools find them in the caller's state and send them back."""
 
-import json
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NotRequired, Required
+from typing import Annotated, Any, ClassVar, Literal, NotRequired, Required
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
     TypeAdapter,
     ValidationError,
     ValidatorFunctionWrapHandler,
+    model_validator,
 )
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_wrap_validator_function
 from typing_extensions import TypedDict
 
+from sidecall.core.message_views import list_blocks, write_calls
 from sidecall.core.messages import ReadableMessage, ToolMessage
+from sidecall.core.run.message_forms import is_message_like, read_fields
 
 # As the id of a RemoveMessage: all messages so far.
 REMOVE_ALL_MESSAGES = "__remove_all__"
@@ -27,6 +29,7 @@ class BaseMessage(ReadableMessage, BaseModel, defer_build=True):
     """A message with LangChain's keys; those of a provider are kept."""
 
     model_config = ConfigDict(extra="allow")
+    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.base", "BaseMessage"),)
 
     content: str | list[str | dict[str, Any]] = ""
     additional_kwargs: dict[str, Any] = Field(default_factory=dict)
@@ -41,6 +44,11 @@ class BaseMessage(ReadableMessage, BaseModel, defer_build=True):
     # Validation makes messages past it, as if it were pydantic's own.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
+    @model_validator(mode="before")
+    @classmethod
+    def _read_forms(cls, value: Any) -> Any:
+        return read_fields(value)
+
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Make of what is any message the one that its `type` names, as LangChain's graphs hand them over."""
@@ -51,27 +59,42 @@ class BaseMessage(ReadableMessage, BaseModel, defer_build=True):
 class HumanMessage(BaseMessage):
     """What a person said."""
 
+    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.human", "HumanMessage"),)
     type: Literal["human"] = "human"
 
 
 class AIMessage(BaseMessage):
     """What a model said, and the tools that it asked for."""
 
+    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.ai", "AIMessage"),)
     type: Literal["ai"] = "ai"
     tool_calls: list[dict[str, Any]] = Field(default_factory=list)
     invalid_tool_calls: list[dict[str, Any]] = Field(default_factory=list)
     usage_metadata: dict[str, Any] | None = None
 
+    @property
+    def content_blocks(self) -> list[Any]:
+        """What the message holds, as typed blocks, and the calls that it asks for."""
+        return list_blocks(self.content, self.tool_calls)
+
+    def pretty_repr(self, html: bool = False) -> str:
+        """Write the message for people, with the calls that it asks for."""
+        calls = write_calls("Tool Calls:", self.tool_calls)
+        lines = [*calls, *write_calls("Invalid Tool Calls:", self.invalid_tool_calls)]
+        return "\n".join([super().pretty_repr(html).strip(), *lines]).strip()
+
 
 class SystemMessage(BaseMessage):
     """What a model was told beforehand."""
 
+    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.system", "SystemMessage"),)
     type: Literal["system"] = "system"
 
 
 class RemoveMessage(BaseMessage):
     """Ask the caller to take the message of this id out of its state."""
 
+    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.modifier", "RemoveMessage"),)
     type: Literal["remove"] = "remove"
 
     def __init__(self, id: str = "", **fields: Any) -> None:
@@ -81,16 +104,11 @@ class RemoveMessage(BaseMessage):
 
 
 AnyMessage = Annotated[
-    HumanMessage | AIMessage | SystemMessage | ToolMessage | RemoveMessage, Field(discriminator="type")
+    HumanMessage | AIMessage | SystemMessage | ToolMessage | RemoveMessage,
+    Field(discriminator="type"),
+    BeforeValidator(lambda value: _read_alike(value)),
 ]
 _message: TypeAdapter[Any] = TypeAdapter(AnyMessage, config=ConfigDict(defer_build=True))
-_ROLES: Mapping[str, str] = {
-    "user": "human",
-    "assistant": "ai",
-    "system": "system",
-    "developer": "system",
-    "tool": "tool",
-}
 
 
 class MessagesState(TypedDict):
@@ -108,45 +126,26 @@ class AgentState(TypedDict):
 
 
 def _read_any(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
-    made = _revive(value)
-    return validate(value) if made is value else made
+    try:
+        return _message.validate_python(value)
+    except ValidationError:
+        return validate(value)
+
+
+def _read_alike(value: Any) -> Any:
+    """Read what stands where a message is wanted: a text is a person's there."""
+    return read_fields({"type": "human", "content": value} if isinstance(value, str) else value)
 
 
 def revive_messages(messages: Any) -> Any:
-    """Make messages of the objects as which they came; what is none stays as it is."""
+    """Make messages of the objects and pairs as which they came; what is none stays as it is."""
     return [_revive(message) for message in messages] if isinstance(messages, list) else messages
 
 
 def _revive(message: Any) -> Any:
-    if not isinstance(message, dict):
+    if not is_message_like(message):
         return message
-    kind = message.get("type") or _ROLES.get(str(message.get("role")))
     try:
-        return _message.validate_python({**message, "type": kind, **(_read_openai(message) if kind == "ai" else {})})
+        return _message.validate_python(message)
     except ValidationError:
         return message
-
-
-def _read_openai(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Read what OpenAI writes otherwise: no content is null there, and the arguments of a call are a text."""
-    calls = message.get("tool_calls")
-    read: dict[str, Any] = {"content": ""} if message.get("content", "") is None else {}
-    if calls is None:
-        return read | ({"tool_calls": []} if "tool_calls" in message else {})
-    if not (isinstance(calls, list) and any(isinstance(it, dict) and "function" in it for it in calls)):
-        return read
-    made = [_read_call(it) for it in calls]
-    kinds = {"tool_calls": "tool_call", "invalid_tool_calls": "invalid_tool_call"}
-    return read | {key: [it for it in made if it.get("type") == kind] for key, kind in kinds.items()}
-
-
-def _read_call(call: Any) -> Any:
-    function = call.get("function") if isinstance(call, dict) else None
-    if not isinstance(function, dict):
-        return call
-    named, sent = {"name": function.get("name"), "id": call.get("id")}, function.get("arguments")
-    try:
-        args = json.loads(sent or "{}") if isinstance(sent, str | None) else sent
-    except ValueError as error:
-        return {**named, "args": sent, "error": str(error), "type": "invalid_tool_call"}
-    return {**named, "args": args, "type": "tool_call"}
