@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import ContextVar, copy_context
+from contextvars import copy_context
 from dataclasses import replace
 from typing import Annotated, Any, TypedDict
 
@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ValidationError
 from uuid_utils import uuid4
 
 from sidecall.authoring.given import supply, take_given
+from sidecall.authoring.outer import OUTER, Outer, find_outer, hold_configurable, inherit_config
 from sidecall.core.approval import ApprovalRequired
 from sidecall.core.callbacks import make_callback
 from sidecall.core.context import Caller
@@ -40,13 +41,11 @@ from sidecall.pipeline.handle import find_original
 from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.refuse_caller import let_program_call
 from sidecall.pipeline.stages import default_stages
+from sidecall.pipeline.tell import write_validation_error
 from sidecall.registry import Registry
-from sidecall.telemetry.current import CALL
 
 # What lists the tools of a module. A process loads it by this name, when all that it stands on is there.
 _TOOLS_OF = f"{__package__}.offers:tools_of"
-# The call in this process whose tool makes the one at hand.
-_OUTER: ContextVar[CallRequest | None] = ContextVar("sidecall_outer_call", default=None)
 # A ToolCall, its dict, arguments alone, or the text of a tool's first argument.
 ToolInput = ToolCall | Mapping[str, Any] | str
 
@@ -64,23 +63,13 @@ class Beside(TypedDict, total=False):
     approved: bool
 
 
-class UnfitArguments(InvalidArguments, ValueError):
-    """Arguments of a program do not fit: a ValueError, as pydantic's ValidationError is, which LangChain raises."""
-
-    is_inner = True
-
-    def __init__(self, refused: InvalidArguments) -> None:
-        """Take what is wrong from the error that a model would have been told of."""
-        super().__init__(refused.errors, lambda: refused.original)
-        self.args = refused.args
-
-
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A call made ready; `wants_message` says that it is to be answered like a model's."""
+    """A call made ready; `wants_message`: it is answered like a model's. `config` is for the calls within."""
 
     tool: CompiledTool
     request: CallRequest
+    config: RunnableConfig
     store: Store | SyncStore | None
     wants_message: bool
 
@@ -94,8 +83,8 @@ class _SentCall(BaseModel, defer_build=True):
 
 async def ainvoke(tool: CompiledTool, input: ToolInput, config: RunnableConfig | None, beside: Beside) -> Any:
     """Answer a ToolCall with its ToolMessage, and plain arguments with the tool's plain result."""
-    outer = _find_outer()
-    plan = _plan(tool, input, config or {}, beside, outer)
+    outer = find_outer()
+    plan = _plan(tool, input, config, beside, outer)
     try:
         # In a task of its own, which code that outlives its deadline may go on to cancel.
         invocation = await asyncio.create_task(_run(plan))
@@ -118,7 +107,7 @@ async def run_plainly(tool: CompiledTool, call: ToolCall, beside: Beside) -> Any
         BaseException: What the tool has raised, where its author lets it through.
     """
     try:
-        plan = _plan(tool, let_program_call(tool, call), {}, beside, _find_outer())
+        plan = _plan(tool, let_program_call(tool, call), None, beside, find_outer())
         invocation = await asyncio.create_task(_run(plan))
     except ToolCallFailed as failed:
         raise find_original(failed) from None
@@ -128,10 +117,12 @@ async def run_plainly(tool: CompiledTool, call: ToolCall, beside: Beside) -> Any
 
 
 def _plan(
-    tool: CompiledTool, input: ToolInput, config: RunnableConfig, beside: Beside, outer: CallRequest | None
+    tool: CompiledTool, input: ToolInput, config: RunnableConfig | None, beside: Beside, outer: Outer | None
 ) -> _Plan:
     is_call = isinstance(input, ToolCall) or (isinstance(input, Mapping) and input.get("type") == "tool_call")
-    context = read_context(beside.get("context"), config.get("configurable") or {})
+    context = read_context(beside.get("context"), (config or {}).get("configurable") or {})
+    whole = inherit_config({**(config or {}), **({"configurable": context} if context else {})}, outer)
+    configured = tool if context else hold_configurable(tool, whole.get("configurable", {}))
     supplied = beside.get("state") is not None or bool(context)
     call, given = take_given(tool, _make_tool_call(tool, input, is_call), may_be_models=is_call or supplied)
     request = CallRequest(
@@ -139,15 +130,9 @@ def _plan(
         state=beside.get("state"),
         context=context,
         # The person who approved the outer call was shown this one.
-        approved=beside.get("approved", False) or (outer is not None and outer.approved),
+        approved=beside.get("approved", False) or (outer is not None and outer.request.approved),
     )
-    return _Plan(_configure(supply(tool, given), config), request, beside.get("store"), is_call)
-
-
-def _find_outer() -> CallRequest | None:
-    """Find the call whose tool makes the one at hand, in a server or in this process."""
-    served = CALL.get()
-    return _OUTER.get() or (None if served is None else served.request)
+    return _Plan(_configure(supply(configured, given), whole), request, whole, beside.get("store"), is_call)
 
 
 def _configure(tool: CompiledTool, config: RunnableConfig) -> CompiledTool:
@@ -167,7 +152,7 @@ def _configure(tool: CompiledTool, config: RunnableConfig) -> CompiledTool:
 
 async def _run(plan: _Plan) -> Invocation:
     tool = plan.tool
-    _OUTER.set(plan.request)
+    OUTER.set(Outer(plan.request, plan.config))
     executor = EXECUTORS[tool.executor](ExecutorSettings(tools_of=_TOOLS_OF))
     try:
         await executor.start([tool])
@@ -182,7 +167,8 @@ def _take_result(invocation: Invocation) -> Any:
     """Return the plain result, or what the author's handlers make of a failure; raise any other.
 
     Raises:
-        ToolFailure: The call failed.
+        ValidationError: The arguments do not fit.
+        ToolFailure: The call failed otherwise.
     """
     if invocation.error is None:
         paired = invocation.tool.options.response_format == "content_and_artifact"
@@ -195,7 +181,9 @@ def _take_result(invocation: Invocation) -> Any:
     if isinstance(error, InvalidArguments) and options.handle_validation_error:
         return _read_content(invocation, error)
     if isinstance(error, InvalidArguments):
-        raise UnfitArguments(error) from error.__cause__
+        raised = write_validation_error(invocation, error)
+        raised.add_note(error.message)  # Says more, such as which name was meant.
+        raise raised
     raise error
 
 

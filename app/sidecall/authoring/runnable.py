@@ -4,6 +4,7 @@ import asyncio
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, Unpack, cast
 
 from sidecall.authoring.inprocess import Beside, ToolInput
@@ -68,7 +69,8 @@ class RunnableFace:
         """Do what `abatch` does from code that is not async."""
         with ThreadPoolExecutor(1) as thread:
             run = self.abatch(inputs, config, return_exceptions=return_exceptions, **beside)
-            return thread.submit(asyncio.run, run).result()
+            # In the context of the call that this is a part of, if there is one.
+            return thread.submit(copy_context().run, asyncio.run, run).result()
 
     def stream(self, input: ToolInput, config: RunnableConfig | None = None, **beside: Unpack[Beside]) -> Iterator[Any]:
         """Yield the one answer; over HTTP a tool streams as it goes."""

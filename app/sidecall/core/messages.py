@@ -93,6 +93,24 @@ class ReadableMessage:
         parts = (part if isinstance(part, str) else part.get("text", "") for part in self.content)
         return "".join(parts)
 
+    @property
+    def content_blocks(self) -> list[Any]:
+        """The content as blocks, a text as one of them."""
+        parts = [self.content] if isinstance(self.content, str) and self.content else self.content or []
+        return [{"type": "text", "text": part} if isinstance(part, str) else part for part in parts]
+
+    def pretty_repr(self, html: bool = False) -> str:
+        """Write the message below a line that says whose it is; `html` is not looked at."""
+        del html
+        title = f" {self['type'].title()} Message "
+        name = "" if self.get("name") is None else f"\nName: {self['name']}"
+        sides = (80 - len(title)) // 2 * "="
+        return f"{sides}{title}{sides}{'=' if len(title) % 2 else ''}{name}\n\n{self.content}"
+
+    def pretty_print(self) -> None:
+        """Print it so."""
+        print(self.pretty_repr())  # noqa: T201  That is what it is for.
+
 
 class ToolMessage(ReadableMessage, BaseModel, defer_build=True):
     """The answer to one ToolCall: exactly the nine keys of LangChain's ToolMessage.

@@ -16,6 +16,7 @@ from sidecall.core.invocation import Invocation
 from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.handle import find_original
 from sidecall.pipeline.hooks import HookFailed, call_beside
+from sidecall.schema.infinite import INFERRED
 from sidecall.telemetry import log_hook_failure
 
 
@@ -55,18 +56,31 @@ async def tell_error(invocation: Invocation) -> None:
 
 
 def _choose_heard(invocation: Invocation, error: BaseException) -> BaseException:
-    """Choose what handlers hear of a failure: what the tool raised, or pydantic's error of refused arguments.
+    """Choose what handlers hear of a failure: what the tool raised, or pydantic's error of refused arguments."""
+    return write_validation_error(invocation, error) if isinstance(error, InvalidArguments) else find_original(error)
 
-    Where that would show what is hidden from the model, or there is none, as of a JSON Schema, one is made.
+
+def write_validation_error(invocation: Invocation, error: InvalidArguments) -> Exception:
+    """Say as pydantic does that arguments do not fit, which is what LangChain raises.
+
+    Where the validator's own error would show what is hidden from the model, or there is none, as of a JSON Schema, one
+    is made. That of a model which we have made is named as the tool, as LangChain's model is.
     """
-    if not isinstance(error, InvalidArguments):
-        return find_original(error)
     original: Any = error.original
     if original is not None and not invocation.tool.hidden_names:
-        return original  # type: ignore[no-any-return]
+        return _name_after(invocation.tool, original)
     found = error.errors if original is None else original.errors()
     visible = {name: it for name, it in invocation.args.items() if name not in invocation.tool.hidden_names}
     return ValidationError.from_exception_data(invocation.tool.name, [_write_detail(it, visible) for it in found])
+
+
+def _name_after(tool: CompiledTool, original: Exception) -> Exception:
+    if not isinstance(original, ValidationError) or original.title != INFERRED:
+        return original
+    try:
+        return ValidationError.from_exception_data(tool.name, original.errors(include_url=False))  # type: ignore[arg-type]
+    except (KeyError, TypeError, ValueError):
+        return original  # A validator of the author's has a kind of its own.
 
 
 def _write_detail(found: Mapping[str, Any], args: Mapping[str, Any]) -> InitErrorDetails:

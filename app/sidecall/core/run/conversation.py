@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired, Required
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -54,13 +55,36 @@ class HumanMessage(BaseMessage):
     type: Literal["human"] = "human"
 
 
+def _name_type(call: dict[str, Any]) -> dict[str, Any]:
+    """Say of a call that it is one, so that it can be handed to a tool as it stands in the message."""
+    return {**call, "type": call.get("type") or "tool_call"}
+
+
+def _write_call(call: Mapping[str, Any]) -> list[str]:
+    args, error = call.get("args"), call.get("error")
+    written = [f"    {name}: {it}" for name, it in args.items()] if isinstance(args, dict) else [f"    {args}"]
+    failed = [f"  Error: {error}"] if error else []
+    return [f"  {call.get('name')} ({call.get('id')})", f" Call ID: {call.get('id')}", *failed, "  Args:", *written]
+
+
 class AIMessage(BaseMessage):
     """What a model said, and the tools that it asked for."""
 
     type: Literal["ai"] = "ai"
-    tool_calls: list[dict[str, Any]] = Field(default_factory=list)
+    tool_calls: list[Annotated[dict[str, Any], AfterValidator(_name_type)]] = Field(default_factory=list)
     invalid_tool_calls: list[dict[str, Any]] = Field(default_factory=list)
     usage_metadata: dict[str, Any] | None = None
+
+    @property
+    def content_blocks(self) -> list[Any]:
+        """The content as blocks, and the calls."""
+        return [*super().content_blocks, *self.tool_calls]
+
+    def pretty_repr(self, html: bool = False) -> str:
+        """Write the message with its calls."""
+        said = super().pretty_repr(html)
+        calls = [line for call in (*self.tool_calls, *self.invalid_tool_calls) for line in _write_call(call)]
+        return "\n".join([said.strip(), "Tool Calls:", *calls]) if calls else said
 
 
 class SystemMessage(BaseMessage):
