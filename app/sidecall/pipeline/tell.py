@@ -61,7 +61,7 @@ def _choose_heard(invocation: Invocation, error: BaseException) -> BaseException
 
 
 def write_validation_error(invocation: Invocation, error: InvalidArguments) -> Exception:
-    """Say as pydantic does that arguments do not fit, which is what LangChain raises.
+    """Write as pydantic does that arguments do not fit, which is what LangChain raises.
 
     Where the validator's own error would show what is hidden from the model, or there is none, as of a JSON Schema, one
     is made. That of a model which we have made is named as the tool, as LangChain's model is.

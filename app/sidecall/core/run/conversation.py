@@ -56,7 +56,7 @@ class HumanMessage(BaseMessage):
 
 
 def _name_type(call: dict[str, Any]) -> dict[str, Any]:
-    """Say of a call that it is one, so that it can be handed to a tool as it stands in the message."""
+    """Mark a call as one, so that it can be handed to a tool as it stands in the message."""
     return {**call, "type": call.get("type") or "tool_call"}
 
 
