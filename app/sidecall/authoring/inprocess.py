@@ -12,6 +12,7 @@ from uuid_utils import uuid4
 
 from sidecall.authoring.given import supply, take_given
 from sidecall.authoring.outer import OUTER, Outer, find_outer, hold_configurable, inherit_config
+from sidecall.authoring.spellings import refuse_beside
 from sidecall.core.approval import ApprovalRequired
 from sidecall.core.callbacks import make_callback
 from sidecall.core.context import Caller
@@ -119,6 +120,7 @@ async def run_plainly(tool: CompiledTool, call: ToolCall, beside: Beside) -> Any
 def _plan(
     tool: CompiledTool, input: ToolInput, config: RunnableConfig | None, beside: Beside, outer: Outer | None
 ) -> _Plan:
+    refuse_beside(beside, Beside.__annotations__)
     is_call = isinstance(input, ToolCall) or (isinstance(input, Mapping) and input.get("type") == "tool_call")
     context = read_context(beside.get("context"), (config or {}).get("configurable") or {})
     whole = inherit_config({**(config or {}), **({"configurable": context} if context else {})}, outer)

@@ -30,6 +30,7 @@ class StructuredTool(BaseTool):
     func: Callable[..., Any] | None = None
     coroutine: Callable[..., Any] | None = None
 
+    _arguments: ClassVar[tuple[str, ...]] = ("func", "coroutine")
     # Whether the arguments are those of the function, where nothing else says them.
     _reads_signature: ClassVar[bool] = True
     _is_method: bool = PrivateAttr(default=False)
