@@ -143,10 +143,8 @@ def _explain_collection(name: str, items: Any, offered: set[int]) -> tuple[str, 
     if not tools or not others:
         return "", ()
     names = tuple(str(it.name) for it in tools)
-    return (
-        f"{name} holds tools that are not offered ({_name_some(names)}), since it does not hold tools alone: {_mend(others[0])}",
-        names,
-    )
+    text = f"{name} holds tools that are not offered ({_name_some(names)}), since it does not hold tools alone"
+    return f"{text}: {_mend(others[0])}", names
 
 
 def _name_some(names: tuple[str, ...]) -> str:
