@@ -18,6 +18,7 @@ from sidecall.core.callbacks import make_callback
 from sidecall.core.context import Caller
 from sidecall.core.errors import (
     InvalidArguments,
+    MalformedArguments,
     NotAToolCall,
     ToolCallFailed,
     ToolException,
@@ -30,6 +31,7 @@ from sidecall.core.messages import ToolCall
 from sidecall.core.mistakes.misplaced import find_misplaced
 from sidecall.core.options import ToolOptions
 from sidecall.core.pointer import format_path
+from sidecall.core.run.agents_errors import translate_failure
 from sidecall.core.run.held_context import read_context
 from sidecall.core.run.runtime import RunnableConfig
 from sidecall.core.store.protocol import Store, SyncStore
@@ -112,9 +114,12 @@ async def run_plainly(tool: CompiledTool, call: ToolCall, beside: Beside) -> Any
         invocation = await asyncio.create_task(_run(plan))
     except ToolCallFailed as failed:
         raise find_original(failed) from None
-    if invocation.error is not None and invocation.message is not None:
-        return invocation.message.content
-    return _take_result(invocation)
+    error = invocation.error
+    if error is None or invocation.message is None:
+        return _take_result(invocation)
+    if tool.options.handle_tool_error is None and isinstance(error, InvalidArguments | MalformedArguments):
+        raise translate_failure(invocation.tool_context, error)
+    return invocation.message.content
 
 
 def _plan(
