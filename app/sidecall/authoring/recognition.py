@@ -12,7 +12,7 @@ from sidecall.authoring.tool import BaseTool
 from sidecall.authoring.toolkit import BaseToolkit
 
 _BY_NAME = (dict, MappingProxyType, UserDict)
-COLLECTIONS = (list, tuple, set, frozenset, deque, UserList, type({}.values()), *_BY_NAME)
+COLLECTIONS: tuple[type[Any], ...] = (list, tuple, set, frozenset, deque, UserList, type({}.values()), *_BY_NAME)
 # Of collections in collections; deeper, something else than tools is kept.
 _DEPTH = 3
 
