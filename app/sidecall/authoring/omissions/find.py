@@ -104,8 +104,10 @@ def _stands_in(item: Any, kind: type) -> bool:
 def _list_all(items: Iterable[Any]) -> Iterator[Any]:
     """List what stands under a name, and what is in collections and registries."""
     for item in items:
-        if isinstance(item, (Registry, *COLLECTIONS)):
-            yield from islice(item.given if isinstance(item, Registry) else walk(item), _MOST_LOOKED_AT)
+        if isinstance(item, Registry):
+            yield from islice(item.given, _MOST_LOOKED_AT)
+        elif isinstance(item, COLLECTIONS):
+            yield from islice(walk(item), _MOST_LOOKED_AT)
         else:
             yield item
 
