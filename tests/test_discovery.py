@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.core.errors import DefinitionError, DiscoveryError, InvalidToolOption
+from sidecall.core.errors import DiscoveryError, InvalidToolOption
 from sidecall.discovery import discover, watched_folders
 from tests.kit.projects import KIT, names, tool_file, write
 
@@ -131,12 +131,30 @@ def test_a_toolkit_with_a_wrong_tool_says_why() -> None:
         discover(["kits.py"])
 
 
-def test_a_toolkit_that_returns_something_else_among_tools_is_named() -> None:
-    """A function that was not decorated, for instance."""
-    write("kits.py", KIT.replace("return [left, right]", "return [left, print]"))
+@pytest.mark.parametrize(
+    ("returned", "named"),
+    [
+        ("[left, print]", "builtin_function_or_method; decorate it with @tool"),
+        ("[None, left, 'right']", "NoneType; decorate it with @tool"),
+        ("(left, [right])", "list; decorate it with @tool"),
+        ("[left, Function()]", "Function, since it is a tool of agno, which is not taken over; offer tool("),
+    ],
+)
+@pytest.mark.parametrize("given", ["", "\ntools = [kit]", "\n_kit, kit = kit, None\ntools = {'a': [_kit]}"])
+def test_a_toolkit_that_returns_something_else_among_tools_offers_its_tools(
+    returned: str, named: str, given: str
+) -> None:
+    """What it returns besides is a warning, once, wherever the toolkit stands."""
+    of_agno = "class Function:\n    name = 'find'\n\n\nFunction.__module__ = 'agno.tools.function'\n\n\n"
+    text = KIT.replace("class Kit", f"{of_agno}class Kit", 1)
+    write("kits.py", text.replace("return [left, right]", f"return {returned}") + given)
+    told: list[str] = []
 
-    with pytest.raises(DefinitionError, match=r"kits\.py:\d+: toolkit Kit has to return tools, not builtin_function"):
-        discover(["kits.py"])
+    found = discover(["kits.py"], tell=lambda it: told.append(it.text))
+
+    assert names(found) == ["left"]
+    (said,) = told
+    assert said.startswith(f"toolkit Kit offers only its tools: it has to return tools, not {named}")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.core.errors import DiscoveryError
 from sidecall.discovery import discover
 from tests.kit.projects import names
 
@@ -93,12 +92,12 @@ def test_a_tool_that_several_modules_import_is_offered_once(here: Path) -> None:
     assert names(discover(["one.py", "two.py"])) == ["add"]
 
 
-def test_a_toolkit_has_to_return_tools_of_some_kind(here: Path) -> None:
+def test_a_toolkit_has_to_return_tools_of_some_kind(here: Path, caplog: pytest.LogCaptureFixture) -> None:
     """A plain function is none."""
     (here / "mine.py").write_text(TOOLKIT.replace("[add, ours]", "[add, print]"))
 
-    with pytest.raises(DiscoveryError, match="Kit has to return tools, not builtin_function_or_method; decorate it"):
-        discover(["mine.py"])
+    assert names(discover(["mine.py"])) == ["add", "ours"]
+    assert "Kit offers only its tools: it has to return tools, not builtin_function_or_method" in caplog.text
 
 
 def test_a_class_of_tools_without_an_instance_is_pointed_out(here: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -12,6 +12,8 @@ from tests.kit.projects import names, write
 
 HEAD = '''
 
+from collections import UserDict, UserList, deque
+from types import MappingProxyType
 from typing import Any
 
 from langchain_core.tools import BaseTool as TheirBaseTool, BaseToolkit as TheirToolkit, tool as their_tool
@@ -120,6 +122,15 @@ pytestmark = pytest.mark.usefixtures("here")
         ("tools = {'second': make(2), 'first': make(1)}", ["add_2", "add_1"]),
         ("tools = {Hashed(name='b'), Hashed(name='a')}", ["a", "b"]),
         ("tools = frozenset((Hashed(name='b'), Hashed(name='a')))", ["a", "b"]),
+        ("tools = deque([make(2), make(1)])", ["add_2", "add_1"]),
+        ("tools = UserList([make(2), make(1)])", ["add_2", "add_1"]),
+        ("tools = {'second': make(2), 'first': make(1)}.values()", ["add_2", "add_1"]),
+        ("tools = MappingProxyType({'adding': (make(1), make(2))})", ["add_1", "add_2"]),
+        ("tools = UserDict({'adding': [make(1)]})", ["add_1"]),
+        ("tools: list[TheirBaseTool] = [_wrapped]", ["_wrapped"]),
+        ("tools = {f'add {i}': make(i) for i in range(2)}", ["add_0", "add_1"]),
+        ("tools = [{'it': make(1)}, {'it': make(2)}]", ["add_1", "add_2"]),
+        ("tools = [tool('one')(double), tool('two')(double)]", ["one", "two"]),
         ("tools = [[make(1)], [make(2), [make(3)]], []]", ["add_1", "add_2", "add_3"]),
         ("tools = {'adding': [make(1)], 'doubling': (Inferred(),)}", ["add_1", "inferred"]),
         ("tools = [Theirs(), _wrapped]", ["theirs", "_wrapped"]),
@@ -231,3 +242,36 @@ def test_a_tool_in_a_list_is_found_by_its_process(text: str) -> None:
     (found,) = (it for it in discover(["third.py"]) if it.name == "double")
 
     assert Finder(tools_of).find(home_of(found)).name == "double"
+
+
+PLAIN = "which are not offered (double): write @tool over them"
+
+
+@pytest.mark.parametrize(
+    ("text", "offered", "told"),
+    [
+        ("tools = [double]", [], [f"tools holds plain functions, {PLAIN}"]),
+        ("MY_TOOLS = {'double': double}\none = make(1)", ["add_1"], [f"MY_TOOLS holds plain functions, {PLAIN}"]),
+        ("tools = (double,)\ndouble_tool = tool(double)", ["double"], []),
+        ("hooks = [double]\none = make(1)", ["add_1"], []),
+        (
+            "def get_tools():\n    return [make(1)]",
+            [],
+            ["get_tools is not called, and offers nothing; write tools = get_tools(...)"],
+        ),
+        (
+            "def build_search_tools(key):\n    return [make(1)]",
+            [],
+            ["build_search_tools is not called, and offers nothing; write tools = build_search_tools(...)"],
+        ),
+        ("def get_tools():\n    return [make(1)]\n\n\ntools = get_tools()", ["add_1"], []),
+        ("def get_tools():\n    return [one]\n\n\none = make(1)", ["add_1"], []),
+    ],
+)
+def test_what_is_meant_for_tools_and_holds_none_is_named(text: str, offered: list[str], told: list[str]) -> None:
+    """A list of functions as agents take them, and a function that nobody calls."""
+    write("mine.py", HEAD + text + "\n")
+    heard: list[str] = []
+
+    assert names(discover(["mine.py"], tell=lambda it: heard.append(it.text))) == offered
+    assert [it for it in heard if "make an instance" not in it] == told

@@ -19,13 +19,41 @@ def test_a_name_that_is_not_here_is_no_attribute(name: str) -> None:
     assert str(asked.value) == str(imported.value) == f"{name} is not in sidecall: {NOT_HERE[name]}"
 
 
-def test_any_other_name_is_missing_as_in_other_modules() -> None:
-    """With Python's own words."""
-    assert not hasattr(sidecall, "Nothing")
-    with pytest.raises(AttributeError, match="module 'sidecall' has no attribute 'Nothing'"):
-        getattr(sidecall, "Nothing")  # noqa: B009  what is tried
-    with pytest.raises(ImportError, match="cannot import name 'Nothing' from 'sidecall'"):
-        exec("from sidecall import Nothing", {})
+PROGRAMS = "what is no part of a tool stays in the program; go on importing it from its own library"
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("Nothing", PROGRAMS),
+        ("InMemoryStore", PROGRAMS),
+        ("ChatPromptTemplate", PROGRAMS),
+        ("init_chat_model", PROGRAMS),
+        ("RunConfig", PROGRAMS),
+        ("SQLiteSession", PROGRAMS),
+        ("END", PROGRAMS),
+        ("StructuredTol", "did you mean StructuredTool?"),
+        ("structured_tool", "did you mean StructuredTool?"),
+        ("BaseToolKit", "did you mean BaseToolkit?"),
+        ("tool_exception", "did you mean ToolException?"),
+        ("InjectedToolCallID", "did you mean InjectedToolCallId?"),
+    ],
+)
+def test_any_other_name_is_missing_with_a_hint(name: str, instead: str) -> None:
+    """The one that was meant, or where it belongs."""
+    assert not hasattr(sidecall, name)
+    with pytest.raises(AttributeError) as asked:
+        getattr(sidecall, name)
+    with pytest.raises(ImportError) as imported:
+        exec(f"from sidecall import {name}", {})
+
+    assert str(asked.value) == str(imported.value) == f"{name} is not in sidecall: {instead}"
+
+
+def test_what_python_looks_for_is_missing_as_in_other_modules() -> None:
+    """With its own words."""
+    with pytest.raises(AttributeError, match="module 'sidecall' has no attribute '__wrapped__'"):
+        getattr(sidecall, "__wrapped__")  # noqa: B009  what is tried
     with pytest.raises(ModuleNotFoundError, match=r"No module named 'sidecall\.Agent'"):
         exec("import sidecall.Agent", {})
 

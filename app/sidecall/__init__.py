@@ -124,12 +124,11 @@ __all__ = sorted(["__version__", *_HOMES])
 def __getattr__(name: str) -> object:
     """Load a name, once."""
     if name not in _HOMES:
-        instead = import_module("sidecall.names_elsewhere").NOT_HERE.get(name)
-        if instead is not None:
-            text = f"{name} is not in sidecall: {instead}"
-            # Of an AttributeError, which tells hasattr, `from sidecall import ...` would lose the words.
-            raise ImportError(text) if _getframe(1).f_globals["__name__"] == _IMPORTS else AttributeError(text)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if name.startswith("_"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        text = f"{name} is not in sidecall: {import_module('sidecall.names_elsewhere').explain_lack(name, _HOMES)}"
+        # Of an AttributeError, which tells hasattr, `from sidecall import ...` would lose the words.
+        raise ImportError(text) if _getframe(1).f_globals["__name__"] == _IMPORTS else AttributeError(text)
     value = globals()[name] = getattr(import_module(_HOMES[name]), name)
     return value
 

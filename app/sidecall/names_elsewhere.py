@@ -1,6 +1,7 @@
 """What files written for LangChain or the OpenAI Agents SDK import, and no server of tools can give."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 
 # Tools of the OpenAI Agents SDK that work on the machine they run on, and what to use in their place.
 LOCAL_TOOLS: Mapping[str, str] = {
@@ -39,3 +40,21 @@ NOT_HERE: Mapping[str, str] = {
     "MCPServerStreamableHttp": "let the program connect to it",
     **{name: instead for name, instead in LOCAL_TOOLS.items() if name != "ShellTool"},
 }
+# A share of letters that only a typing error leaves; of three letters it says nothing.
+_ALIKE, _FEWEST = 0.85, 4
+_OTHERS = "what is no part of a tool stays in the program; go on importing it from its own library"
+
+
+def explain_lack(name: str, known: Iterable[str]) -> str:
+    """Word what to use in the place of a name that `sidecall` does not have, or which one was likely meant.
+
+    Args:
+        name: The name.
+        known: Those that there are.
+    """
+    if name in NOT_HERE:
+        return NOT_HERE[name]
+    spelt = {other.replace("_", "").lower(): other for other in known}
+    written = name.replace("_", "").lower()
+    meant = get_close_matches(written, spelt, 1, _ALIKE) if len(written) >= _FEWEST else []
+    return f"did you mean {spelt[meant[0]]}?" if meant else _OTHERS

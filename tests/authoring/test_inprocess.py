@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from sidecall import (
     ToolCall,
@@ -17,7 +18,6 @@ from sidecall.core.approval import ApprovalRequired
 from sidecall.core.errors import (
     CallDenied,
     GuardrailTripped,
-    InvalidArguments,
     ToolCallFailed,
     ToolExecutionError,
 )
@@ -80,7 +80,7 @@ async def test_plain_arguments_are_answered_with_the_plain_result() -> None:
     [
         (fail, {"how": "politely"}, ToolException),
         (fail, {"how": "badly"}, ValueError),  # As the function has raised it.
-        (double, {"number": "x"}, InvalidArguments),
+        (double, {"number": "x"}, ValidationError),
     ],
 )
 async def test_plain_arguments_let_the_failure_through(

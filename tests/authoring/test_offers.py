@@ -48,20 +48,13 @@ def test_what_is_offered_comes_first(more: str, offered: list[str], all_of_them:
     assert names(tools_of(module)) == all_of_them
 
 
-@pytest.mark.parametrize(
-    ("kit", "complaint"),
-    [
-        ("kit = Kit(tools=[one])", "toolkit Kit has to return tools, not NoneType; decorate it with @tool."),
-        ("kit = Raising()", "toolkit Raising cannot make its tools: KeyboardInterrupt: no tools"),
-    ],
-)
-def test_a_wrong_toolkit_is_named(here: Path, kit: str, complaint: str) -> None:
+def test_a_wrong_toolkit_is_named(here: Path) -> None:
     """Whatever it raises; the tools beside it come before."""
-    module = load_file(write(here / "mine.py", tool_file("one") + KITS + kit))
+    module = load_file(write(here / "mine.py", tool_file("one") + KITS + "kit = Raising()"))
     found = tools_of(module)
 
     assert next(found).name == "one"
-    with pytest.raises(DiscoveryError, match=complaint):
+    with pytest.raises(DiscoveryError, match="toolkit Raising cannot make its tools: KeyboardInterrupt: no tools"):
         next(found)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sidecall import StructuredTool, ToolException, function_tool, tool
+from sidecall import FunctionTool, StructuredTool, Tool, ToolException, function_tool, tool
 from sidecall.authoring.spellings import rename_options
 from sidecall.core.approval import ApprovalRequired
 from sidecall.core.errors import InvalidToolOption, SchemaInferenceError, ToolCallFailed
@@ -158,6 +158,38 @@ def test_a_misspelt_option_is_refused_with_the_one_that_was_meant(
         InvalidToolOption, match=f"there is no option `{written}`; did you mean {meant}\\? The options are"
     ):
         make({written: 1})
+
+
+SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
+
+
+@pytest.mark.parametrize(
+    ("make", "written", "meant"),
+    [
+        (lambda: StructuredTool(name="x", funct=work), "funct", "func"),
+        (lambda: StructuredTool(name="x", func=work, coroutin=work), "coroutin", "coroutine"),
+        (lambda: StructuredTool.from_function(work, corutine=work), "corutine", "coroutine"),
+        (lambda: Tool(name="x", function=work, description="Work."), "function", "func"),
+        (lambda: FunctionTool("x", "Work.", param_json_schema=SCHEMA), "param_json_schema", "params_json_schema"),
+        (lambda: FunctionTool("x", "Work.", SCHEMA, on_invoke=work), "on_invoke", "on_invoke_tool"),
+        (lambda: FunctionTool("x", "Work.", SCHEMA, work, need_approval=True), "need_approval", "requires_approval"),
+    ],
+)
+def test_a_misspelt_argument_of_a_class_is_refused_likewise(
+    make: Callable[[], object], written: str, meant: str
+) -> None:
+    """The function that was to be given is named, too."""
+    with pytest.raises(InvalidToolOption, match=f"there is no option `{written}`; did you mean {meant}\\? The options"):
+        make()
+
+
+@pytest.mark.parametrize(("written", "meant"), [("contexts", "context"), ("aproved", "approved"), ("stor", "store")])
+def test_what_comes_beside_a_call_is_spelt_as_well(written: str, meant: str) -> None:
+    """It was left out without a word."""
+    with pytest.raises(
+        InvalidToolOption, match=f"nothing called `{written}` comes beside a call; did you mean {meant}"
+    ):
+        tool(work).invoke({}, **{written: {}})  # type: ignore[misc]
 
 
 def test_a_tool_without_options_is_an_ordinary_one() -> None:

@@ -355,3 +355,26 @@ def test_what_works_in_a_file_that_is_served_as_it_is_is_not_named(
     result = CliRunner().invoke(cli, ["check", "--tools", "it.py"])
 
     assert [line for line in result.stdout.splitlines() if line.startswith("warning")] == warnings
+
+
+@pytest.mark.parametrize(
+    ("imported", "asked"),
+    [
+        ("import langgraph.types", 'langgraph.types.interrupt("?")'),
+        ("import langgraph.types as its", 'its.interrupt("?")'),
+        ("from langgraph import types", 'types.interrupt("?")'),
+        ("from langgraph import types as its", 'str(its.interrupt("?"))'),
+        ("import sidecall", 'sidecall.interrupt("?")'),
+        ("import sidecall as ours", 'ours.interrupt("?")'),
+    ],
+)
+def test_what_is_reached_through_a_module_is_named_as_well(here: Path, imported: str, asked: str) -> None:
+    """However the module was imported; a method of that name is the author's."""
+    text = GOOD.replace("return a + 1", f"{asked}\n    return box.interrupt(a)").replace("a: int", "a: int, box: str")
+    (here / "it.py").write_text(f"{imported}\n{text}".replace("a: The number.", "a: The number.\n        box: What."))
+
+    result = CliRunner().invoke(cli, ["check", "--tools", "it.py"])
+
+    assert [line for line in result.stdout.splitlines() if line.startswith("warning")] == [
+        f"warning it.py:14 {APPROVE}"
+    ]

@@ -61,6 +61,8 @@ def test_a_tool_and_its_test_are_written() -> None:
         ("sidecall", "tool_sidecall", "@tool\ndef sidecall("),
         ("tool", "tool", "@tool\ndef tool("),  # the name of the decorator
         ("ToolException", "ToolException", '@tool("ToolException")\ndef tool_ToolException('),  # what it raises
+        ("message", "message", '@tool("message")\ndef tool_message('),  # what its test is answered with
+        ("call", "call", '@tool("call")\ndef tool_call('),
         ("str", "str", "@tool\ndef str("),
         ("conftest", "tool_conftest", "@tool\ndef conftest("),
         ("x" * 64, "x" * 64, f"@tool\ndef {'x' * 64}("),
@@ -80,14 +82,15 @@ def test_what_is_written_works(here: Path, name: str, stem: str, decorated: str)
 
 def test_the_tests_that_are_written_pass() -> None:
     """Two for each tool, whatever its name."""
-    names = ["get_weather", "class", "2d-plot", "json", "tool", "pytest", "sidecall", "ToolException", "str", "x" * 64]
+    taken = ["json", "tool", "pytest", "sidecall", "ToolException", "message", "call", "str"]
+    names = ["get_weather", "class", "2d-plot", *taken, "x" * 64]
     written = [new(name, "--folder", "mine").exit_code for name in names]
 
     tested = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "mine")
 
-    assert written == [0] * 10
+    assert written == [0] * len(names)
     assert tested.returncode == 0, tested.stdout
-    assert "20 passed" in tested.stdout
+    assert f"{2 * len(names)} passed" in tested.stdout
 
 
 @pytest.mark.parametrize("name", ["-", "_", "_hidden", "test_it", "conftest", "tests"])

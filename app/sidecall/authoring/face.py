@@ -136,6 +136,20 @@ class ToolFace(OptionFields):
         """The model, or the JSON Schema, of the arguments that a model may send."""
         return make_args_model(self.compiled, with_hidden=False)
 
+    @property
+    def input_schema(self) -> type[BaseModel]:
+        """What `get_input_schema` makes."""
+        return self.get_input_schema()
+
+    @property
+    def output_schema(self) -> type[RootModel[Any]]:
+        """What `get_output_schema` makes."""
+        return self.get_output_schema()
+
+    def get_name(self) -> str:
+        """Return the name, as LangChain's runnables do."""
+        return self.name
+
     def get_input_schema(self, config: Any = None) -> type[BaseModel]:
         """Make a model of all arguments, those that the caller supplies included."""
         del config

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, TypeVar, overload
+from typing import Any, ClassVar, TypeVar, overload
 
 from pydantic import PrivateAttr, TypeAdapter
 
@@ -44,6 +44,7 @@ class FunctionTool(StructuredTool):
     By hand, `on_invoke_tool` is given the ToolContext and the arguments as JSON text, once they fit the schema.
     """
 
+    _arguments: ClassVar[tuple[str, ...]] = ("params_json_schema", "on_invoke_tool", "strict_json_schema")
     _params_json_schema: Schema | None = PrivateAttr(default=None)
     _on_invoke_tool: Callable[..., Any] | None = PrivateAttr(default=None)
     _unmet: tuple[str, ...] = PrivateAttr(default=())

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import ContextVar, copy_context
+from contextvars import copy_context
 from dataclasses import replace
 from typing import Annotated, Any, TypedDict
 
@@ -11,11 +11,14 @@ from pydantic import BaseModel, BeforeValidator, ValidationError
 from uuid_utils import uuid4
 
 from sidecall.authoring.given import supply, take_given
+from sidecall.authoring.outer import OUTER, Outer, find_outer, hold_configurable, inherit_config
+from sidecall.authoring.spellings import refuse_beside
 from sidecall.core.approval import ApprovalRequired
 from sidecall.core.callbacks import make_callback
 from sidecall.core.context import Caller
 from sidecall.core.errors import (
     InvalidArguments,
+    MalformedArguments,
     NotAToolCall,
     ToolCallFailed,
     ToolException,
@@ -28,6 +31,7 @@ from sidecall.core.messages import ToolCall
 from sidecall.core.mistakes.misplaced import find_misplaced
 from sidecall.core.options import ToolOptions
 from sidecall.core.pointer import format_path
+from sidecall.core.run.agents_errors import translate_failure
 from sidecall.core.run.held_context import read_context
 from sidecall.core.run.runtime import RunnableConfig
 from sidecall.core.store.protocol import Store, SyncStore
@@ -41,13 +45,11 @@ from sidecall.pipeline.pipeline import Pipeline
 from sidecall.pipeline.refuse_caller import let_program_call
 from sidecall.pipeline.secrecy.refused import hide_in_refused
 from sidecall.pipeline.stages import default_stages
+from sidecall.pipeline.tell import write_validation_error
 from sidecall.registry import Registry
-from sidecall.telemetry.current import CALL
 
 # What lists the tools of a module. A process loads it by this name, when all that it stands on is there.
 _TOOLS_OF = f"{__package__}.offers:tools_of"
-# The call in this process whose tool makes the one at hand.
-_OUTER: ContextVar[CallRequest | None] = ContextVar("sidecall_outer_call", default=None)
 # A ToolCall, its dict, arguments alone, or the text of a tool's first argument.
 ToolInput = ToolCall | Mapping[str, Any] | str
 
@@ -65,23 +67,13 @@ class Beside(TypedDict, total=False):
     approved: bool
 
 
-class UnfitArguments(InvalidArguments, ValueError):
-    """Arguments of a program do not fit: a ValueError, as pydantic's ValidationError is, which LangChain raises."""
-
-    is_inner = True
-
-    def __init__(self, refused: InvalidArguments) -> None:
-        """Take what is wrong from the error that a model would have been told of."""
-        super().__init__(refused.errors, lambda: refused.original)
-        self.args = refused.args
-
-
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A call made ready; `wants_message` says that it is to be answered like a model's."""
+    """A call made ready; `wants_message`: it is answered like a model's. `config` is for the calls within."""
 
     tool: CompiledTool
     request: CallRequest
+    config: RunnableConfig
     store: Store | SyncStore | None
     wants_message: bool
 
@@ -101,8 +93,8 @@ async def ainvoke(
     A ToolCall that fails without a handler is answered too, as over HTTP; where another tool makes it, its function is
     who has to act on that, so it is raised there, as in LangChain. `is_models` says that a model reads the answer.
     """
-    outer = _find_outer()
-    plan = _plan(tool, input, config or {}, beside, outer)
+    outer = find_outer()
+    plan = _plan(tool, input, config, beside, outer)
     try:
         # In a task of its own, which code that outlives its deadline may go on to cancel.
         invocation = await asyncio.create_task(_run(plan))
@@ -134,20 +126,26 @@ async def run_plainly(tool: CompiledTool, call: ToolCall, beside: Beside) -> Any
         BaseException: What the tool has raised, where its author lets it through.
     """
     try:
-        plan = _plan(tool, let_program_call(tool, call), {}, beside, _find_outer())
+        plan = _plan(tool, let_program_call(tool, call), None, beside, find_outer())
         invocation = await asyncio.create_task(_run(plan))
     except ToolCallFailed as failed:
         raise find_original(failed) from None
-    if invocation.error is not None and invocation.message is not None:
-        return invocation.message.content
-    return _take_result(invocation)
+    error = invocation.error
+    if error is None or invocation.message is None:
+        return _take_result(invocation)
+    if tool.options.handle_tool_error is None and isinstance(error, InvalidArguments | MalformedArguments):
+        raise translate_failure(invocation.tool_context, error)
+    return invocation.message.content
 
 
 def _plan(
-    tool: CompiledTool, input: ToolInput, config: RunnableConfig, beside: Beside, outer: CallRequest | None
+    tool: CompiledTool, input: ToolInput, config: RunnableConfig | None, beside: Beside, outer: Outer | None
 ) -> _Plan:
+    refuse_beside(beside, Beside.__annotations__)
     is_call = isinstance(input, ToolCall) or (isinstance(input, Mapping) and input.get("type") == "tool_call")
-    context = read_context(beside.get("context"), config.get("configurable") or {})
+    context = read_context(beside.get("context"), (config or {}).get("configurable") or {})
+    whole = inherit_config({**(config or {}), **({"configurable": context} if context else {})}, outer)
+    configured = tool if context else hold_configurable(tool, whole.get("configurable", {}))
     supplied = beside.get("state") is not None or bool(context)
     call, given = take_given(tool, _make_tool_call(tool, input, is_call), may_be_models=is_call or supplied)
     request = CallRequest(
@@ -155,15 +153,9 @@ def _plan(
         state=beside.get("state"),
         context=context,
         # The person who approved the outer call was shown this one.
-        approved=beside.get("approved", False) or (outer is not None and outer.approved),
+        approved=beside.get("approved", False) or (outer is not None and outer.request.approved),
     )
-    return _Plan(_configure(supply(tool, given), config), request, beside.get("store"), is_call)
-
-
-def _find_outer() -> CallRequest | None:
-    """Find the call whose tool makes the one at hand, in a server or in this process."""
-    served = CALL.get()
-    return _OUTER.get() or (None if served is None else served.request)
+    return _Plan(_configure(supply(configured, given), whole), request, whole, beside.get("store"), is_call)
 
 
 def _configure(tool: CompiledTool, config: RunnableConfig) -> CompiledTool:
@@ -183,7 +175,7 @@ def _configure(tool: CompiledTool, config: RunnableConfig) -> CompiledTool:
 
 async def _run(plan: _Plan) -> Invocation:
     tool = plan.tool
-    _OUTER.set(plan.request)
+    OUTER.set(Outer(plan.request, plan.config))
     executor = EXECUTORS[tool.executor](ExecutorSettings(tools_of=_TOOLS_OF))
     try:
         await executor.start([tool])
@@ -198,7 +190,8 @@ def _take_result(invocation: Invocation) -> Any:
     """Return the plain result, or what the author's handlers make of a failure; raise any other.
 
     Raises:
-        ToolFailure: The call failed.
+        ValidationError: The arguments do not fit.
+        ToolFailure: The call failed otherwise.
     """
     if invocation.error is None:
         paired = invocation.tool.options.response_format == "content_and_artifact"
@@ -211,8 +204,9 @@ def _take_result(invocation: Invocation) -> Any:
     if isinstance(error, InvalidArguments) and options.handle_validation_error:
         return _read_content(invocation, error)
     if isinstance(error, InvalidArguments):
-        shown = hide_in_refused(invocation, error)
-        raise UnfitArguments(shown) from shown.__cause__
+        raised = write_validation_error(invocation, error)
+        raised.add_note(hide_in_refused(invocation, error).message)  # Says more, such as which name was meant.
+        raise raised
     raise error
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sidecall.authoring.decorators import tool
 from sidecall.authoring.foreign.declared import adopt_declaration
+from sidecall.authoring.foreign.elsewhere import explain_elsewhere
 from sidecall.authoring.foreign.hosted_tool import HostedTool
 from sidecall.authoring.recognition import is_tool, is_toolkit, list_held
 from sidecall.authoring.structured import StructuredTool
@@ -126,14 +127,21 @@ def _list_tools(offer: Any, tell: Tell) -> list[Any]:
         raise
     except BaseException as error:
         raise DiscoveryError(f"{place}: {toolkit} cannot make its tools: {type(error).__name__}: {error}") from error
+    known = [it for it in tools if is_tool(it)]
     others = [it for it in tools if not is_tool(it)]
-    if others and len(others) < len(tools):
-        wrong = type(others[0]).__name__
-        raise DiscoveryError(f"{place}: {toolkit} has to return tools, not {wrong}; decorate it with @tool.")
-    if not tools or others:
-        wrong = f"{type(others[0]).__name__}; decorate it with @tool" if others else "an empty list"
-        tell(place, f"{toolkit} offers nothing: it has to return tools, not {wrong}")
-    return [] if others else tools
+    if not known or others:
+        what = f"offers {'only its tools' if known else 'nothing'}"
+        tell(place, f"{toolkit} {what}: it has to return tools, not {_name_wrong(others)}")
+    return known
+
+
+def _name_wrong(others: Sequence[Any]) -> str:
+    """Name the first of what a toolkit returns that is no tool, and what to do about it."""
+    if not others:
+        return "an empty list"
+    elsewhere = explain_elsewhere(others[0], "it")
+    kind = type(others[0]).__name__
+    return f"{kind}; decorate it with @tool" if elsewhere is None else f"{kind}, since {elsewhere}"
 
 
 def _log(place: str, text: str) -> None:

@@ -1,6 +1,8 @@
 """Recognize tools and toolkits, those of other libraries too, and collections of them."""
 
+from collections import UserDict, UserList, deque
 from collections.abc import Iterable, Iterator
+from types import MappingProxyType
 from typing import Any
 
 from sidecall.authoring.foreign.adopt import is_foreign_tool, is_foreign_toolkit
@@ -9,7 +11,8 @@ from sidecall.authoring.foreign.hosted_tool import HostedTool
 from sidecall.authoring.tool import BaseTool
 from sidecall.authoring.toolkit import BaseToolkit
 
-COLLECTIONS = (list, tuple, set, frozenset, dict)
+_BY_NAME = (dict, MappingProxyType, UserDict)
+COLLECTIONS: tuple[type[Any], ...] = (list, tuple, set, frozenset, deque, UserList, type({}.values()), *_BY_NAME)
 # Of collections in collections; deeper, something else than tools is kept.
 _DEPTH = 3
 
@@ -39,7 +42,7 @@ def list_held(item: object) -> list[Any]:
 
 def walk(items: Iterable[Any], depth: int = _DEPTH) -> Iterator[Any]:
     """Yield what is in a collection, and in the collections in it; of a dict its values."""
-    for it in items.values() if isinstance(items, dict) else items:
+    for it in items.values() if isinstance(items, _BY_NAME) else items:
         if isinstance(it, COLLECTIONS) and depth:
             yield from walk(it, depth - 1)
         else:

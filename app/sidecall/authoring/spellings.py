@@ -53,8 +53,27 @@ def suggest_annotation(name: str) -> str:
     return "" if meant is None else f" Did you mean {meant}?"
 
 
-def refuse_option(name: str, known: Collection[str]) -> str:
-    """Word that there is no such option: which one was likely meant, and which there are."""
-    meant = _NAMES.get(name) or _resemblance.find_likely(name, [*known, "name", *_NAMES])
+def refuse_option(name: str, known: Collection[str], arguments: Collection[str]) -> str:
+    """Word that there is no such option: which one was likely meant, and which there are.
+
+    Args:
+        name: What was written.
+        known: The options.
+        arguments: What else may have been meant, such as the function.
+    """
+    meant = _NAMES.get(name) or _resemblance.find_likely(name, [*known, "name", *_NAMES, *arguments])
     hint = "the" if meant is None else f"did you mean {_NAMES.get(meant, meant)}? The"
     return f"there is no option `{name}`; {hint} options are: {', '.join(known)}."
+
+
+def refuse_beside(given: Collection[str], known: Collection[str]) -> None:
+    """See that what comes beside a call is spelt as it is called.
+
+    Raises:
+        InvalidToolOption: Something is not.
+    """
+    wrong = next((name for name in given if name not in known), None)
+    if wrong is not None:
+        meant = _resemblance.find_likely(wrong, known)
+        hint = "" if meant is None else f"; did you mean {meant}?"
+        raise InvalidToolOption(f"nothing called `{wrong}` comes beside a call{hint}")

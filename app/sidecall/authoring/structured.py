@@ -34,6 +34,7 @@ class StructuredTool(BaseTool):
         ("langchain_core.tools.structured", "StructuredTool"),
         *BaseTool._counterparts,
     )
+    _arguments: ClassVar[tuple[str, ...]] = ("func", "coroutine")
     # Whether the arguments are those of the function, where nothing else says them.
     _reads_signature: ClassVar[bool] = True
     _is_method: bool = PrivateAttr(default=False)

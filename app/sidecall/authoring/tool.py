@@ -60,6 +60,9 @@ class BaseTool(Counterpart, ToolFace, RunnableFace):
     docstring_style: DocstringStyle | None = None
     use_docstring_info: bool = True
 
+    # What is given to make one besides its options.
+    _arguments: ClassVar[tuple[str, ...]] = ()
+
     def __init__(self, **options: Any) -> None:
         try:
             super().__init__(**options)
@@ -292,7 +295,7 @@ def _explain(kind: type[BaseTool], options: Mapping[str, Any], error: Validation
     where = f"{find_source(target)}: tool {options.get('name') or getattr(target, '__name__', '?')!r}"
     if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
         known = [name for name in kind.model_fields if name not in ("name", "func", "coroutine")]
-        return f"{where}: {refuse_option(str(first['loc'][0]), known)}"
+        return f"{where}: {refuse_option(str(first['loc'][0]), known, kind._arguments)}"
     # Others are the types of a union's members.
     place = [part for part in first["loc"] if isinstance(part, int) or part.isidentifier()]
     more = _EXAMPLES.get(str(first["loc"][0]), "")

@@ -13,7 +13,7 @@ from sidecall.authoring.offers import tools_of
 from sidecall.authoring.omissions.find import Omission
 from sidecall.cli.checks.blocking import find_blocking
 from sidecall.cli.checks.unread import find_unread
-from sidecall.cli.checks.unset import find_unset
+from sidecall.cli.checks.unset import find_unset, find_unset_elsewhere
 from sidecall.cli.contract.lock import compare_with_lock, find_exit_code, print_changes
 from sidecall.cli.moved import find_unmet
 from sidecall.cli.options import Toolkits, Tools
@@ -43,6 +43,7 @@ def _find_all(settings: Settings, registry: Registry, omissions: Iterable[Omissi
         *_check_toolsets(settings, registry),
         *_check_programs(registry),
         *find_unset(settings, registry),
+        *find_unset_elsewhere(settings),
         *_check_emptiness(settings, registry),
         *(
             Finding(tool.name, "error", f"cannot have executor='process': {reason}")

@@ -1,6 +1,7 @@
 """Find what a file that was written for another library asks for and no server of tools can give."""
 
 import ast
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -19,6 +20,8 @@ _RUNS_THERE = frozenset(NOT_HERE) - frozenset(LOCAL_TOOLS)
 _INSTALLED = frozenset(("site-packages", "dist-packages"))
 _PACKAGES = ("langchain", "langchain_core", "langgraph", "agents")
 _OURS = "sidecall"
+# Files without any of these are not parsed.
+_MAY_ASK = re.compile("|".join((*_PACKAGES, *(rf"\.{name}\b" for name in _UNMET))))
 # Whose functions run the calls of tools that are taken over.
 _TAKEN_OVER = "sidecall.authoring.foreign."
 
@@ -53,7 +56,7 @@ def _find_file(tool: CompiledTool) -> Path | None:
 def _read(path: Path, taken_over: Iterable[CompiledTool]) -> Iterator[Finding]:
     try:
         text = path.read_text()
-        tree = ast.parse(text) if any(name in text for name in _PACKAGES) else ast.Module([], [])
+        tree = ast.parse(text) if _MAY_ASK.search(text) else ast.Module([], [])
     except (OSError, SyntaxError, ValueError):
         return
     imported = dict(_list_imports(tree))
@@ -62,10 +65,34 @@ def _read(path: Path, taken_over: Iterable[CompiledTool]) -> Iterator[Finding]:
     hosted = {id(node.func) for node in ast.walk(tree) if _is_hosted_shell(node, imported)}
     names = [node for node in ast.walk(tree) if _is_use(node) and node.id in imported and id(node) not in hosted]
     theirs = {line for span in _list_spans(tree, taken_over) for line in span}
-    used = {(it.lineno, imported[it.id]) for it in names if it.lineno not in theirs or imported[it.id] in LOCAL_TOOLS}
+    asked = {(it.lineno, imported[it.id]) for it in names} | set(_list_reached(tree))
+    used = {(line, name) for line, name in asked if line not in theirs or name in LOCAL_TOOLS}
     shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
     for line, name in sorted(used):
         yield Finding(f"{shown}:{line}", "warning", f"uses {name}, which is not here: {_UNMET[name]}")
+
+
+def _list_reached(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """List the lines that reach what the file cannot have through a module, such as `langgraph.types.interrupt`."""
+    is_ours = _OURS in {name.partition(".")[0] for name in _list_modules(tree)}
+    roots = set(_list_roots(tree))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in _UNMET and (is_ours or node.attr not in _RUNS_THERE):
+            root = node.value
+            while isinstance(root, ast.Attribute):
+                root = root.value
+            if isinstance(root, ast.Name) and root.id in roots:
+                yield node.lineno, node.attr
+
+
+def _list_roots(tree: ast.Module) -> Iterator[str]:
+    """List the names under which the file knows modules of these libraries, and ours; classes begin with a capital."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found = (it for it in node.names if it.name.partition(".")[0] in (*_PACKAGES, _OURS))
+            yield from (it.asname or it.name.partition(".")[0] for it in found)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in _PACKAGES:
+            yield from (it.asname or it.name for it in node.names if it.name.islower() and it.name not in _UNMET)
 
 
 def _list_modules(tree: ast.Module) -> Iterator[str]:

@@ -15,6 +15,9 @@ from sidecall.core.tool import NAME
 # Where installed packages lie.
 _INSTALLED = frozenset(("site-packages", "dist-packages"))
 
+# What the files below use themselves.
+_TAKEN = frozenset((ToolException.__name__, "call", "message"))
+
 _TOOL = '''"""{title}."""
 
 from sidecall import ToolException, tool
@@ -97,7 +100,7 @@ def _name_file(name: str, *, is_package: bool) -> str:
 def _name_function(name: str) -> str:
     """Name the function as the tool, with a prefix where Python, discovery or pytest would not take it for one."""
     function = name.replace("-", "_")
-    is_plain = _is_import_name(function) and not _is_left_alone(function) and function != ToolException.__name__
+    is_plain = _is_import_name(function) and not _is_left_alone(function) and function not in _TAKEN
     return function if is_plain else f"tool_{function}"
 
 

@@ -207,8 +207,6 @@ class InvalidArguments(ToolFailure):
 
     kind = "invalid_arguments"
     retryable = True
-    # Whether a tool has called another with them: it is that tool's fault then, and not its model's.
-    is_inner = False
 
     def __init__(
         self, errors: Sequence[FieldError], find_original: Callable[[], Exception | None] | None = None

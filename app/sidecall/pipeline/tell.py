@@ -14,6 +14,7 @@ from sidecall.core.tool import CompiledTool
 from sidecall.pipeline.handle import find_original
 from sidecall.pipeline.hooks import HookFailed, call_beside
 from sidecall.pipeline.secrecy.refused import make_shown
+from sidecall.schema.infinite import INFERRED
 from sidecall.telemetry import log_hook_failure
 
 
@@ -53,16 +54,29 @@ async def tell_error(invocation: Invocation) -> None:
 
 
 def _choose_heard(invocation: Invocation, error: BaseException) -> BaseException:
-    """Choose what handlers hear of a failure: what the tool raised, or pydantic's error of refused arguments.
+    """Choose what handlers hear of a failure: what the tool raised, or pydantic's error of refused arguments."""
+    return write_validation_error(invocation, error) if isinstance(error, InvalidArguments) else find_original(error)
 
-    Where that would show what is hidden from the model, or there is none, as of a JSON Schema, one is made.
+
+def write_validation_error(invocation: Invocation, error: InvalidArguments) -> Exception:
+    """Write as pydantic does that arguments do not fit, which is what LangChain raises.
+
+    Where the validator's own error would show what is hidden from the model, or there is none, as of a JSON Schema, one
+    is made. That of a model which we have made is named as the tool, as LangChain's model is.
     """
-    if not isinstance(error, InvalidArguments):
-        return find_original(error)
     original: Any = error.original
     if original is not None and not invocation.tool.hidden_names:
-        return original  # type: ignore[no-any-return]
+        return _name_after(invocation.tool, original)
     return make_shown(invocation, error.errors if original is None else original.errors())
+
+
+def _name_after(tool: CompiledTool, original: Exception) -> Exception:
+    if not isinstance(original, ValidationError) or original.title != INFERRED:
+        return original
+    try:
+        return ValidationError.from_exception_data(tool.name, original.errors(include_url=False))  # type: ignore[arg-type]
+    except (KeyError, TypeError, ValueError):
+        return original  # A validator of the author's has a kind of its own.
 
 
 async def _tell(invocation: Invocation, event: str, args: tuple[Any, ...], details: Mapping[str, Any]) -> None:

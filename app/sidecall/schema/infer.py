@@ -22,6 +22,7 @@ from pydantic.fields import FieldInfo
 from sidecall.core.errors import SchemaInferenceError
 from sidecall.core.parameter import EMPTY, Parameter
 from sidecall.schema.by_model import ModelArgsSchema, make_args_schema, render_schema
+from sidecall.schema.infinite import INFERRED
 from sidecall.schema.injections import rebuild_annotation
 
 _VALIDATING = ConfigDict(validate_default=True)
@@ -80,7 +81,7 @@ def infer_args_schema(
 
 
 def _create(base: type[BaseModel], fields: Mapping[str, Any]) -> type[BaseModel]:
-    model: type[BaseModel] = create_model("Arguments", __base__=base, **fields)
+    model: type[BaseModel] = create_model(INFERRED, __base__=base, **fields)
     return model
 
 

@@ -13,6 +13,8 @@ from sidecall.core.tool import Schema
 from sidecall.schema.paths import OF_KEYS, Loc, list_schemas_at
 from sidecall.schema.walk import list_schemas
 
+# What the models that are made of signatures are called.
+INFERRED = "Arguments"
 # What a text begins with that a float may be read from.
 _BEGINS = frozenset("+-.0123456789iInN \t\n\r\f\v")
 # The last letter of ASCII; beyond it there are spaces, too.
@@ -55,7 +57,7 @@ def refuse_infinite(given: Mapping[str, Any], checked: Any, schema: Schema) -> N
         if ("key" if path[-1] == OF_KEYS else "value") in made
     ]
     if errors:
-        raise ValidationError.from_exception_data("Arguments", errors)
+        raise ValidationError.from_exception_data(INFERRED, errors)
 
 
 def _may_hold(members: Iterable[Any]) -> bool:

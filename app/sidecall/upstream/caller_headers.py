@@ -8,7 +8,8 @@ from sidecall.core.errors import MissingContext, ToolNotConfigured
 from sidecall.core.injection import Supply
 from sidecall.dataclasses import dataclass
 
-_PLACE = re.compile(r"\$\{(secret|header):([^}]+)\}")
+# Where a value of the caller goes.
+OF_CALLER = re.compile(r"\$\{(secret|header):([^}]+)\}")
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
@@ -32,7 +33,7 @@ class CallerHeaders:
         return self._list("header")
 
     def _list(self, kind: str) -> tuple[str, ...]:
-        found = (place for _, template in self.templates for place in _PLACE.findall(template))
+        found = (place for _, template in self.templates for place in OF_CALLER.findall(template))
         return tuple(dict.fromkeys(name for of, name in found if of == kind))
 
     def pick(self, supply: Supply) -> dict[str, str]:
@@ -62,7 +63,7 @@ class CallerHeaders:
             of, name = place.groups()
             return (secrets[name] or "") if of == "secret" else headers[name]
 
-        return {name: _PLACE.sub(find, template) for name, template in self.templates}
+        return {name: OF_CALLER.sub(find, template) for name, template in self.templates}
 
 
 def read_caller_headers(raw: Any) -> Any:
@@ -83,7 +84,7 @@ def read_caller_headers(raw: Any) -> Any:
 def _check(name: str, template: str) -> None:
     if _NAME.fullmatch(name) is None:
         raise ValueError(f"{name!r} is no name of a header")
-    if _PLACE.search(template) is None:
+    if OF_CALLER.search(template) is None:
         raise ValueError(
             f"{name} has neither ${{secret:NAME}} nor ${{header:NAME}}; what is the same for all is `headers`"
         )

@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from sidecall.core.errors import SidecallError
 from sidecall.core.pointer import format_path
 from sidecall.outgoing.names import names_host
-from sidecall.upstream.caller_headers import CallerHeaders, read_caller_headers
+from sidecall.upstream.caller_headers import OF_CALLER, CallerHeaders, read_caller_headers
 from sidecall.variables import VariableMissing, expand_variables
 
 logger = logging.getLogger("sidecall")
@@ -78,6 +78,17 @@ class UpstreamEntry(BaseModel, defer_build=True):
             raise ValueError("`type` says another way than `command` or `url`")
         if self.command is not None and (self.headers or self.caller_headers):
             raise ValueError("headers are sent to a `url`; a `command` is given `env`")
+        return self
+
+    @model_validator(mode="after")
+    def _takes_nothing_of_callers(self) -> Self:
+        for place, values in (("headers", self.headers), ("env", self.env)):
+            for name, text in values.items():
+                if OF_CALLER.search(text):
+                    raise ValueError(
+                        f"`{place}` are the same for all, and {name} names what is a caller's: write ${{NAME}} for a"
+                        " variable, or write it below `caller_headers`"
+                    )
         return self
 
     @property

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from sidecall import StructuredTool, tool
 from sidecall.core.approval import ApprovalRequired
 from sidecall.core.context import Caller
-from sidecall.core.errors import GuardrailTripped, InvalidArguments, ToolCallFailed, ToolTimeout
+from sidecall.core.errors import GuardrailTripped, ToolCallFailed, ToolTimeout
 from sidecall.pipeline.visible import is_visible
 from tests.authoring.agents_sdk import (
     FunctionTool,
@@ -94,10 +95,10 @@ async def test_a_tool_that_is_built_by_hand_runs_itself() -> None:
 )
 async def test_its_arguments_are_checked(args: dict[str, Any], expected: str) -> None:
     """Before its own code sees them."""
-    with pytest.raises(InvalidArguments) as caught:
+    with pytest.raises(ValidationError) as caught:
         await tool(hand_built()).ainvoke(args)
 
-    assert caught.value.message == expected
+    assert caught.value.__notes__ == [expected]
 
 
 def test_options_can_be_said_otherwise() -> None:

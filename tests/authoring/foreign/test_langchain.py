@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.tools import Tool as LangChainSimple
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
 from sidecall import StructuredTool, tool
-from sidecall.core.errors import InvalidArguments, InvalidToolOption
+from sidecall.core.errors import InvalidToolOption
 from tests.authoring.langchain_tools import Search, aadd, add, by_schema, open_schema, own_message, pair
 from tests.kit.calls import run
 
@@ -159,7 +159,7 @@ def test_an_args_schema_can_be_given() -> None:
     made = tool(add, args_schema=Small)
 
     assert made.invoke({"a": 3}) == "4"
-    with pytest.raises(InvalidArguments):
+    with pytest.raises(ValidationError):
         made.invoke({"a": 4})
 
 

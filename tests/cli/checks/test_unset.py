@@ -80,3 +80,86 @@ def test_secrets_that_are_not_set_are_named(
     assert all(" ".join(line).endswith("is not set, neither as a variable nor as a file in secrets") for line in lines)
     assert "warning act takes a token of hub, which SIDECALL_OAUTH lacks" in result.stdout
     assert (result.returncode, "s3cret" in result.stdout) == (0, False)
+
+
+TOOL = """
+from sidecall import tool
+
+
+@tool
+def find(text: str) -> str:
+    \"\"\"Find.
+
+    Args:
+        text: What.
+    \"\"\"
+    return text
+"""
+SHOP = (
+    '{"services": {"shop": {"document": "shop.json", "auth": "${secret:SHOP_TOKEN}"}, "hub": {"document": "hub.json",'
+    ' "auth": {"a": "${user_token:hub}", "b": "${secret:HUB}", "c": "${secret:HUB}", "d": "${header:X-Hub}"}},'
+    ' "off": {"document": "off.json", "auth": "${secret:OFF}", "disabled": true}}}'
+)
+SERVER = '{"mcpServers": {"gh": {"url": "https://example.test/mcp", %s}}}'
+OF_CALLER = SERVER % '"caller_headers": {"Authorization": "Bearer ${secret:GH}"}'
+KEY = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+NOWHERE = "which is not set, neither as a variable nor as a file in /run/secrets"
+
+
+@pytest.mark.parametrize(
+    ("variables", "said", "code"),
+    [
+        (
+            {"SIDECALL_OPENAPI_SERVICES": SHOP},
+            [
+                f"warning SIDECALL_OPENAPI_SERVICES the service 'shop' needs the secret SHOP_TOKEN, {NOWHERE}",
+                "warning SIDECALL_OPENAPI_SERVICES the service 'hub' takes a token of hub, which SIDECALL_OAUTH lacks",
+                f"warning SIDECALL_OPENAPI_SERVICES the service 'hub' needs the secret HUB, {NOWHERE}",
+            ],
+            0,
+        ),
+        (
+            {"SIDECALL_OPENAPI_SERVICES": SHOP, "SHOP_TOKEN": "s3cret", "HUB": "s3cret"},
+            ["warning SIDECALL_OPENAPI_SERVICES the service 'hub' takes a token of hub, which SIDECALL_OAUTH lacks"],
+            0,
+        ),
+        (
+            {"SIDECALL_OPENAPI_SERVICES": '{"services": {"shop": {"document": "${SHOP}"}}}'},
+            [
+                "error   SIDECALL_OPENAPI_SERVICES service 'shop' names the variable SHOP, which is not set;"
+                " set it, or write ${SHOP:-instead}."
+            ],
+            1,
+        ),
+        (
+            {"SIDECALL_MCP_SERVERS": OF_CALLER},
+            [
+                "warning SIDECALL_MCP_SERVERS the server 'gh' needs the secret GH of its caller, who can keep none,"
+                " since there is no SIDECALL_SECRETS_KEY"
+            ],
+            0,
+        ),
+        ({"SIDECALL_MCP_SERVERS": OF_CALLER, "SIDECALL_SECRETS_KEY": KEY}, [], 0),
+        (
+            {"SIDECALL_MCP_SERVERS": SERVER % '"headers": {"Authorization": "Bearer ${GH_TOKEN}"}'},
+            ["error   SIDECALL_MCP_SERVERS server 'gh' names the variable GH_TOKEN, which is not set"],
+            1,
+        ),
+        (
+            {"SIDECALL_MCP_SERVERS": SERVER % '"headers": {"Authorization": "Bearer ${secret:GH}"}'},
+            ["error   SIDECALL_MCP_SERVERS server 'gh' is none: "],
+            1,
+        ),
+    ],
+)
+def test_what_services_and_servers_elsewhere_lack_is_named(
+    sidecall_here: SidecallHere, here: Path, variables: dict[str, str], said: list[str], code: int
+) -> None:
+    """Before a call fails, or the start."""
+    (here / "mine.py").write_text(TOOL)
+
+    result = sidecall_here("check", "--tools", "mine.py", **variables)
+
+    lines = [line for line in result.stdout.splitlines() if "SIDECALL_" in line]
+    assert [line[: len(one)] for line, one in zip(lines, said, strict=True)] == said
+    assert result.returncode == code

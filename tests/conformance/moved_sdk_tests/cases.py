@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents import (
+    AgentsException,
     FunctionTool,
+    ModelBehaviorError,
     RunContextWrapper,
     ToolGuardrailFunctionOutput,
     ToolInputGuardrailData,
     ToolOutputText,
     Usage,
+    UserError,
     function_tool,
     tool_input_guardrail,
 )
@@ -282,6 +285,31 @@ async def case_guardrail() -> Any:
         verdict = await no_secrets.run(data)
         found.append([verdict.behavior, verdict.output_info])
     return found
+
+
+@function_tool(failure_error_function=None)
+def counted(n: int) -> int:
+    return 10 // n
+
+
+async def case_refused_without_words() -> Any:
+    found = []
+    for text in ('{"n": "x"}', "{}", "{n", '{"n": 0}', '{"n": 5}'):
+        ctx = ToolContext(context=None, tool_name="counted", tool_call_id="c", tool_arguments=text)
+        try:
+            found.append(await counted.on_invoke_tool(ctx, text))
+        except (ModelBehaviorError, ZeroDivisionError) as error:
+            found.append(type(error).__name__)
+    return found
+
+
+async def case_names_of_guardrails() -> Any:
+    verdicts = ToolGuardrailFunctionOutput.reject_content("m"), ToolGuardrailFunctionOutput.allow(output_info=1)
+    return no_secrets.get_name(), [(it.behavior, it.output_info) for it in verdicts]
+
+
+async def case_kinds_of_errors() -> Any:
+    return [issubclass(it, AgentsException) for it in (UserError, ModelBehaviorError)], str(UserError("x"))
 
 
 async def find(case: Any) -> Any:

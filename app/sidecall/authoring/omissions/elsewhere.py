@@ -36,7 +36,7 @@ def _walk(written: str, thing: Any, depth: int) -> Iterator[tuple[str, Any]]:
     if not isinstance(thing, COLLECTIONS) or not depth:
         yield written, thing
         return
-    for key, it in islice(thing.items() if isinstance(thing, dict) else enumerate(thing), _MOST_LOOKED_AT):
+    for key, it in islice(thing.items() if hasattr(thing, "items") else enumerate(thing), _MOST_LOOKED_AT):
         yield from _walk(f"{written}[{key!r}]", it, depth - 1)
 
 

@@ -1,6 +1,7 @@
 """Find what a module seems to offer and does not, with its line and what to write in its place."""
 
 import inspect
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 from types import FunctionType, ModuleType
@@ -33,6 +34,9 @@ TakeOmission = Callable[[Omission], object]
 _MOST_LOOKED_AT = 100
 _MOST_NAMED = 3
 _MOST_WRAPPERS = 20
+# What lists of tools are called, and functions that make one.
+_MEANT = re.compile(r"(?:\w+_)?tools", re.IGNORECASE)
+_MAKES_TOOLS = re.compile(r"(?:get|make|build|create|load|list)_(?:\w+_)?tools")
 
 
 def find_omissions(module: ModuleType) -> Iterator[Omission]:
@@ -65,7 +69,7 @@ def _explain(
     if inspect.isclass(item):
         return _remind_of_instance(module, item, items), ()
     if isinstance(item, FunctionType):
-        return _explain_wrapper(name, item, offered)
+        return _explain_wrapper(name, item, offered) or (_explain_maker(module, name, item, items), ())
     if isinstance(item, COLLECTIONS):
         return _explain_collection(name, item, offered)
     return _explain_group(name, item), ()
@@ -100,13 +104,23 @@ def _stands_in(item: Any, kind: type) -> bool:
 def _list_all(items: Iterable[Any]) -> Iterator[Any]:
     """List what stands under a name, and what is in collections and registries."""
     for item in items:
-        if isinstance(item, (Registry, *COLLECTIONS)):
-            yield from islice(item.given if isinstance(item, Registry) else walk(item), _MOST_LOOKED_AT)
+        if isinstance(item, Registry):
+            yield from islice(item.given, _MOST_LOOKED_AT)
+        elif isinstance(item, COLLECTIONS):
+            yield from islice(walk(item), _MOST_LOOKED_AT)
         else:
             yield item
 
 
-def _explain_wrapper(name: str, function: FunctionType, offered: set[int]) -> tuple[str, tuple[str, ...]]:
+def _explain_maker(module: ModuleType, name: str, function: FunctionType, items: Collection[Any]) -> str:
+    """Explain that a function of a module without tools that seems to make some is not called."""
+    is_own = function.__module__ == module.__name__ and function.__name__ == name
+    if not is_own or not _MAKES_TOOLS.fullmatch(name) or any(is_offer(it) for it in items):
+        return ""
+    return f"{name} is not called, and offers nothing; write tools = {name}(...)"
+
+
+def _explain_wrapper(name: str, function: FunctionType, offered: set[int]) -> tuple[str, tuple[str, ...]] | None:
     """Explain that a decorator above @tool has made a function of the tool again."""
     inner: Any = function
     for _ in range(_MOST_WRAPPERS):
@@ -114,7 +128,7 @@ def _explain_wrapper(name: str, function: FunctionType, offered: set[int]) -> tu
         if inner is not None and is_tool(inner) and id(inner) not in offered:
             text = f"{name} is not offered: it is a function around the tool {inner.name!r}"
             return f"{text}; write that decorator below @tool", (inner.name,)
-    return "", ()
+    return None
 
 
 def _explain_collection(name: str, items: Any, offered: set[int]) -> tuple[str, tuple[str, ...]]:
@@ -122,14 +136,21 @@ def _explain_collection(name: str, items: Any, offered: set[int]) -> tuple[str, 
     values = list(islice(walk(items), _MOST_LOOKED_AT))
     tools = [it for it in values if is_tool(it) and id(it) not in offered]
     others = [it for it in values if not is_offer(it)]
+    if others and all(isinstance(it, FunctionType) for it in values) and _MEANT.fullmatch(name):
+        named = tuple(it.__name__ for it in values)
+        return (
+            f"{name} holds plain functions, which are not offered ({_name_some(named)}): write @tool over them",
+            named,
+        )
     if not tools or not others:
         return "", ()
     names = tuple(str(it.name) for it in tools)
-    shown = f"{', '.join(names[:_MOST_NAMED])}{', ...' if len(names) > _MOST_NAMED else ''}"
-    return (
-        f"{name} holds tools that are not offered ({shown}), since it does not hold tools alone: {_mend(others[0])}",
-        names,
-    )
+    text = f"{name} holds tools that are not offered ({_name_some(names)}), since it does not hold tools alone"
+    return f"{text}: {_mend(others[0])}", names
+
+
+def _name_some(names: tuple[str, ...]) -> str:
+    return f"{', '.join(names[:_MOST_NAMED])}{', ...' if len(names) > _MOST_NAMED else ''}"
 
 
 def _mend(other: Any) -> str:

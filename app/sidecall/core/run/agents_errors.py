@@ -48,10 +48,11 @@ class SdkWording:
 
     def __call__(self, context: ToolContext, error: BaseException) -> Any:
         """Word a failure."""
-        return self.word(context, _translate(context, error))
+        return self.word(context, translate_failure(context, error))
 
 
-def _translate(context: ToolContext, error: BaseException) -> BaseException:
+def translate_failure(context: ToolContext, error: BaseException) -> BaseException:
+    """Make the SDK's error of one of ours; any other stays as it is."""
     if isinstance(error, ToolTimeout):
         made: AgentsException = ToolTimeoutError(context.tool_name, error.seconds)
     elif isinstance(error, InvalidArguments | MalformedArguments):

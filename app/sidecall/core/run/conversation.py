@@ -3,6 +3,7 @@
 from typing import Annotated, Any, ClassVar, Literal, NotRequired, Required
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -63,12 +64,17 @@ class HumanMessage(BaseMessage):
     type: Literal["human"] = "human"
 
 
+def _name_type(call: dict[str, Any]) -> dict[str, Any]:
+    """Mark a call as one, so that it can be handed to a tool as it stands in the message."""
+    return {**call, "type": call.get("type") or "tool_call"}
+
+
 class AIMessage(BaseMessage):
     """What a model said, and the tools that it asked for."""
 
     _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.ai", "AIMessage"),)
     type: Literal["ai"] = "ai"
-    tool_calls: list[dict[str, Any]] = Field(default_factory=list)
+    tool_calls: list[Annotated[dict[str, Any], AfterValidator(_name_type)]] = Field(default_factory=list)
     invalid_tool_calls: list[dict[str, Any]] = Field(default_factory=list)
     usage_metadata: dict[str, Any] | None = None
 

@@ -68,11 +68,13 @@ class ToolRuntime(Generic[ContextT, StateT]):
     stream_writer: StreamWriter
     tool_call_id: str
     store: Store | None
-    tool_context: ToolContext
+    # None only where a test makes one.
+    tool_context: ToolContext | None = None
     tools: list[Any] = field(default_factory=list)
     execution_info: ExecutionInfo | None = None
     server_info: Any = None
 
     def emit_output_delta(self, delta: Any) -> None:
         """Show a part of the answer to whoever follows the call as events."""
-        self.tool_context.signals.say("partial", self.tool_call_id, {"content": delta})
+        if self.tool_context is not None:
+            self.tool_context.signals.say("partial", self.tool_call_id, {"content": delta})

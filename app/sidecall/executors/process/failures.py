@@ -48,7 +48,7 @@ def _write_known(error: BaseException) -> dict[str, Any] | None:
     if isinstance(error, ToolException):
         rest = {"retryable": error.retryable, "retry_after_ms": error.retry_after_ms}
         return {"kind": ToolException.kind, **_write_args(error), **rest}
-    if isinstance(error, InvalidArguments) and not error.is_inner:
+    if isinstance(error, InvalidArguments):
         return {"kind": InvalidArguments.kind, "errors": list(error.errors)}
     if isinstance(error, ToolOutputError):
         return {"kind": ToolOutputError.kind, "message": error.message}

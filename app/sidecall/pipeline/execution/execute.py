@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Coroutine, Mapping
 from functools import partial
 from typing import Any
 
-from sidecall.core.errors import InvalidArguments, SidecallError, ToolExecutionError, ToolFailure
+from sidecall.core.errors import SidecallError, ToolExecutionError, ToolFailure
 from sidecall.core.invocation import Invocation, Release
 from sidecall.core.options import ExecutorName
 from sidecall.core.run.raised import read_http_exception, read_refusal, read_store_unavailable
@@ -105,14 +105,9 @@ def _keep(invocation: Invocation, output: Any) -> None:
 
 def _passes(invocation: Invocation, error: BaseException) -> bool:
     """Return whether an error is what is wanted: a failure of the call in time, or that nobody waits for it."""
-    if _is_tools_own(error):
+    if isinstance(error, ToolFailure):
         return not is_late(invocation)
     return _is_given_up(invocation, error)
-
-
-def _is_tools_own(error: BaseException) -> bool:
-    """Return whether a failure is this call's; that a tool calls another with wrong arguments is a crash."""
-    return isinstance(error, ToolFailure) and not (isinstance(error, InvalidArguments) and error.is_inner)
 
 
 def _find_failure(invocation: Invocation, error: BaseException) -> SidecallError:
