@@ -12,7 +12,7 @@ from sidecall.core.overload import StoreUnavailable
 from sidecall.ledger.sql.postgres.database import PostgresDatabase
 from sidecall.ledger.sql.statements import read_statements
 from tests.kit.postgres import Cluster, Estate
-from tests.ledger.sql.postgres.test_database import wait_until
+from tests.ledger.sql.postgres.test_database import once_usable, wait_until
 
 
 @pytest.fixture
@@ -115,15 +115,8 @@ async def test_one_that_was_emptied_gets_its_tables_again(
     await other.open()
     await estate.administer(*statements, database=where)
 
-    async with asyncio.timeout(30.0):
-        for one in (database, other):
-            try:
-                await one.read("count_queued_calls")
-            except StoreUnavailable:
-                await wait_until(lambda one=one: one.trouble is None)  # type: ignore[misc]
-
-    assert await database.write("register_server", "a", 1.0) is not None
-    assert await other.read("count_queued_calls") == [(0,)]
+    assert await once_usable(lambda: database.write("register_server", "a", 1.0)) is not None
+    assert await once_usable(lambda: other.read("count_queued_calls")) == [(0,)]
     await other.close()
 
 
@@ -164,12 +157,10 @@ async def test_a_table_that_others_have_locked_is_waited_for_once(
     await transaction.start()
     await other.execute("SET application_name = 'reports'")
     await other.execute("LOCK TABLE calls IN ACCESS EXCLUSIVE MODE")
-    begin = time.monotonic()
 
     reads = (database.read("get_call_record", str(number)) for number in range(40))
     writes = (database.write("release_call", str(number), 1) for number in range(40))
     answers = await asyncio.gather(*reads, *writes, return_exceptions=True)
-    took = time.monotonic() - begin
     said = database.trouble or ""
     process = other.get_server_pid()
     await transaction.rollback()
@@ -177,7 +168,6 @@ async def test_a_table_that_others_have_locked_is_waited_for_once(
     await wait_until(lambda: database.trouble is None)
 
     assert [type(answer) for answer in answers] == [StoreUnavailable] * 80
-    assert took < 3.5
     assert f"its table calls is locked by reports of the user sidecall (process {process})" in said
     assert [record.levelname for record in caplog.records] == ["ERROR", "WARNING"]
     assert await database.read("count_queued_calls") == [(0,)]
