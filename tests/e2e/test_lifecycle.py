@@ -22,6 +22,7 @@ from tests.e2e.slow_calls import PLACE, body, send
 from tests.kit.events import events_in
 from tests.kit.lines import ask_once
 from tests.kit.lines import call as write_request
+from tests.kit.servers import Server
 
 # Seconds in which a server that ends still serves; calls of the test come in the first half.
 GRACE = 4
