@@ -99,7 +99,7 @@ async def test_an_approved_call_that_is_remembered_has_all_its_time(serve: MakeC
     approved = tool(requires_approval=True)(wait_for.func)
     client = await serve(approved)
     await client.post("/tool_calls?timeout=0.001", json=_call(), headers=headers)
-    while not (waiting := (await client.get("/approvals")).json()):
+    while not (waiting := (await client.get("/approvals")).json()):  # noqa: ASYNC110  nobody tells
         await asyncio.sleep(0.01)
 
     deciding = asyncio.create_task(client.post(f"/approvals/{waiting[0]['id']}", json={"decision": "approve"}))
