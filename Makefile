@@ -31,9 +31,10 @@ $(RUNTIME): pyproject.toml constraints.txt
 	@PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(PIP) --editable .
 	@touch $@
 
+# What the tests import is compiled by the way; the rest, which is most, need not be.
 $(DEV): $(RUNTIME)
 	@echo "installing what tests and checks need"
-	@PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(PIP) --editable '.[dev]'
+	@PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(PIP) --no-compile --editable '.[dev]'
 	@touch $@
 
 install: $(RUNTIME)

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -26,15 +26,18 @@ def prepared(caplog: pytest.LogCaptureFixture) -> None:
 
 
 class Lines(logging.Handler):
-    """Log lines that a test can wait for."""
+    """Log lines that a test can wait for; `when` says what happens at the moment of one that begins with a word."""
 
     def __init__(self) -> None:
         super().__init__()
         self._queue: asyncio.Queue[str] = asyncio.Queue()
+        self.when: dict[str, Callable[[], object]] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep a line."""
-        self._queue.put_nowait(record.getMessage())
+        line = record.getMessage()
+        self.when.pop(line.partition(" ")[0], lambda: None)()
+        self._queue.put_nowait(line)
 
     async def next(self) -> str:
         """Wait for the next line."""
@@ -181,6 +184,17 @@ async def test_a_new_file_in_a_folder_is_found(here: Path, lines: Lines) -> None
         assert await lines.next() == "reloaded: one"
 
     assert registry.names == ["one"]
+
+
+async def test_a_file_is_watched_once_the_log_says_so(here: Path, lines: Lines) -> None:
+    """Also where it changes at that very moment."""
+    file = write("mine.py", TOOL.format(name="one"))
+    registry = Registry(discover(["mine.py"]))
+    lines.when["watching"] = lambda: file.write_text(TOOL.format(name="two"))
+
+    async with follow_files(registry, ["mine.py"], False, enabled=True):
+        await lines.next()
+        assert await lines.next() == "reloaded: two"
 
 
 @pytest.mark.parametrize("pause", [0, 0.3], ids=["at once", "later"])

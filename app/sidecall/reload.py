@@ -57,7 +57,9 @@ async def _watch(
     registry: Registry, places: Sequence[str], use_entry_points: bool, on_loaded: Callable[[], object]
 ) -> None:
     folders = watched_folders(places)
-    logger.info("watching %s", ", ".join(str(folder) for folder in folders))
+    # Said in the loop's next turn, in which they are watched: who reads it may change a file at once.
+    names = ", ".join(str(folder) for folder in folders)
+    asyncio.get_running_loop().call_soon(logger.info, "watching %s", names)
     async for _ in _follow(folders):
         found = await _call_aside(lambda: load_generation(places, folders, use_entry_points))
         if offer(registry, found):

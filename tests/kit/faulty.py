@@ -65,7 +65,9 @@ class FaultyDatabase:
 def _break_off(times: Counter[str], statement: str) -> None:
     if times[statement] > 0:
         times[statement] -= 1
-        raise StoreUnavailable
+        error = StoreUnavailable()
+        error.retry_after = 0  # What comes again does so at once.
+        raise error
 
 
 class SlowDatabase(FaultyDatabase):

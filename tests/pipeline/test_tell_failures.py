@@ -140,7 +140,7 @@ async def test_a_crash_of_a_handler_is_logged(caplog: pytest.LogCaptureFixture) 
 
 async def test_a_thread_that_raises_stop_iteration_is_not_waited_for() -> None:
     """A future cannot hold it, so that whoever waits for the future waits in vain."""
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(30):
         message = await run(_working(_crashing(StopIteration, later=False)))
 
     assert message.content == "done"

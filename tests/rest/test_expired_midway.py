@@ -10,9 +10,14 @@ import pytest
 from sidecall import ApprovalRequired, ToolContext
 from sidecall import tool as make_tool
 from tests.kit.clients import MakeClient
+from tests.kit.clocks import approval_clock
+from tests.kit.ledgers import Clock
 from tests.kit.remembered import ASYNC, key, refund
 
+__all__ = ["approval_clock"]
+
 ADA = {"X-User": "ada"}
+TTL = 60.0
 HALF = "Error: nobody decided in time about what this call asked; it had begun, and may have had effects."
 
 
@@ -51,8 +56,9 @@ async def list_pending(client: httpx.AsyncClient) -> list[Any]:
     return list((await client.get("/approvals", params={"status": "pending"})).json())
 
 
-async def list_expired(client: httpx.AsyncClient, tool: str, most: int) -> list[Any]:
-    """List the calls of a tool that are shown as expired, once there are as many."""
+async def list_expired(client: httpx.AsyncClient, clock: Clock, tool: str, most: int) -> list[Any]:
+    """Let all approvals expire, and list the calls of a tool that are shown as expired, once there are as many."""
+    clock.now += TTL
     while True:
         await client.get("/approvals")
         await client.post("/tool_calls", json={"name": "refund", "args": {"order": "new"}, "id": "other"})
@@ -67,13 +73,13 @@ async def list_expired(client: httpx.AsyncClient, tool: str, most: int) -> list[
 
 @pytest.mark.parametrize("batch", [False, True], ids=["alone", "batch"])
 async def test_a_plain_call_that_expires_in_the_middle_is_in_the_history(
-    make_client: MakeClient, store: str, batch: bool
+    make_client: MakeClient, approval_clock: Clock, store: str, batch: bool
 ) -> None:
     """With what ran and who let it, once."""
-    client = await make_client(ship, refund, store=store, caller_header="X-User", approval_ttl=0.4)
+    client = await make_client(ship, refund, store=store, caller_header="X-User", approval_ttl=TTL)
     await send(client, batch=batch)
 
-    (call,) = await list_expired(client, "ship", 1)
+    (call,) = await list_expired(client, approval_clock, "ship", 1)
     whole = (await client.get(f"/tool_calls/{call['id']}")).json()
 
     assert (call["status"], call["kind"], call["tool_call_id"]) == ("expired", "expired", "call_a")
@@ -82,24 +88,28 @@ async def test_a_plain_call_that_expires_in_the_middle_is_in_the_history(
     assert whole["message"]["content"] == HALF
 
 
-async def test_a_call_that_nobody_had_to_let_begin_is_there_too(make_client: MakeClient, store: str) -> None:
+async def test_a_call_that_nobody_had_to_let_begin_is_there_too(
+    make_client: MakeClient, approval_clock: Clock, store: str
+) -> None:
     """One that had not begun is not, as before."""
-    client = await make_client(ship, refund, store=store, caller_header="X-User", approval_ttl=0.4)
+    client = await make_client(ship, refund, store=store, caller_header="X-User", approval_ttl=TTL)
     await send(client, order="small")
     await client.post("/tool_calls", json={"name": "refund", "args": {"order": "large"}, "id": "1"})
 
-    (call,) = await list_expired(client, "ship", 1)
+    (call,) = await list_expired(client, approval_clock, "ship", 1)
 
     assert (call["args"], call["asked_args"], call["decided_by"]) == ({"order": "small"}, None, None)
     assert (await client.get("/tool_calls", params={"name": "refund"})).json() == []
 
 
 @pytest.mark.parametrize("headers", [ASYNC, key("k")], ids=["job", "key"])
-async def test_a_remembered_call_is_there_once(make_client: MakeClient, store: str, headers: dict[str, str]) -> None:
+async def test_a_remembered_call_is_there_once(
+    make_client: MakeClient, approval_clock: Clock, store: str, headers: dict[str, str]
+) -> None:
     """As it keeps itself, and is not counted among plain ones."""
-    client = await make_client(ship, refund, store=store, caller_header="X-User", approval_ttl=0.4)
+    client = await make_client(ship, refund, store=store, caller_header="X-User", approval_ttl=TTL)
     await send(client, headers)
 
-    calls = await list_expired(client, "ship", 1)
+    calls = await list_expired(client, approval_clock, "ship", 1)
 
     assert [(call["args"], call["decided_by"], call["is_durable"]) for call in calls] == [({"order": "b"}, "ada", True)]

@@ -10,9 +10,13 @@ import pytest
 from sidecall import ApprovalRequired, ToolContext
 from sidecall import tool as make_tool
 from tests.kit.clients import MakeClient
+from tests.kit.clocks import approval_clock
 from tests.kit.events import numbered_events_in
+from tests.kit.ledgers import Clock
 from tests.kit.remembered import ASYNC, GO, RAN, key, refund, send
 from tests.kit.waiting import until
+
+__all__ = ["approval_clock"]
 
 ADA, BOB = {"X-User": "ada"}, {"X-User": "bob"}
 BEGUN_BY_ADA = {"args": {"order": "b"}, "asked_args": {"order": "a"}, "decided_by": "ada", "reason": "Rather b."}
@@ -115,10 +119,13 @@ async def test_cancelled_before_it_began_it_says_by_whom(serve: MakeClient, stor
     assert pick(cancelled) == {**CANCELLED_BY_BOB, "args": {"order": "a"}, "asked_args": None}
 
 
-async def test_expired_there_it_says_what_ran_and_that_it_had_begun(serve: MakeClient, store: str) -> None:
+async def test_expired_there_it_says_what_ran_and_that_it_had_begun(
+    serve: MakeClient, approval_clock: Clock, store: str
+) -> None:
     """Whatever its tool does at first."""
-    client = await serve(ship, store=store, caller_header="X-User", approval_ttl=0.5)
+    client = await serve(ship, store=store, caller_header="X-User", approval_ttl=60)
     place = await hold_again(client, ASYNC)
+    approval_clock.now += 60
 
     ended = (await client.get(place)).json()
     while ended["status"] == "awaiting_approval":

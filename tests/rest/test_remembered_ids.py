@@ -5,6 +5,7 @@ import asyncio
 from sidecall import tool
 from tests.kit.clients import MakeClient
 from tests.kit.remembered import RAN, charge, key, send, ship
+from tests.kit.waiting import until
 
 
 async def test_a_tool_may_know_its_calls_by_their_ids(serve: MakeClient) -> None:
@@ -37,22 +38,27 @@ async def test_ids_are_those_of_their_conversation(serve: MakeClient) -> None:
     assert ran == [1, 2, 2, 3, 3]
 
 
-@tool(idempotency="tool_call_id")
-async def ship_slowly() -> str:
-    """Ship, after a while."""
-    await asyncio.sleep(0.3)
-    return "shipped"
-
-
 async def test_so_many_wait_for_a_call_that_was_sent_before(make_client: MakeClient) -> None:
     """In whatever form it was sent again; more are told to come later, and of all of them it runs once."""
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    @tool(idempotency="tool_call_id")
+    async def ship_slowly() -> str:
+        """Ship, after a while."""
+        begun.set()
+        await go_on.wait()
+        return "shipped"
+
     client = await make_client(ship_slowly, max_queue=2, drain_timeout=0)
     body = {"name": "ship_slowly", "args": {}, "id": "1"}
     first = asyncio.create_task(client.post("/tool_calls", json=body))
-    await asyncio.sleep(0.1)
+    await begun.wait()
 
     batch = asyncio.create_task(client.post("/tool_calls/batch", json=[body]))
-    answers = await asyncio.gather(*(client.post("/tool_calls", json=body) for _ in range(3)))
+    again = [asyncio.create_task(client.post("/tool_calls", json=body)) for _ in range(3)]
+    await until(lambda: sum(task.done() for task in (batch, *again)) == 2)
+    go_on.set()
+    answers = await asyncio.gather(*again)
     answers += [await first, await batch, await client.post("/tool_calls", json=body)]
 
     texts = [answer.text for answer in answers]

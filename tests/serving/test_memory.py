@@ -21,7 +21,8 @@ del answers[:-1]
 print(full - resident())
 """
 
-# Each heap but the first is a mapping that the kernel shows as 64 MB, most of it not yet to be used.
+# Each heap but the first lies in 64 MB of its own, of which the kernel shows a part that is used and, up to the end,
+# one that is not yet to be used. What else begins at such a place by chance has no such end.
 HEAPS = """
 import re
 import threading
@@ -41,8 +42,12 @@ for _ in range(4):
 done.wait()
 maps = open("/proc/self/maps").read()
 ended.wait()
-spans = [(int(first, 16), int(last, 16)) for first, last in re.findall(r"^(\\w+)-(\\w+) rw-p", maps, re.M)]
-print(sum(first % (64 << 20) == 0 and last - first < (64 << 20) for first, last in spans))
+found = re.findall(r"^(\\w+)-(\\w+) (....)", maps, re.M)
+spans = [(int(first, 16), int(last, 16), rights) for first, last, rights in found]
+print(sum(
+    (rights, end[2]) == ("rw-p", "---p") and last == end[0] and first % (64 << 20) == 0 and end[1] - first == 64 << 20
+    for (first, last, rights), end in zip(spans, spans[1:])
+))
 """
 
 

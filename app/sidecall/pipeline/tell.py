@@ -7,6 +7,8 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from pydantic import ValidationError
+
 from sidecall.core.callbacks import Callback, Hook
 from sidecall.core.errors import GuardrailTripped, InvalidArguments, ToolCallFailed, ToolFailure
 from sidecall.core.invocation import Invocation

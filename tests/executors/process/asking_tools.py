@@ -82,11 +82,12 @@ def use_store_in_a_copy(store: Annotated[Store, InjectedStore]) -> int:
 
 
 LATE: list[str] = []
+ASKING: list[threading.Thread] = []
 
 
 @tool(executor="process")
 def use_store_late(store: Annotated[Store, InjectedStore]) -> list[str]:
-    """Use it in a thread when the call is over, and return what came of it at the call before."""
+    """Use it in a thread when the call is over, and return what came of it at the call before in this process."""
 
     def put() -> None:
         while True:
@@ -96,8 +97,11 @@ def use_store_late(store: Annotated[Store, InjectedStore]) -> list[str]:
                 LATE.append(str(error))
                 return
 
+    for thread in ASKING:
+        thread.join(30)
     before = [*LATE]
-    threading.Thread(target=put, daemon=True).start()
+    ASKING.append(threading.Thread(target=put, daemon=True))
+    ASKING[-1].start()
     return before
 
 

@@ -96,12 +96,10 @@ async def test_a_copy_of_the_process_has_no_store(answer: Answer, store: ItemSto
 
 async def test_the_store_ends_with_the_call(answer: Answer, store: ItemStore) -> None:
     """What a thread of the tool asks later is refused, and takes nobody's reply."""
-    for _ in range(20):
-        said = (await answer(use_store_late, store=store)).content
-        if isinstance(said, list) and said:
-            break
+    # One of the two processes has two of three calls.
+    said = [(await answer(use_store_late, store=store)).content for _ in range(3)]
 
-    assert said[0] == "The call has ended, and with it the use of its store."
+    assert ["The call has ended, and with it the use of its store."] in said
 
 
 async def test_the_deadline_stands_over_the_store(answer: Answer) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -29,15 +29,16 @@ _PATIENCE = 60.0
 
 def run() -> Iterator[Finding]:
     """Index all and search."""
-    yield from _run(10_000, 500)
+    yield from _run(read_docstrings(10_000), 500)
 
 
 def run_shortly() -> Iterator[Finding]:
     """Do so with fewer."""
-    yield from _run(1000, 40)
+    yield from _run(read_docstrings(300, step=4), 40)
 
 
-def _run(texts: int, queries: int) -> Iterator[Finding]:
+def _run(found: Sequence[tuple[str, str]], queries: int) -> Iterator[Finding]:
+    texts = [(head, rest.replace("\0", "")) for head, rest in found]
     database = SqliteDatabase(purpose=FILES, statements={**read_statements("sqlite"), **_LOAD})
     yield asyncio.run(_try("vector stores", database, texts, queries, time.process_time))
     programs = find_programs()
@@ -49,8 +50,9 @@ def _run(texts: int, queries: int) -> Iterator[Finding]:
         yield asyncio.run(_try("vector stores, PostgreSQL", shared, texts, queries, lambda: _count_seconds(cluster)))
 
 
-async def _try(row: str, database: Database, most: int, queries: int, clock: Callable[[], float]) -> Finding:
-    texts = [(head, rest.replace("\0", "")) for head, rest in read_docstrings(most)]
+async def _try(
+    row: str, database: Database, texts: Sequence[tuple[str, str]], queries: int, clock: Callable[[], float]
+) -> Finding:
     stores = VectorStores(database, ShelfBounds())
     await stores.open()
     store = (await stores.create("one", "", {})).id

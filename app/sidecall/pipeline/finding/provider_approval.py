@@ -1,6 +1,7 @@
 """The question whether a provider may call a tool elsewhere, which is decided here and nothing more."""
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from sidecall.core.options import ToolOptions
@@ -10,6 +11,7 @@ from sidecall.schema.compile import DescriptionTexts, compile_tool
 APPROVAL = "mcp_approval"
 
 
+@cache
 def make_provider_approval() -> CompiledTool:
     """Make the tool whose calls a person decides about; it does nothing else."""
 

@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import asyncpg
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from sidecall.ledger.sql.postgres import notices as notices_module
 from sidecall.ledger.sql.postgres.notices import PostgresNotices
 from tests.kit.ears import Ear
+from tests.kit.ledgers import Clock
 from tests.kit.postgres import Cluster
 from tests.kit.waiting import until
 from tests.ledger.sql.wires import wire_to
@@ -185,12 +187,19 @@ async def test_a_database_that_is_away_at_the_start_holds_nobody_up(cluster: Clu
         await until(lambda: station.ear.missed > 0)
 
 
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Give the clock by which servers judge how long they have not heard themselves; they look soon."""
+    clock = Clock()
+    monkeypatch.setattr(notices_module, "_SELDOM", 0.1)
+    monkeypatch.setattr(notices_module, "time", SimpleNamespace(monotonic=clock))
+    return clock
+
+
 async def test_where_it_cannot_connect_the_log_says_why(
-    cluster: Cluster, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    cluster: Cluster, caplog: pytest.LogCaptureFixture, clock: Clock
 ) -> None:
     """As where a user has no more connections; the ledger goes on."""
-    monkeypatch.setattr(notices_module, "_SELDOM", 0.1)
-    monkeypatch.setattr(notices_module, "_DEAF", 1.0)
     name = cluster.make_user()
     cluster.run("createdb", "--owner", name, name)
     cluster.run("psql", "-q", "-d", "postgres", "-c", f"ALTER ROLE {name} CONNECTION LIMIT 0")
@@ -198,6 +207,8 @@ async def test_where_it_cannot_connect_the_log_says_why(
 
     with caplog.at_level(logging.WARNING, "sidecall"):
         await station.notices.open()
+        await until(lambda: station.notices._link.trouble is not None)
+        clock.now += 10
         await until(lambda: station.notices._is_deaf)
         await asyncio.sleep(0.2)
         cluster.run("psql", "-q", "-d", "postgres", "-c", f"ALTER ROLE {name} CONNECTION LIMIT 9")
@@ -208,18 +219,32 @@ async def test_where_it_cannot_connect_the_log_says_why(
     assert (len(said), said[0].endswith(f'later: too many connections for role "{name}"')) == (2, True)
 
 
+async def carry_out(notices: PostgresNotices, statement: str) -> None:
+    """Carry out a statement on the connection of a server, once no message of its is under way."""
+    connection, notices._link.connection = notices._link.connection, None
+    assert connection is not None
+    async with asyncio.timeout(30):
+        while True:
+            try:
+                await connection.execute(statement)
+                break
+            except asyncpg.InterfaceError:
+                await asyncio.sleep(0.01)
+    notices._link.connection = connection
+
+
 async def test_where_nothing_is_passed_on_the_log_says_so_once(
-    stations: tuple[Station, Station], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    clock: Clock, stations: tuple[Station, Station], caplog: pytest.LogCaptureFixture
 ) -> None:
     """As behind a pooler in its transaction mode; and when it is again."""
-    monkeypatch.setattr(notices_module, "_SELDOM", 0.1)
-    monkeypatch.setattr(notices_module, "_DEAF", 1.0)
     notices = stations[0].notices
+    await stations[1].notices.close()  # Its clock is the same.
     with caplog.at_level(logging.WARNING, "sidecall"):
-        await notices._link.connection.execute("UNLISTEN *")  # type: ignore[union-attr]
+        await carry_out(notices, "UNLISTEN *")
+        clock.now += 10
         notices.tell("queued")
         await until(lambda: notices._is_deaf)
-        await notices._link.connection.execute(f"LISTEN {notices._channel}")  # type: ignore[union-attr]
+        await carry_out(notices, f"LISTEN {notices._channel}")
         await until(lambda: not notices._is_deaf)
 
     said = [record.getMessage() for record in caplog.records]

@@ -1,0 +1,23 @@
+"""Clocks that a test sets, where something expires only once that is wanted, however slow the machine is."""
+
+import time
+from collections.abc import Iterator
+from functools import partial
+from types import SimpleNamespace
+
+import pytest
+
+from sidecall.ledger import opening
+from sidecall.ledger.memory.approvals import MemoryApprovals
+from sidecall.ledger.sql import ledger as sql_ledger
+from tests.kit.ledgers import Clock
+
+
+@pytest.fixture
+def approval_clock() -> Iterator[Clock]:
+    """Give the clock by which approvals expire of applications that are made from now on, in memory and in SQLite."""
+    clock = Clock(time.time())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(opening, "MemoryApprovals", partial(MemoryApprovals, clock=clock))
+        patch.setattr(sql_ledger, "time", SimpleNamespace(time=clock, monotonic=time.monotonic))
+        yield clock
