@@ -12,7 +12,7 @@ if sys.platform != "win32":
     import fcntl
     import termios
 
-# Bytes of answers that the system takes beyond those that are on their way to the client. So a client that reads 60 KB/s
+# Bytes of answers that the system takes beyond those on their way to the client. So a client that reads 60 KB/s
 # is seen to take something about once a second, and not every half minute.
 _MOST_UNSENT = 128 * 1024
 
