@@ -261,7 +261,8 @@ async def answer_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     phrase = HTTPStatus(error.status_code).phrase
     slug = phrase.lower().replace(" ", "-")
-    detail = f"{request.method} {cut_name(request.url.path, _MOST_OF_PATH)}: {error.detail}. See /docs for what this server answers."
+    path = cut_name(request.url.path, _MOST_OF_PATH)
+    detail = f"{request.method} {path}: {error.detail}. See /docs for what this server answers."
     response = problem(request, error.status_code, slug, phrase, detail)
     response.headers.update(error.headers or {})
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
