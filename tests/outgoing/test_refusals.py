@@ -29,7 +29,7 @@ FOR_OPERATORS = ("SIDECALL_", "private=", "allow=", "block=", "max_bytes=")
         ({"allow": ["a.example"]}, "", f"https://{'q' * 20_000}/", "qqq…. It reaches a.example only.", "allow="),
     ],
 )
-async def test_the_hint_is_for_the_log(  # noqa: PLR0913  a row of the table
+async def test_the_hint_is_for_the_log(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     options: dict[str, list[str]],
