@@ -8,7 +8,7 @@ from collections import deque
 from typing import Any
 
 from sidecall.ledger.sql.sqlite.messages import CHUNK, Messages, pack_message
-from sidecall.ledger.sql.sqlite.pen import Trouble
+from sidecall.ledger.sql.sqlite.pen import Alive, Trouble
 
 
 class Client:
@@ -63,6 +63,11 @@ class Client:
         """Send a message, at once or as soon as it reads."""
         self._unsaid.extend(map(memoryview, pack_message(content)))
         self._flush()
+
+    def say_alive(self) -> None:
+        """Send a sign of life, unless it has not read what was said before."""
+        if not self._unsaid:
+            self.say(Alive())
 
     def close(self) -> None:
         """Let go of the socket, by whose end the process knows that nothing more comes."""

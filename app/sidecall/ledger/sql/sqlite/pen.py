@@ -61,8 +61,13 @@ class Usable:
     identity: FileIdentity | None
 
 
-# What became of each order of a group, an exception where it failed alone; or of the file.
-Outcomes = list[Any] | Trouble | Usable
+@dataclass(frozen=True, slots=True)
+class Alive:
+    """A sign of life: something is being written, and the disk takes its time."""
+
+
+# What became of each order of a group, an exception where it failed alone; or of the file; or that it takes a while.
+Outcomes = list[Any] | Trouble | Usable | Alive
 # Hears what became of what was sent, in the order in which it was sent; None when nothing more will come.
 Hear = Callable[[Outcomes | None], None]
 
