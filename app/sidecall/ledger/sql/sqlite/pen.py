@@ -115,6 +115,8 @@ class Pen:
         self._connection = self._file.open()
         self._cursor = self._connection.cursor()
         self._has_log = True
+        # Once for all who ask: to open it anew for each would put another log in the place of what the others read.
+        self._needs_reopening = False
         self._trouble = None
         return Usable(self._file.identity)
 
