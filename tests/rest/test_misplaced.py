@@ -228,6 +228,30 @@ async def test_mcp_hears_its_own_name_only(make_client: MakeClient, name: str) -
     assert [it.json()["error"] for it in answers] == [{"code": -32602, "message": said}] * 2
 
 
+@pytest.mark.parametrize("arguments", [{}, {"arguments": {}}, {"arguments": None}])
+async def test_nor_does_mcp_run_a_call_with_arguments_beside_its_name(
+    make_client: MakeClient, arguments: dict[str, Any]
+) -> None:
+    """What is no parameter of the tool may be of a later revision."""
+    client = await make_client(count)
+    RAN.clear()
+
+    loose = await ask(client, "tools/call", name="count", limit=50, **arguments)
+    other = await ask(client, "tools/call", name="count", later={"x": 1}, **arguments)
+
+    said = "The arguments of a call stand in `arguments`, not in `limit`."
+    assert loose.json()["error"] == {"code": -32602, "message": said}
+    assert other.json()["result"]["content"][0]["text"] == "up to 5"
+    assert RAN == [5]
+
+
+@pytest.mark.parametrize("args", [{"args": {}}, {"args": None}])
+async def test_nor_does_a_call_in_this_process(args: dict[str, Any]) -> None:
+    """It is refused as the others."""
+    with pytest.raises(NotAToolCall, match="stand in `args`, not in `limit`"):
+        await count.ainvoke({"type": "tool_call", "name": "count", "id": "1", "limit": 50, **args})
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "args"])
 async def test_in_this_process_too(name: str) -> None:
     """With and without an empty right one."""

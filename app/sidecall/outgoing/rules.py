@@ -124,7 +124,7 @@ def _show(host: str) -> str:
     return cut_name(host, _MOST_OF_HOST)
 
 
-def _list(patterns: Iterable[HostPattern]) -> str:
+def _list(patterns: Sequence[HostPattern]) -> str:
     named = [pattern.text for pattern in patterns[:_MOST_NAMED]]
     others = f" and {len(patterns) - len(named)} others" if len(patterns) > len(named) else ""
     return f"It reaches {', '.join(named)}{others} only."

@@ -1,6 +1,6 @@
 """Understand a call in each provider's form, and answer in the same."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import field
 from typing import Any
 
@@ -130,16 +130,19 @@ def _read_function_call(body: dict[str, Any], registry: Registry) -> ReceivedCal
         raise explain_unfit(dialect, error, EXAMPLES[dialect]) from None
     name, args, call_id = _READERS[dialect](sent)
     if not is_filled(args):
-        tool = registry.get(name)
-        refuse_loose(
-            body, dialect, () if tool is None else tool.args_schema.flat.get("properties", ()), EXAMPLES[dialect]
-        )
+        refuse_loose(body, dialect, _list_parameters(name, registry), EXAMPLES[dialect])
     item = _ITEMS[dialect](sent) if dialect in _ITEMS else None
     if sent.is_cut_off or (dialect == "gemini" and goes_on(find_function(body))):
         item = {"type": _TYPES[dialect], **(item or {}), CUT_OFF: True}
     call = ToolCall(name=name, args={} if args is None else args, id=choose_call_id(call_id), item=item)
     is_async = isinstance(sent, ResponsesFunctionCall) and sent.is_async is True
     return ReceivedCall(call, dialect, sent.state, sent.context or {}, sent.callback_url, is_async, sent.hash)
+
+
+def _list_parameters(name: str, registry: Registry) -> Collection[str]:
+    """List the parameters of a tool that is for all: of another nobody is told anything by them."""
+    tool = registry.get(name)
+    return tool.args_schema.flat.get("properties", ()) if tool is not None and tool.options.is_for_all else ()
 
 
 def _not_an_object(body: Any) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from sidecall.core.errors import NotAToolCall, cut_name
-from sidecall.core.mistakes.misplaced import differ, find_arguments, find_misplaced, is_filled
+from sidecall.core.mistakes.misplaced import differ, find_arguments, find_loose, find_misplaced, is_filled
 from sidecall.rest.native.received import DialectName
 
 # In which member a call of each dialect has its function, if it has one for it, and what its arguments are called.
@@ -77,7 +77,7 @@ def refuse_loose(body: Mapping[str, Any], dialect: DialectName, parameters: Coll
     """
     holder, name = _PLACES[dialect]
     place = name if holder is None else f"{holder}.{name}"
-    found = next((it for it in body if it not in _BESIDE and it in parameters), None)
+    found = find_loose(body, parameters, _BESIDE)
     if holder is not None:
         inner = find_function(body) if dialect == "gemini" else _read_member(body, holder)
         if goes_on(inner):

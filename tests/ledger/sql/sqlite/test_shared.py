@@ -299,6 +299,14 @@ async def _outlive(
     return process, drained  # type: ignore[return-value]
 
 
+async def _write_where_possible(databases: list[SqliteDatabase]) -> None:
+    for number, database in enumerate(databases):
+        if database.trouble is None:
+            with suppress(StoreUnavailable):
+                await database.write("register_server", f"after {number}", 1.0)
+                await list_servers(database)
+
+
 @pytest.mark.parametrize("removed", ["folder", "file"])
 async def test_what_is_removed_is_made_anew_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, removed: str
@@ -320,11 +328,7 @@ async def test_what_is_removed_is_made_anew_once(
     with pytest.raises(StoreUnavailable):
         await databases[0].write("register_server", "meanwhile", 1.0)
     for _ in range(100):
-        for number, database in enumerate(databases):
-            if database.trouble is None:
-                with suppress(StoreUnavailable):
-                    await database.write("register_server", f"after {number}", 1.0)
-                    await list_servers(database)
+        await _write_where_possible(databases)
         await asyncio.sleep(0.02)
     await until(lambda: all(database.trouble is None for database in databases))
     found = [await list_servers(database) for database in databases]

@@ -75,7 +75,7 @@ class Service:
                 client.close()
 
     def _give_signs(self) -> None:
-        """Say now and then that this process lives, as long as it waits for the disk."""
+        """Give all who ask a sign of life now and then, as long as this process waits for the disk."""
         while not self._has_ended.wait(_SIGN):
             if self._speaking.acquire(blocking=False):
                 try:
