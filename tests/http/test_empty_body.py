@@ -81,8 +81,11 @@ async def test_blanks_are_no_arguments(make_client: MakeClient) -> None:
         assert (await client.post(path, content=b" \n", headers={**json, "Prefer": "wait=9"})).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/tool_calls", "/tool_calls/batch"])
-@pytest.mark.parametrize(("headers", "status"), [({"Content-Type": "application/json"}, 400), ({}, 415)])
-async def test_a_call_has_a_body(make_client: MakeClient, path: str, headers: dict[str, str], status: int) -> None:
-    """There is nothing to run without."""
-    assert (await (await make_client(count)).post(path, headers=headers)).status_code == status
+@pytest.mark.parametrize("path", ["/tool_calls", "/tool_calls/batch", "/approvals/1"])
+@pytest.mark.parametrize("headers", DECLARED)
+async def test_a_call_has_a_body(make_client: MakeClient, path: str, headers: dict[str, str]) -> None:
+    """There is nothing to run without, and the answer says so, not that of no bytes the type is wrong."""
+    response = await (await make_client(count)).post(path, headers=headers)
+
+    assert response.status_code == 400
+    assert read_problem(response) == ("malformed-json", "The body is empty; send JSON in it.")

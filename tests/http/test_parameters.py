@@ -22,7 +22,7 @@ CALL: dict[str, Any] = {"name": "echo", "args": {"text": "hello"}, "id": "call_1
         ),
         ("GET", "/tools?tags=a", "There is no parameter `tags`; did you mean `tag`?"),
         ("GET", "/tools/echo?x=", "There is no parameter `x`; there are none here."),
-        ("GET", f"/tools/echo?{'y' * 100}=1", f"There is no parameter `{'y' * 64}…`; there are none here."),
+        ("GET", f"/tools/echo?{'y' * 100}=1", f"There is no parameter `{'y' * 63}…`; there are none here."),
         ("GET", "/approvals?state=pending", "There is no parameter `state`; did you mean `status`?"),
     ],
 )

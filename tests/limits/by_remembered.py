@@ -11,6 +11,8 @@ import httpx
 from sidecall.core.calls.entry import CallFilter
 from sidecall.core.calls.notices import NoNotices
 from sidecall.core.calls.progress import SaidPart
+from sidecall.http.events import write_event
+from sidecall.jobs.chronicles import Chronicles, Teller
 from sidecall.jobs.progress_writer import ProgressWriter
 from sidecall.jobs.webhooks.courier import PAUSES
 from sidecall.jobs.webhooks.places import Places
@@ -81,6 +83,19 @@ async def _much_said(_: MakeClient) -> str:
         await writer.settle("b")
     kept = few[-1] == 1280 and len(few) == 1024 and log.numbers[-4:] == [17, 18, 19, 20]
     return "the oldest are forgotten" if kept and 16 not in log.numbers else f"{few}, {log.numbers}"
+
+
+async def _large_part(_: MakeClient) -> str:
+    chronicles = Chronicles()
+    teller = Teller(chronicles, "a", 1, asyncio.get_running_loop())
+    with chronicles.watch("a", 0) as chronicle:
+        for size in (65_000, 65_537):
+            teller.tell("partial", "a", {"content": "x" * size})
+        await asyncio.sleep(0)
+        said = [it.write(write_event) for it in chronicle.list_after(0)]
+    teller.close()
+    is_told = b"event: partial" in said[-2] and b"event: missed" in said[-1]
+    return "`missed` stands in its place; the answer has it" if is_told else f"{said}"
 
 
 async def _many_notices(_: MakeClient) -> str:
@@ -294,6 +309,7 @@ BY_REMEMBERED: dict[str, Provoke] = {
     "bytes of remembered calls, with their answers": _too_large,
     "seconds that a remembered call is kept after its end": _old_job,
     "seconds that a call is known by its key after its end": _send_again,
+    "bytes of one part or progress of a remembered call, for those who watch it": _large_part,
     "what a tool says of one remembered call, kept for those who watch at other servers or workers": _much_said,
     "what other servers of the database, or workers of the file, are to be told, and is not yet": _many_notices,
     "characters of a key": _long_key,

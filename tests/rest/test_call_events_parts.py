@@ -51,11 +51,19 @@ async def in_a_thread(times: int, size: int = 1) -> Any:
     return yield_all()
 
 
+@tool
+async def mixed() -> AsyncIterator[Any]:
+    """Yield parts of several sizes and kinds once somebody watches."""
+    await GO["it"].wait()
+    for part in ("a", "é" * 40_000, "b", ["x" * 70_000], "c"):
+        yield part
+
+
 @pytest.fixture
 async def client() -> AsyncIterator[httpx.AsyncClient]:
     """Give a client of a server with these tools."""
     GO["it"] = asyncio.Event()
-    app = create_app(Settings(store="memory://"), Registry([on_the_loop, in_a_thread]))
+    app = create_app(Settings(store="memory://"), Registry([on_the_loop, in_a_thread, mixed]))
     async with (
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://sidecall") as client,
@@ -128,3 +136,41 @@ async def test_who_goes_is_not_waited_for(client: httpx.AsyncClient) -> None:
     await watching
 
     assert len(_parts_in(reads)) == MANY
+
+
+@pytest.mark.parametrize("name", ["on_the_loop", "in_a_thread"])
+async def test_a_part_that_is_too_large_is_told_of_in_its_place(client: httpx.AsyncClient, name: str) -> None:
+    """Each of them, and the answer has them all."""
+    watch = await _begin(client, name, times=300, size=70_000)
+    peer = Peer()
+    watching = watch(peer)
+    await until(lambda: b"running" in peer.content)
+    GO["it"].set()
+    await watching
+    events = numbered_events_in(peer.content.decode())
+
+    missed = [said for _, kind, said in events if kind == "missed"]
+    assert [said["count"] for said in missed] == [1] * 300
+    assert missed[0].keys() == {"tool_call_id", "count"}
+    assert {kind for _, kind, _ in events} == {"status", "missed", "message"}
+
+
+async def test_smaller_parts_stand_around_one_that_is_too_large(client: httpx.AsyncClient) -> None:
+    """In their order."""
+    watch = await _begin(client, "mixed")
+    peer = Peer()
+    watching = watch(peer)
+    await until(lambda: b"running" in peer.content)
+    GO["it"].set()
+    await watching
+    events = [
+        (kind, said.get("content", said.get("count"))) for _, kind, said in numbered_events_in(peer.content.decode())
+    ]
+
+    assert [it for it in events if it[0] in ("partial", "missed")] == [
+        ("partial", "a"),
+        ("missed", 1),
+        ("partial", "b"),
+        ("missed", 1),
+        ("partial", "c"),
+    ]

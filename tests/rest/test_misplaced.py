@@ -107,8 +107,79 @@ async def test_what_is_empty_hides_no_arguments(make_client: MakeClient, call: d
 
 
 @pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ({"functionCall": {"name": "count", "limit": 50}}, "functionCall.limit"),
+        ({"functionCall": {"name": "count", "id": "1", "args": {}, "limit": 50}}, "functionCall.limit"),
+        ({"functionCall": {"name": "count", "args": None, "limit": 0}}, "functionCall.limit"),
+        ({"function_call": {"name": "count", "limit": 50}}, "functionCall.limit"),
+        ({"functionCall": {"name": "count"}, "limit": 50}, "limit"),
+        ({"functionCall": {"name": "count", "limt": 50}}, "functionCall.limt"),
+        ({"functionCall": {"name": "gone", "limit": 50}}, "functionCall.limit"),
+        ({"functionCall": {"name": "count", "q" * 20_000: 50}}, f"functionCall.{'q' * 50}…"),
+        ({"type": "function", "function": {"name": "count", "arguments": "{}", "limit": 50}}, "function.limit"),
+        ({"type": "function", "function": {"name": "count", "arguments": ""}, "limit": 50}, "limit"),
+        ({"type": "tool_use", "name": "count", "input": {}, "limit": 50}, "limit"),
+        ({"type": "function_call", "name": "count", "arguments": "{}", "limit": 50}, "limit"),
+        ({"name": "count", "args": {}, "limit": 50}, "limit"),
+    ],
+)
+async def test_arguments_beside_the_name_are_refused(make_client: MakeClient, call: dict[str, Any], found: str) -> None:
+    """The call would run as if it had none, alone, in a batch and in what a model has said."""
+    client = await make_client(count)
+    RAN.clear()
+
+    responses = [
+        await client.post("/tool_calls", json=call),
+        await client.post("/tool_calls", json=call, headers={"Accept": "text/event-stream"}),
+        await client.post("/tool_calls/batch", json=[call]),
+    ]
+    if "functionCall" in call:
+        responses.append(await client.post("/tool_calls/batch", json={"role": "model", "parts": [call]}))
+
+    assert [response.status_code for response in responses] == [422] * len(responses)
+    for response in responses:
+        assert f"not in `{found}`." in response.json()["detail"]
+    assert RAN == []
+
+
+@pytest.mark.parametrize(
+    ("call", "places"),
+    [
+        ({"functionCall": {"name": "count", "args": {"limit": 3}, "arguments": {"limit": 50}}}, "args arguments"),
+        ({"functionCall": {"name": "count", "args": {"limit": 3}, "arguments": '{"limit": 50}'}}, "args arguments"),
+        ({"functionCall": {"name": "count", "args": {"limit": 3}, "input": {"limit": 50}}}, "args input"),
+        ({"function_call": {"name": "count", "args": {"limit": 3}, "arguments": "{"}}, "args arguments"),
+        ({"function": {"name": "count", "arguments": '{"limit": 3}', "args": {"limit": 50}}}, "arguments args"),
+    ],
+)
+async def test_arguments_that_came_twice_and_differ_are_refused(
+    make_client: MakeClient, call: dict[str, Any], places: str
+) -> None:
+    """Nobody can say which are meant."""
+    client = await make_client(count)
+    RAN.clear()
+
+    response = await client.post("/tool_calls", json=call)
+    batch = await client.post("/tool_calls/batch", json=[call])
+
+    right, other = places.split()
+    holder = "function" if "function" in call else "functionCall"
+    said = f"The arguments stand in `{holder}.{right}` and in `{holder}.{other}`, and differ; send one of them."
+    assert read_problem(response) == ("not-a-tool-call", said)
+    assert batch.status_code == 422
+    assert RAN == []
+
+
+@pytest.mark.parametrize(
     ("call", "content"),
     [
+        ({"functionCall": {"name": "count", "args": {"limit": 3}, "arguments": '{"limit": 3}'}}, "up to 3"),
+        ({"functionCall": {"name": "count", "args": {"limit": 3}, "arguments": {}}}, "up to 3"),
+        ({"functionCall": {"name": "count", "args": {"limit": 3}, "limit": 50}}, "up to 3"),
+        ({"functionCall": {"name": "count", "args": {}, "newMember": 1}, "thoughtSignature": "s"}, "up to 5"),
+        ({"function": {"name": "count", "arguments": '{"limit": 3}', "parsed_arguments": {"limit": 3}}}, "up to 3"),
+        ({"type": "tool_use", "name": "count", "input": {}, "newMember": 1}, "up to 5"),
         ({"name": "count", "args": {"limit": 3}, "parameters": {"limit": 50}}, "up to 3"),
         ({"functionCall": {"name": "count"}}, "up to 5"),
         ({"functionCall": {"name": "count", "args": None, "arguments": None, "partialArgs": None}}, "up to 5"),
@@ -155,6 +226,30 @@ async def test_mcp_hears_its_own_name_only(make_client: MakeClient, name: str) -
 
     said = f"The arguments of a call stand in `arguments`, not in `{name}`."
     assert [it.json()["error"] for it in answers] == [{"code": -32602, "message": said}] * 2
+
+
+@pytest.mark.parametrize("arguments", [{}, {"arguments": {}}, {"arguments": None}])
+async def test_nor_does_mcp_run_a_call_with_arguments_beside_its_name(
+    make_client: MakeClient, arguments: dict[str, Any]
+) -> None:
+    """What is no parameter of the tool may be of a later revision."""
+    client = await make_client(count)
+    RAN.clear()
+
+    loose = await ask(client, "tools/call", name="count", limit=50, **arguments)
+    other = await ask(client, "tools/call", name="count", later={"x": 1}, **arguments)
+
+    said = "The arguments of a call stand in `arguments`, not in `limit`."
+    assert loose.json()["error"] == {"code": -32602, "message": said}
+    assert other.json()["result"]["content"][0]["text"] == "up to 5"
+    assert RAN == [5]
+
+
+@pytest.mark.parametrize("args", [{"args": {}}, {"args": None}])
+async def test_nor_does_a_call_in_this_process(args: dict[str, Any]) -> None:
+    """It is refused as the others."""
+    with pytest.raises(NotAToolCall, match="stand in `args`, not in `limit`"):
+        await count.ainvoke({"type": "tool_call", "name": "count", "id": "1", "limit": 50, **args})
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "args"])

@@ -114,6 +114,19 @@ async def test_a_program_that_knows_http_alone_gets_values_and_texts(client: htt
     ]
 
 
+@pytest.mark.parametrize("name", ["free", "free_alone", "free_beside_image"])
+async def test_a_value_that_nobody_promised_is_the_plain_result(client: httpx.AsyncClient, name: str) -> None:
+    """The document says nothing of its form, and a link leads to the images beside it."""
+    answer = await client.post(f"/tools/saying__{name}/call", json={})
+    links = answer.headers["Link"]
+    document = (await client.get(f"/openapi/tools.json?name=saying__{name}")).json()
+    operation = document["paths"][f"/tools/saying__{name}/call"]["post"]
+
+    assert answer.json() == {"n": 1}
+    assert ('title="content"' in links) is (name == "free_beside_image")
+    assert operation["responses"]["200"]["content"]["application/json"]["schema"] == {}
+
+
 @pytest.mark.parametrize(
     ("name", "reason"),
     [

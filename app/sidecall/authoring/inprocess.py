@@ -28,7 +28,7 @@ from sidecall.core.errors import (
 from sidecall.core.invocation import CallRequest, Invocation, Surroundings
 from sidecall.core.json_text import read_object
 from sidecall.core.messages import ToolCall
-from sidecall.core.mistakes.misplaced import find_misplaced
+from sidecall.core.mistakes.misplaced import find_loose, find_misplaced, is_filled
 from sidecall.core.options import ToolOptions
 from sidecall.core.pointer import format_path
 from sidecall.core.run.agents_errors import translate_failure
@@ -50,6 +50,8 @@ from sidecall.registry import Registry
 
 # What lists the tools of a module. A process loads it by this name, when all that it stands on is there.
 _TOOLS_OF = f"{__package__}.offers:tools_of"
+# What the dict of one has, in this library and in others.
+_MEMBERS = frozenset("name args id type index extras state context".split())
 # A ToolCall, its dict, arguments alone, or the text of a tool's first argument.
 ToolInput = ToolCall | Mapping[str, Any] | str
 
@@ -241,7 +243,7 @@ def _make_tool_call(tool: CompiledTool, input: ToolInput, is_call: bool) -> Tool
         raise NotAToolCall(f"A tool is called with a ToolCall, its arguments or a text, not {type(given).__name__}.")
     if not is_call:
         return let_program_call(tool, ToolCall(name=tool.name, args=dict(given), id=new_call_id()))
-    if (misplaced := find_misplaced(given, "args")) is not None:
+    if not is_filled(given.get("args")) and (misplaced := _find_misplaced(tool, given)) is not None:
         raise NotAToolCall(f"The arguments of a call stand in `args`, not in `{misplaced}`.")
     try:
         sent = _SentCall.model_validate(dict(given))
@@ -251,6 +253,11 @@ def _make_tool_call(tool: CompiledTool, input: ToolInput, is_call: bool) -> Tool
         raise NotAToolCall(text) from None
     args = {} if sent.args is None else sent.args
     return ToolCall(name=tool.name, args=args, id=new_call_id() if sent.id is None else str(sent.id))
+
+
+def _find_misplaced(tool: CompiledTool, given: Mapping[str, Any]) -> str | None:
+    parameters = tool.args_schema.flat.get("properties", ())
+    return find_misplaced(given, "args") or find_loose(given, parameters, _MEMBERS)
 
 
 def _name_text(tool: CompiledTool, text: str) -> dict[str, Any]:

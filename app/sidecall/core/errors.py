@@ -47,6 +47,11 @@ SEE_LOG = "The details are in the server's log."
 _MAX_NAME = 64
 
 
+def cut_name(name: str, most: int = _MAX_NAME) -> str:
+    """Cut a name that a caller or model has made up, for a text that names it."""
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
 class SidecallError(Exception):
     """Something went wrong in Sidecall."""
 
@@ -185,9 +190,8 @@ class ToolNotFound(ToolFailure):
 
     def __init__(self, name: str, available: Sequence[str], nearest: Sequence[str], meant: str | None = None) -> None:
         # LangGraph's ToolNode says exactly this, and models repair from it; what they are asked about, they take.
-        shown = name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 1]}…"
         hint = f" Did you mean {meant}?" if meant else ""
-        super().__init__(f"Error: {shown} is not a valid tool, try one of [{', '.join(available)}].{hint}")
+        super().__init__(f"Error: {cut_name(name)} is not a valid tool, try one of [{', '.join(available)}].{hint}")
         self.nearest = nearest
 
 

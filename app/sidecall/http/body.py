@@ -101,6 +101,8 @@ def parse_body(body: bytes) -> Any:
     Raises:
         MalformedJSON: It is not JSON.
     """
+    if not body.strip():
+        raise MalformedJSON("The body is empty; send JSON in it.")
     try:
         if len(body) > LARGE:
             with pause_collector():
@@ -111,19 +113,7 @@ def parse_body(body: bytes) -> Any:
 
 
 async def read_body(request: Request, bounds: Bounds) -> bytes:
-    """Read a body that is declared as JSON.
-
-    Raises:
-        UnsupportedMediaType: It is not, or is compressed.
-        RequestError: It is declared twice.
-        BodyTooLarge: It is longer than the bounds, and the rest is not read; or holds too many values.
-    """
-    _require_json(request)
-    return bounds.hold(await _read(request, bounds.size))
-
-
-async def read_optional_body(request: Request, bounds: Bounds) -> bytes:
-    """Read a body that may be missing, whatever media type is declared then; what there is of it has to be JSON.
+    """Read a body of JSON; it may be empty, with any media type, since many clients declare one for no bytes.
 
     Raises:
         UnsupportedMediaType: There are bytes that are not declared as JSON, or are compressed; they are not read.

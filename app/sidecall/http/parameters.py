@@ -14,7 +14,7 @@ from fastapi.dependencies.models import Dependant
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from sidecall.core.errors import InvalidParameter, UnknownParameter
+from sidecall.core.errors import InvalidParameter, UnknownParameter, cut_name
 from sidecall.later import Later
 
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ async def refuse_unknown_parameters(request: Request) -> None:
     known = _list_known(request.scope["route"])
     _refuse_repeated(request, known)
     unknown = [name for name in dict.fromkeys(request.query_params) if name not in known][:_MOST]
-    errors = [{"loc": ["query", it], "type": "unknown_parameter", "msg": _explain(it, known)} for it in unknown]
+    errors = [
+        {"loc": ["query", cut_name(it)], "type": "unknown_parameter", "msg": _explain(it, known)} for it in unknown
+    ]
     if errors:
         raise UnknownParameter(" ".join(str(error["msg"]) for error in errors), errors=errors)
 
@@ -120,7 +122,7 @@ def _walk(dependant: Dependant) -> Iterator[tuple[str, bool]]:
 
 
 def _explain(name: str, known: Mapping[str, bool]) -> str:
-    shown = name if len(name) <= _LENGTH else f"{name[:_LENGTH]}…"
+    shown = cut_name(name)
     nearest = _resemblance.find_nearest(name.lower().replace("-", "_")[:_LENGTH], known)
     if nearest:
         return f"There is no parameter `{shown}`; did you mean `{nearest[0]}`?"

@@ -51,6 +51,7 @@ from sidecall.core.errors import (
     UnknownParameter,
     UnknownTool,
     UnsupportedMediaType,
+    cut_name,
 )
 from sidecall.core.overload import (
     Overloaded,
@@ -149,6 +150,8 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
 }
 
 
+# Characters of a path that are repeated.
+_MOST_OF_PATH = 256
 _READING = frozenset(("GET", "HEAD"))
 _NOT_READ = "What this server remembers cannot be read just now."
 
@@ -260,7 +263,8 @@ async def answer_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     phrase = HTTPStatus(error.status_code).phrase
     slug = phrase.lower().replace(" ", "-")
-    detail = f"{request.method} {request.url.path}: {error.detail}. See /docs for what this server answers."
+    path = cut_name(request.url.path, _MOST_OF_PATH)
+    detail = f"{request.method} {path}: {error.detail}. See /docs for what this server answers."
     response = problem(request, error.status_code, slug, phrase, detail)
     response.headers.update(error.headers or {})
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
@@ -297,7 +301,8 @@ async def _answer_nobody(request: Request, _error: Exception) -> Response:
 
 async def _answer_crash(request: Request, error: Exception) -> Response:
     request_id = request.scope.get("state", {}).get("request_id", "")
-    logger.error("request %s failed: %s %s", request_id, request.method, request.url.path, exc_info=error)
+    path = cut_name(request.url.path, _MOST_OF_PATH)
+    logger.error("request %s failed: %s %s", request_id, request.method, path, exc_info=error)
     detail = f"This is a defect of the server; its log has the details under the request id {request_id}."
     response = problem(request, 500, "internal-error", "The server failed.", detail)
     response.headers["X-Request-Id"] = request_id

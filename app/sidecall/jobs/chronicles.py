@@ -257,17 +257,17 @@ class Teller:
     def tell(self, kind: str, call_id: str, said: Mapping[str, Any]) -> Pause | None:
         """Write down what a tool says, from any thread; what comes too fast takes the oldest's place.
 
-        A part that a watcher would lose something by is held instead.
+        A part that a watcher would lose something by is held instead. In the place of what is larger than all that is
+        kept of a call stands that it is left out.
         """
-        if sum(len(text) for text in said.values() if type(text) is str) > _MOST_BYTES:
-            return None
         with suppress(ValueError):  # What JSON cannot say.
-            body = to_json(to_plain({"tool_call_id": call_id, **said}))
-            if len(body) <= _MOST_BYTES:
-                held = self._hold(body) if kind == "partial" else []
-                if held:
-                    return _HeldWords(held, partial(self._say, kind, body))
-                self._say(kind, body)
+            body = _write_said(call_id, said)
+            held = self._hold(body or b"") if kind == "partial" else []
+            if body is None:
+                kind, body = "missed", to_json({"tool_call_id": call_id, "count": 1})
+            if held:
+                return _HeldWords(held, partial(self._say, kind, body))
+            self._say(kind, body)
         return None
 
     def _hold(self, body: bytes) -> list[Pause]:
@@ -326,6 +326,14 @@ class Teller:
         self._chronicle.add_said(self._attempt, coming)
         if self._chronicles.progress is not None:
             self._chronicles.progress.add(self._call_id, self._attempt, coming)
+
+
+def _write_said(call_id: str, said: Mapping[str, Any]) -> bytes | None:
+    """Write what a tool says as JSON; None where it is too large to be kept."""
+    if sum(len(text) for text in said.values() if type(text) is str) > _MOST_BYTES:
+        return None  # Before it is written, which takes its time.
+    body = to_json(to_plain({"tool_call_id": call_id, **said}))
+    return body if len(body) <= _MOST_BYTES else None
 
 
 class _HeldWords(Pauses):

@@ -9,12 +9,13 @@ from uuid_utils import uuid4
 
 from sidecall.core.approval import ApprovalRequired
 from sidecall.core.bulk import is_bulky, is_long
-from sidecall.core.context import HeaderMap
+from sidecall.core.context import Caller, HeaderMap
 from sidecall.core.decisions.questions import asks_inside
+from sidecall.core.errors import cut_name
 from sidecall.core.invocation import CallRequest
 from sidecall.core.json_text import read_object
 from sidecall.core.messages import ToolCall, ToolMessage
-from sidecall.core.mistakes.misplaced import find_misplaced
+from sidecall.core.mistakes.misplaced import find_loose, find_misplaced
 from sidecall.core.results.values import ABSENT, find_value, say_not_kept
 from sidecall.core.run.workspaces import require_conversation
 from sidecall.core.tool import CompiledTool
@@ -27,13 +28,15 @@ from sidecall.mcp.questions import answer_waiting
 from sidecall.mcp.results import write_meta
 from sidecall.mcp.wire import INVALID_PARAMS, RpcError, RpcMessage
 from sidecall.pipeline.approve import is_asked_about, takes_user_tokens, wants_approval
-from sidecall.pipeline.visible import is_visible
+from sidecall.pipeline.visible import is_surely_visible, is_visible
 
 # What the program sends beside a call, as it does over REST; a model does not write `_meta`.
 _STATE = "sidecall/state"
 _CONTEXT = "sidecall/context"
 _CALL_ID = "sidecall/tool_call_id"
 _HASH = "sidecall/hash"
+# What a call of a tool has beside its arguments, in all revisions.
+_PARAMS = frozenset("name arguments _meta task requestState inputResponses".split())
 # W3C's, which have no prefix.
 _TRACE = ("traceparent", "tracestate", "baggage")
 
@@ -60,12 +63,19 @@ async def call_tool(parts: McpParts, message: RpcMessage, exchange: Exchange) ->
     return await _write(parts, answer, message.meta)
 
 
+def _find_misplaced(parts: McpParts, name: str, params: Mapping[str, Any], caller: Caller) -> str | None:
+    tool = parts.registry.get(name)
+    is_known = tool is not None and is_surely_visible(tool, caller)
+    known = tool.args_schema.flat.get("properties", ()) if tool is not None and is_known else ()
+    return find_misplaced(params, "arguments") or find_loose(params, known, _PARAMS)
+
+
 def _make_request(parts: McpParts, message: RpcMessage, exchange: Exchange) -> CallRequest:
     name, args = message.params.get("name"), read_object(message.params.get("arguments"))
     if type(name) is not str or not (args is None or type(args) is dict):
         raise RpcError(INVALID_PARAMS, "`name` has to be a text, and `arguments` an object.")
-    if not args and (misplaced := find_misplaced(message.params, "arguments")) is not None:
-        raise RpcError(INVALID_PARAMS, f"The arguments of a call stand in `arguments`, not in `{misplaced}`.")
+    if not args and (misplaced := _find_misplaced(parts, name, message.params, exchange.caller)) is not None:
+        raise RpcError(INVALID_PARAMS, f"The arguments of a call stand in `arguments`, not in `{cut_name(misplaced)}`.")
     meta = message.meta
     headers, context = exchange.headers, _read_context(meta)
     require_conversation(headers, context)

@@ -4,7 +4,7 @@ import base64
 from typing import Any
 
 from sidecall.core.contents import KeptContent
-from sidecall.core.errors import UnknownContent
+from sidecall.core.errors import UnknownContent, cut_name
 from sidecall.core.waiting.pools import RESULTS
 from sidecall.core.waiting.turns import key_of
 from sidecall.http.body import LARGE
@@ -15,6 +15,8 @@ from sidecall.mcp.wire import INVALID_PARAMS, OLD_RESOURCE_NOT_FOUND, RpcError
 
 _SCHEME = "sidecall://"
 _CONTENTS = f"{_SCHEME}/contents/"
+# Characters of an address that are repeated.
+_MOST_OF_URI = 256
 TEMPLATE = {
     "uriTemplate": f"{_CONTENTS}{{id}}",
     "name": "contents",
@@ -41,7 +43,7 @@ async def read_resource(parts: McpParts, uri: Any, exchange: Exchange) -> dict[s
         content = await parts.contents.get(uri.removeprefix(_CONTENTS), exchange.caller)
     except UnknownContent as error:
         code = INVALID_PARAMS if exchange.is_modern else OLD_RESOURCE_NOT_FOUND
-        raise RpcError(code, f"Resource not found: {error.message}", {"uri": uri}) from None
+        raise RpcError(code, f"Resource not found: {error.message}", {"uri": cut_name(uri, _MOST_OF_URI)}) from None
     held = (
         await RESULTS.run_for(key_of(exchange.caller), _hold, content) if len(content.body) > LARGE else _hold(content)
     )

@@ -10,7 +10,7 @@ import httpx
 
 from sidecall.dataclasses import dataclass
 from sidecall.outgoing.moments import ending_at
-from sidecall.outgoing.refusals import OutgoingRefused
+from sidecall.outgoing.refusals import OutgoingRefused, refuse
 
 _GZIP = ("gzip", "x-gzip")
 _PIECE = 64 * 1024
@@ -89,9 +89,10 @@ class _Unpacking:
                 return
 
     def _refuse_size(self) -> OutgoingRefused:
-        return OutgoingRefused(
+        return refuse(
             f"Refused: the answer is larger than {self._max_bytes} bytes. "
             "Ask for a part of it, or for another address.",
+            "SIDECALL_OUTGOING_MAX_BYTES says how many there may be, or the tool with max_bytes=.",
             about="size",
         )
 

@@ -1,8 +1,13 @@
 """What a model reads where its request may not go."""
 
+import logging
 from typing import Any, Literal
 
 from sidecall.core.errors import ToolException
+
+logger = logging.getLogger("sidecall")
+
+About = Literal["address", "size", "coding"]
 
 
 class OutgoingRefused(ToolException):
@@ -11,6 +16,17 @@ class OutgoingRefused(ToolException):
     `about` says what is wrong: the `address`, the `size` of the answer, or the `coding` that it is packed in.
     """
 
-    def __init__(self, *args: Any, about: Literal["address", "size", "coding"] = "address", **options: Any) -> None:
+    def __init__(self, *args: Any, about: About = "address", **options: Any) -> None:
         super().__init__(*args, **options)
         self.about = about
+
+
+def refuse(text: str, hint: str, about: About = "address") -> OutgoingRefused:
+    """Make a refusal whose text a model reads, which can change its request and no setting.
+
+    The hint is for those who can: operators find it in the log, and authors below a traceback.
+    """
+    refusal = OutgoingRefused(text, about=about)
+    refusal.add_note(hint)
+    logger.info("%s %s", text, hint)
+    return refusal

@@ -5,13 +5,16 @@ from collections.abc import Iterable, Sequence
 
 import httpx
 
+from sidecall.core.errors import cut_name
 from sidecall.dataclasses import dataclass
 from sidecall.outgoing.addresses import is_public, read_address
 from sidecall.outgoing.patterns import HostPattern, normalize_host
-from sidecall.outgoing.refusals import OutgoingRefused
+from sidecall.outgoing.refusals import OutgoingRefused, refuse
 
 USUAL_PORTS = {"http": 80, "https": 443}
 _MOST_ADDRESSES = 3
+# What a model is told: hosts that are reached, and characters of the one that is not.
+_MOST_NAMED, _MOST_OF_HOST = 20, 253
 # Names that lead inside wherever they are asked for.
 _INSIDE = (".localhost", ".local", ".internal", ".svc")
 # The last part of an address in other digits, such as 2130706433 or 0x7f.1.
@@ -48,15 +51,24 @@ class OutgoingRules:
             raise OutgoingRefused("Refused. Use a whole address that begins with https:// or http://.")
         host, port = normalize_host(url.raw_host.decode("ascii")), url.port or USUAL_PORTS[url.scheme]
         if _cover(self.block, host, port):
-            raise OutgoingRefused(f"Refused: this tool does not reach {_name(host, port)}. Use another address.")
+            raise refuse(
+                f"Refused: this tool does not reach {_name(host, port)}. Use another address.",
+                "The tool's author has blocked it with block=[...].",
+            )
         if self.allow and not _cover(self.allow, host, port):
-            raise OutgoingRefused(f"Refused: this tool does not reach {_name(host, port)}. {_list(self.allow)}")
+            raise refuse(
+                f"Refused: this tool does not reach {_name(host, port)}. {_list(self.allow)}",
+                "The tool's author has named its hosts with allow=[...].",
+            )
         if self.hosts and not _cover(self.hosts, host, port) and not _cover(self.private, host, port):
-            raise OutgoingRefused(f"Refused: this server does not reach {_name(host, port)}. {_list(self.hosts)}")
+            raise refuse(
+                f"Refused: this server does not reach {_name(host, port)}. {_list(self.hosts)}",
+                "SIDECALL_OUTGOING_HOSTS has the hosts that tools reach.",
+            )
         if not self._is_open(host, port):
-            raise _refuse(
+            raise refuse(
                 f"Refused: port {port} is not open to tools. Use an address without a port.",
-                f'Open it with SIDECALL_OUTGOING_PORTS, or name it with its host: private=["{host}:{port}"].',
+                f'Open it with SIDECALL_OUTGOING_PORTS, or name it with its host: private=["{_show(host)}:{port}"].',
             )
         if read_address(host) is not None:
             self.choose(host, port, [host])
@@ -104,22 +116,22 @@ def _cover(patterns: Iterable[HostPattern], host: str, port: int) -> bool:
 
 
 def _name(host: str, port: int) -> str:
-    return host if port in USUAL_PORTS.values() else f"{host}:{port}"
+    return _show(host) if port in USUAL_PORTS.values() else f"{_show(host)}:{port}"
 
 
-def _list(patterns: Iterable[HostPattern]) -> str:
-    return f"It reaches {', '.join(pattern.text for pattern in patterns)} only."
+def _show(host: str) -> str:
+    """Return a host as a text names it; a model may have made it up, of any length."""
+    return cut_name(host, _MOST_OF_HOST)
+
+
+def _list(patterns: Sequence[HostPattern]) -> str:
+    named = [pattern.text for pattern in patterns[:_MOST_NAMED]]
+    others = f" and {len(patterns) - len(named)} others" if len(patterns) > len(named) else ""
+    return f"It reaches {', '.join(named)}{others} only."
 
 
 def _refuse_private(host: str) -> OutgoingRefused:
-    return _refuse(
-        f"Refused: {host} is not on the public Internet. Use an address that is.",
-        f'Allow it with SIDECALL_OUTGOING_PRIVATE_HOSTS, or in the tool with private=["{host}"].',
+    return refuse(
+        f"Refused: {_show(host)} is not on the public Internet. Use an address that is.",
+        f'Allow it with SIDECALL_OUTGOING_PRIVATE_HOSTS, or in the tool with private=["{_show(host)}"].',
     )
-
-
-def _refuse(text: str, note: str) -> OutgoingRefused:
-    """Make a refusal: a model reads the text, and whoever sees a traceback the note."""
-    refusal = OutgoingRefused(text)
-    refusal.add_note(note)
-    return refusal

@@ -29,7 +29,7 @@ EVENTS = {
     "type": "string",
     "description": (
         "Server-sent events. Each has an `id`, a number of up to nine digits; an `event`: `status`, `progress`,"
-        " `partial`, `message`, `error` or `problem`; and `data`, the text of a JSON object."
+        " `partial`, `missed`, `message`, `error` or `problem`; and `data`, the text of a JSON object."
     ),
 }
 

@@ -1,6 +1,6 @@
 """Understand a call in each provider's form, and answer in the same."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import field
 from typing import Any
 
@@ -9,12 +9,13 @@ from pydantic import BaseModel, ValidationError
 from sidecall.core.errors import NotAToolCall
 from sidecall.core.json_text import name_json_type
 from sidecall.core.messages import ToolCall, ToolMessage, make_unchecked
+from sidecall.core.mistakes.misplaced import is_filled
 from sidecall.core.mistakes.resemblance import find_misspelt
 from sidecall.core.native.items import CUT_OFF, ITEM
 from sidecall.core.native.kinds import NAMES
 from sidecall.dataclasses import dataclass
 from sidecall.registry import Registry
-from sidecall.rest.misplaced import find_function, goes_on, refuse_misplaced, refuse_typeless
+from sidecall.rest.misplaced import find_function, goes_on, refuse_loose, refuse_misplaced, refuse_typeless
 from sidecall.rest.native.aiming import PART, aim
 from sidecall.rest.native.body import SentCall
 from sidecall.rest.native.reading import ITEM_EXAMPLES, STEP, read_item_call
@@ -100,7 +101,7 @@ def read_call(body: Any, registry: Registry) -> ReceivedCall:
         raise NotAToolCall(_not_an_object(body), example=EXAMPLES["langchain"])
     if (said := find_said_calls(body)) is not None:
         raise refuse_message(said, EXAMPLES[said.dialect])
-    sent = read_item_call(body) or _read_function_call(body)
+    sent = read_item_call(body) or _read_function_call(body, registry)
     aim(sent, registry)
     return sent
 
@@ -120,7 +121,7 @@ def read_batched(item: Any, registry: Registry) -> ReceivedCall:
     return sent
 
 
-def _read_function_call(body: dict[str, Any]) -> ReceivedCall:
+def _read_function_call(body: dict[str, Any], registry: Registry) -> ReceivedCall:
     dialect = _recognize(body)
     refuse_misplaced(body, dialect, EXAMPLES[dialect])
     try:
@@ -128,12 +129,20 @@ def _read_function_call(body: dict[str, Any]) -> ReceivedCall:
     except ValidationError as error:
         raise explain_unfit(dialect, error, EXAMPLES[dialect]) from None
     name, args, call_id = _READERS[dialect](sent)
+    if not is_filled(args):
+        refuse_loose(body, dialect, _list_parameters(name, registry), EXAMPLES[dialect])
     item = _ITEMS[dialect](sent) if dialect in _ITEMS else None
     if sent.is_cut_off or (dialect == "gemini" and goes_on(find_function(body))):
         item = {"type": _TYPES[dialect], **(item or {}), CUT_OFF: True}
     call = ToolCall(name=name, args={} if args is None else args, id=choose_call_id(call_id), item=item)
     is_async = isinstance(sent, ResponsesFunctionCall) and sent.is_async is True
     return ReceivedCall(call, dialect, sent.state, sent.context or {}, sent.callback_url, is_async, sent.hash)
+
+
+def _list_parameters(name: str, registry: Registry) -> Collection[str]:
+    """List the parameters of a tool that is for all: of another nobody is told anything by them."""
+    tool = registry.get(name)
+    return tool.args_schema.flat.get("properties", ()) if tool is not None and tool.options.is_for_all else ()
 
 
 def _not_an_object(body: Any) -> str:

@@ -1,10 +1,10 @@
 """Refuse calls whose arguments stand where another dialect has them, and find out which are pieces of one."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from sidecall.core.errors import NotAToolCall
-from sidecall.core.mistakes.misplaced import find_arguments, find_misplaced, is_filled
+from sidecall.core.errors import NotAToolCall, cut_name
+from sidecall.core.mistakes.misplaced import differ, find_arguments, find_loose, find_misplaced, is_filled
 from sidecall.rest.native.received import DialectName
 
 # In which member a call of each dialect has its function, if it has one for it, and what its arguments are called.
@@ -15,6 +15,19 @@ _PLACES: Mapping[DialectName, tuple[str | None, str]] = {
     "anthropic": (None, "input"),
     "gemini": ("functionCall", "args"),
 }
+
+# What dialects call the arguments of a call.
+_ARGUMENTS = frozenset(name for _, name in _PLACES.values())
+# What providers and their libraries have in the member for the function of a call, and beside it.
+_IN_FUNCTION = frozenset(
+    "name id type index args arguments partialArgs partial_args willContinue will_continue description strict"
+    " parameters parsed_arguments output thoughtSignature thought_signature provider_specific_fields"
+    " extra_content".split()
+)
+_BESIDE = _IN_FUNCTION | frozenset(
+    "input call_id caller namespace async async_ toolset_name text thought functionCall function_call function state"
+    " context hash callback_url status role content cache_control extras metadata".split()
+)
 
 
 def refuse_misplaced(body: Mapping[str, Any], dialect: DialectName, example: Any) -> None:
@@ -28,12 +41,52 @@ def refuse_misplaced(body: Mapping[str, Any], dialect: DialectName, example: Any
         place, found = name, find_misplaced(body, name)
     else:
         inner = find_function(body) if dialect == "gemini" else _read_member(body, holder)
-        if is_filled(inner.get(name)) or goes_on(inner):
+        if goes_on(inner):
+            return
+        if is_filled(inner.get(name)):
+            _refuse_second(inner, holder, name, example)
             return
         place, within = f"{holder}.{name}", find_misplaced(inner, name)
         found = find_arguments(body) if within is None else f"{holder}.{within}"
     if found is not None:
         text = f"The arguments of a call in the form of {dialect} stand in `{place}`, not in `{found}`."
+        raise NotAToolCall(text, example=example)
+
+
+def _refuse_second(inner: Mapping[str, Any], holder: str, name: str, example: Any) -> None:
+    """Refuse a call that has other arguments under the name of another dialect, too: nobody can say which are meant."""
+    others = (it for it in sorted(_ARGUMENTS - {name}) if is_filled(inner.get(it)))
+    other = next((it for it in others if differ(inner[it], inner[name])), None)
+    if other is not None:
+        text = f"The arguments stand in `{holder}.{name}` and in `{holder}.{other}`, and differ; send one of them."
+        raise NotAToolCall(text, example=example)
+
+
+def refuse_loose(body: Mapping[str, Any], dialect: DialectName, parameters: Collection[str], example: Any) -> None:
+    """Refuse a call without arguments that has some beside its name: it would run as if there were none.
+
+    Args:
+        body: What was sent.
+        dialect: In which form.
+        parameters: Of the tool that is called, as far as there is one.
+        example: A right one.
+
+    Raises:
+        NotAToolCall: It has a member that is one of the tool's parameters, or that its form does not have in the place
+            of arguments.
+    """
+    holder, name = _PLACES[dialect]
+    place = name if holder is None else f"{holder}.{name}"
+    found = find_loose(body, parameters, _BESIDE)
+    if holder is not None:
+        inner = find_function(body) if dialect == "gemini" else _read_member(body, holder)
+        if goes_on(inner):
+            return
+        loose = [it for it in inner if it not in _IN_FUNCTION and inner[it] is not None]
+        within = next((it for it in loose if it in parameters or name not in inner), None)
+        found = found if within is None else f"{holder}.{within}"
+    if found is not None:
+        text = f"The arguments of a call in the form of {dialect} stand in `{place}`, not in `{cut_name(found)}`."
         raise NotAToolCall(text, example=example)
 
 

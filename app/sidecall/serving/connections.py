@@ -29,6 +29,7 @@ from sidecall.serving.refusals import (
 )
 from sidecall.serving.responses import disconnect
 from sidecall.serving.room import Keeper, RequestRoom
+from sidecall.serving.sending import count_untaken
 
 logger = logging.getLogger("sidecall")
 
@@ -36,7 +37,7 @@ logger = logging.getLogger("sidecall")
 SWEEP = 0.5
 _QUIET = 10.0
 
-# What we want of a client, at a request, with so many bytes left to send.
+# What we want of a client, at a request, with so many bytes that it has not taken.
 _Wanted = Literal["headers", "a body", "a request", "a reader", "an end", "nothing"]
 _Sight = tuple[_Wanted, Any, int]
 
@@ -56,8 +57,9 @@ class Connections(ServerState):
             "headers": patience.header_timeout,
             "a body": patience.body_timeout,
             "a request": max(patience.header_timeout, keep_alive),
-            "a reader": patience.body_timeout,
-            "an end": patience.body_timeout,
+            # Longer by a look: what a client has read is known later, when its system next says so.
+            "a reader": patience.body_timeout + SWEEP,
+            "an end": patience.body_timeout + SWEEP,
             "nothing": math.inf,
         }
         self.max_connections = max_connections
@@ -203,11 +205,12 @@ class Connection(RequestReader):
             self._slow = self._running
         wanted = self._wanted()
         scope, unread = self.scope, self.transport.get_write_buffer_size()
+        untaken = count_untaken(self.transport) if unread or wanted in ("a reader", "an end") else 0
         if unread or self.flow.size:
-            self.flow.look(unread, is_moving=unread < self._seen[2])
+            self.flow.look(unread, is_moving=untaken < self._seen[2])
         # Scopes of equal requests are equal, so the same one is told by what it is.
-        if (wanted, unread) != self._seen[::2] or scope is not self._seen[1]:
-            self._seen, self.since = (wanted, scope, unread), now
+        if (wanted, untaken) != self._seen[::2] or scope is not self._seen[1]:
+            self._seen, self.since = (wanted, scope, untaken), now
         elif now - self.since > self._shared.limits[wanted] - SWEEP:
             self._cut(wanted)
 

@@ -23,6 +23,7 @@ from sidecall.lifecycle import Lifecycle, Patience
 from sidecall.serving.connections import SWEEP, Connections
 from sidecall.serving.leaving import HANG_UP, ending_signals
 from sidecall.serving.room import RequestRoom
+from sidecall.serving.sending import bound_unsent
 from sidecall.serving.watchdog import Watchdog
 from sidecall.telemetry.standard_streams import leave_at_once, say_last
 
@@ -102,6 +103,7 @@ class Server(uvicorn.Server):
             await self.lifespan.shutdown()
             raise
         if self.started:
+            bound_unsent(sock for server in self.servers for sock in server.sockets or ())
             self._on_started()
 
     def _log_started_message(self, listeners: Sequence[socket.SocketType]) -> None:

@@ -17,8 +17,11 @@ from tests.kit.projects import write
 async def test_it_is_ended_even_if_nobody_waits_for_its_end() -> None:
     """And leaves no zombie."""
     forks = ForkServerProcess(TOOLS_OF)
+    forks.start()
     code = open_code(b"")
-    _, sock = forks.fork(code)
+    ordered = forks.fork(code)
+    assert ordered is not None
+    _, sock = ordered
     os.close(code)
     pid = forks.pid
     closing = asyncio.ensure_future(forks.close())
@@ -42,6 +45,7 @@ async def test_none_is_made_of_another_installation(tmp_path: Path, monkeypatch:
     forks = ForkServerProcess(TOOLS_OF)
 
     with pytest.raises(OSError, match="The installation has changed"):
-        forks.fork(0)
+        forks.start()
+    assert forks.fork(0) is None
     assert forks.pid is None
     await forks.close()

@@ -1,7 +1,9 @@
 """Arguments that stand where another dialect has them: the call would run as if it had none."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
+
+from sidecall.core.json_text import parse_json
 
 # What providers, frameworks and the pieces of their streams call the arguments of a call.
 _NAMES = tuple(
@@ -19,6 +21,25 @@ def find_misplaced(call: Mapping[str, Any], right: str) -> str | None:
 def find_arguments(holder: Mapping[str, Any], *besides: str) -> str | None:
     """Return a name under which something holds arguments, other than those besides; None where it holds none."""
     return next((name for name in _NAMES if name not in besides and is_filled(holder.get(name))), None)
+
+
+def find_loose(call: Mapping[str, Any], parameters: Collection[str], known: Collection[str]) -> str | None:
+    """Return which of a tool's parameters a call has beside its name, among members that calls do not have."""
+    return next((name for name in call if name not in known and name in parameters), None)
+
+
+def differ(one: Any, other: Any) -> bool:
+    """Return whether two arguments of a call are not the same, in objects or in their texts."""
+    return bool(_read(one) != _read(other))
+
+
+def _read(arguments: Any) -> Any:
+    if not isinstance(arguments, str):
+        return arguments
+    try:
+        return parse_json(arguments.encode())
+    except ValueError:  # A lone surrogate is none of UTF-8, too.
+        return arguments
 
 
 def is_filled(arguments: Any) -> bool:

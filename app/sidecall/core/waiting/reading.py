@@ -8,7 +8,7 @@ from functools import partial
 from typing import Protocol
 
 # Seconds after which a reader who has taken nothing stands still; nothing waits for it until it takes something again.
-PATIENCE = 2.0
+PATIENCE = 10.0
 # Seconds between two looks of what waits.
 _LOOK = 0.1
 

@@ -1,13 +1,13 @@
 """Order tools' processes from a process that was made for it, never by forking a server that has threads."""
 
 import asyncio
-import itertools
 import json
 import logging
 import os
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from weakref import WeakSet
 
 from sidecall.core.errors import SidecallError
+from sidecall.core.waiting.pools import SERVER
 from sidecall.executors.process.child import describe_end
 from sidecall.executors.process.descendants import kill_marked, new_mark
 from sidecall.executors.process.orders import FORK, KILL, ORDER
@@ -54,7 +55,8 @@ def launch_plainly(
 class ForkServerProcess:
     """The fork server as the server sees it: started when the first process is wanted, and again when it has died.
 
-    No order waits for it. One that gives no sign of life for some seconds after an order is killed.
+    No order waits for it. One that gives no sign of life for some seconds after an order is killed. Its start
+    takes a while, and is for a thread that lives as long: a sandbox ends with the thread that has started it.
     """
 
     def __init__(self, tools_of: str, env: Mapping[str, str] | None = None, launch: Launch = launch_plainly) -> None:
@@ -68,34 +70,36 @@ class ForkServerProcess:
         self._launch = launch
         self._tools_of = tools_of
         self._env = env
-        self._numbers = itertools.count(1)
+        self._last = 0
         self._control: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._printed: PrintedLines | None = None
         self._watch: ForkServerWatch | None = None
         self._given: WeakSet[socket.socket] = WeakSet()  # What leads to the processes that this one makes.
         self._mark = 0
+        # Held for a moment, by those who order and by the thread that starts it.
+        self._lock = threading.Lock()
+        self._is_closed = False
 
     @property
     def pid(self) -> int | None:
         """Its process id, None as long as there is none."""
         return None if self._process is None else self._process.pid
 
-    def fork(self, code: int) -> tuple[int, socket.socket]:
+    def fork(self, code: int) -> tuple[int, socket.socket] | None:
         """Order a process that loads the code behind a descriptor.
 
-        Returns its number and the socket that leads to it, which may be written to at once.
+        Returns its number and the socket that leads to it, which may be written to at once; None where the fork server
+        has to be started first.
         """
-        number = next(self._numbers)
+        number = self._last + 1
         ours, theirs = socket.socketpair()
         with theirs:
-            try:
-                if not self._order(FORK, number, [theirs.fileno(), code]):
-                    self._start()
-                    self._order(FORK, number, [theirs.fileno(), code])
-            except BaseException:
-                ours.close()
-                raise
+            is_ordered = self._order(FORK, number, [theirs.fileno(), code])
+        if not is_ordered:
+            ours.close()
+            return None
+        self._last = number
         self._given.add(ours)
         return number, ours
 
@@ -105,8 +109,10 @@ class ForkServerProcess:
 
     async def close(self) -> None:
         """End it, and with it all that it has made."""
-        process, self._process = self._process, None
-        control, self._control = self._control, None
+        with self._lock:
+            self._is_closed = True
+            process, self._process = self._process, None
+            control, self._control = self._control, None
         if self._watch is not None:
             self._watch.stop()
         if process is None or control is None:
@@ -118,11 +124,19 @@ class ForkServerProcess:
                     while await asyncio.get_running_loop().sock_recv(control, _SIGNS):
                         pass  # Signs of life, and then the end.
         finally:
-            self._end(process)
-            if self._printed is not None:
-                self._printed.wait()
+            # Not to be given up when nobody waits for it any more.
+            await asyncio.shield(asyncio.ensure_future(SERVER.run(self._finish, process)))
+
+    def _finish(self, process: subprocess.Popen[bytes]) -> None:
+        self._end(process, self._mark)
+        if self._printed is not None:
+            self._printed.wait()
 
     def _order(self, what: bytes, number: int, handed: Sequence[int]) -> bool:
+        with self._lock:
+            return self._send(what, number, handed)
+
+    def _send(self, what: bytes, number: int, handed: Sequence[int]) -> bool:
         if self._control is None or self._watch is None or self._watch.has_given_up:
             return False
         try:
@@ -135,39 +149,66 @@ class ForkServerProcess:
         self._watch.note_order()
         return True
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Start it, in a thread that lives as long; one that takes no orders is cleared away before.
+
+        Raises:
+            OSError: It cannot be started.
+            SidecallError: Neither can its sandbox.
+        """
         _look_for_main()
         self._clear_away()
-        self._mark = new_mark()
-        self._control, theirs = socket.socketpair()
-        self._control.setblocking(False)
-        self._printed = PrintedLines()
-        with theirs, self._printed:
+        mark, given = new_mark(), WeakSet[socket.socket]()
+        control, theirs = socket.socketpair()
+        control.setblocking(False)
+        try:
+            process = self._launch_over(theirs, mark)
+        except BaseException:
+            control.close()
+            raise
+        watch = ForkServerWatch(control, process, partial(_let_go, mark, given))
+        with self._lock:
+            is_late = self._is_closed
+            if not is_late:
+                self._control, self._process, self._watch = control, process, watch
+                self._mark, self._given = mark, given
+        if is_late:
+            watch.stop()
+            control.close()
+            self._end(process, mark)
+
+    def _launch_over(self, theirs: socket.socket, mark: int) -> subprocess.Popen[bytes]:
+        printed = PrintedLines()
+        with theirs, printed:
             handed = theirs.fileno()
-            given = [json.dumps(sys.path), str(handed), str(self._mark), self._tools_of]
+            given = [json.dumps(sys.path), str(handed), str(mark), self._tools_of]
             # In a session of its own, where Ctrl-C does not reach it: what runs may end while the server drains. What
             # tools print goes where the log goes, never between the answers that a command writes to its output.
             command = [sys.executable, "-P", "-u", "-c", _PROGRAM, *given]
-            self._process = self._launch(command, handed, self._printed.fd, self._env)
-        self._given = WeakSet()
-        self._watch = ForkServerWatch(self._control, self._process, partial(_let_go, self._mark, self._given))
+            process = self._launch(command, handed, printed.fd, self._env)
+        self._printed = printed
+        return process
 
     def _clear_away(self) -> None:
         """Forget the process that takes no orders, and have what it leaves behind killed."""
-        if self._control is None or self._process is None or self._watch is None:
+        with self._lock:
+            control, process, watch = self._control, self._process, self._watch
+            self._control = None
+        if control is None or process is None or watch is None:
             return
-        if not self._watch.has_given_up:  # Else its end is waited for elsewhere.
-            self._watch.stop()
-            end = describe_end(self._process.poll())
-            self._end(self._process)
+        if not watch.has_given_up:  # Else its end is waited for elsewhere.
+            watch.stop()
+            end = describe_end(process.poll())
+            self._end(process, self._mark)
             logger.warning("the process from which tools' processes are forked %s; another takes its place", end)
-        self._control.close()
+        control.close()
 
-    def _end(self, process: subprocess.Popen[bytes]) -> None:
+    @staticmethod
+    def _end(process: subprocess.Popen[bytes], mark: int) -> None:
         """Make sure that it is gone, and what it has left alone as well: it may have been killed itself, or be late."""
         process.kill()
         await_end(process)
-        kill_marked(self._mark)
+        kill_marked(mark)
 
 
 def _let_go(mark: int, given: WeakSet[socket.socket], has_ended: bool) -> None:

@@ -6,9 +6,11 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 
+from sidecall.core.errors import SidecallError
 from sidecall.core.invocation import Release
 from sidecall.core.waiting.turns import CallerKey, Turns
 from sidecall.executors.process.child import Child
@@ -59,7 +61,10 @@ class ProcessPool:
         self._ending: set[asyncio.Task[None]] = set()
         self._generation = 0
         self._closed = False
-        self._refusal: OSError | None = None
+        self._refusal: Exception | None = None
+        # It starts the fork server, which may take a while, and lives as long; what it does now, if anything.
+        self._starter = ThreadPoolExecutor(1, "sidecall-forks")
+        self._start: Future[None] | None = None
 
     @property
     def busy(self) -> int:
@@ -86,7 +91,7 @@ class ProcessPool:
             child = self._take_idle()
             if child is not None:
                 return child
-            if not self._lent:
+            if not self._lent and self._start is None:
                 raise _make_start_error(self._refusal)
             future: asyncio.Future[Child] = asyncio.get_running_loop().create_future()
             self._waiting.join(caller, future)
@@ -142,7 +147,8 @@ class ProcessPool:
                 self._idle.pop().close()
             self._close_code()
             self._refuse_all(_make_stop_error)
-        await self._fork_server.close()
+        await self._fork_server.close()  # One that is being started ends at once.
+        self._starter.shutdown(wait=False, cancel_futures=True)
 
     def _take_idle(self) -> Child | None:
         """Lend one that lives; return None when there is none."""
@@ -161,13 +167,41 @@ class ProcessPool:
             for _ in range(self.size - len(self._idle) - len(self._lent)):
                 if self._code is None:
                     self._code = open_code(take_code())
-                number, sock = self._fork_server.fork(self._code)
+                ordered = self._fork_server.fork(self._code)
+                if ordered is None:
+                    self._begin_start()
+                    return
+                number, sock = ordered
                 sock.setblocking(False)
                 # Behind those that are ready.
                 self._idle.appendleft(Child(number, sock, self._generation, self._greet()))
-        except OSError as error:  # Whoever wants one next tries again.
-            self._refusal = error
-            logger.error("%s: %s", _NO_PROCESS, error)
+        except OSError as error:
+            self._note_refusal(error)
+
+    def _note_refusal(self, error: Exception) -> None:
+        """Log why there is no process; who wants one next tries again."""
+        self._refusal = error
+        logger.error("%s: %s", _NO_PROCESS, error)
+
+    def _begin_start(self) -> None:
+        """Have the fork server started, unless it is being started already; who waits is served then."""
+        if self._start is None and not self._closed:
+            self._start = self._starter.submit(self._start_fork_server)
+
+    def _start_fork_server(self) -> None:
+        refusal: Exception | None = None
+        try:
+            self._fork_server.start()
+        except Exception as error:
+            refusal = error
+        with self._lock:
+            self._start = None
+            if refusal is None:
+                self._serve_waiting()
+                return
+            self._note_refusal(refusal)
+            if not self._lent:
+                self._refuse_all(partial(_make_start_error, refusal))
 
     def _close_code(self) -> None:
         code, self._code = self._code, None
@@ -206,7 +240,7 @@ class ProcessPool:
             except RuntimeError:  # Its loop is closed, and nobody waits there.
                 self._lent.discard(child)
                 self._idle.append(child)
-        if not self._lent:  # And who waits waits for nobody.
+        if not self._lent and self._start is None:  # And who waits waits for nobody.
             self._refuse_all(partial(_make_start_error, self._refusal))
 
     def _deliver(self, future: asyncio.Future[Child], child: Child) -> None:
@@ -231,7 +265,9 @@ def _make_stop_error() -> RuntimeError:
     return RuntimeError("the server is stopping")
 
 
-def _make_start_error(refusal: OSError | None) -> RuntimeError:
+def _make_start_error(refusal: Exception | None) -> Exception:
+    if isinstance(refusal, SidecallError):
+        return refusal  # Which says why by itself.
     error = RuntimeError(_NO_PROCESS)
     error.__cause__ = refusal
     return error

@@ -105,12 +105,12 @@ async def _write(
 
 
 async def _read_result(parts: Parts, tool: CompiledTool, message: ToolMessage, request: CallRequest) -> Any:
-    """Return the value that a tool's return annotation describes, whole; of others the text that models read.
+    """Return the value that a tool's return annotation describes, whole, or that another server has sent.
 
-    ABSENT where the value is not there any more.
+    Of others it is the text that models read; ABSENT where the value is not there any more.
     """
     value = find_value(message)
-    if tool.results is not None and (value is not ABSENT or not tool.says_values):
+    if value is not ABSENT or (tool.results is not None and not tool.says_values):
         return value
     if tool.output_schema == _NULL and message.content == "null":
         return None
@@ -127,10 +127,13 @@ async def _say(parts: Parts, message: ToolMessage, request: CallRequest) -> str:
 
 
 async def _list_links(parts: Parts, message: ToolMessage, request: CallRequest) -> list[str]:
-    """List where the rest of an answer is: what was cut out of it, and what is for the program alone."""
+    """List where the rest of an answer is: what was cut, images beside a value, and what is for the program alone."""
     found = []
     if (whole := message.response_metadata.get("artifact_url")) is not None:
         found.append(f'<{whole}>; rel="alternate"; title="whole"')
+    if find_value(message) is not ABSENT and holds_media(message.content):
+        shown = content_url(await parts.contents.keep(to_json(message.content), request.caller, JSON))
+        found += [] if shown is None else [f'<{shown}>; rel="alternate"; title="content"']
     if message.artifact is not None:
         body = await write_json(parts, message.artifact, message.artifact)
         artifact = content_url(await parts.contents.keep(body, request.caller, JSON))

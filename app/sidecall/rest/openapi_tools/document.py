@@ -94,13 +94,18 @@ def _describe(tool: CompiledTool, components: SchemaComponents, look: DocumentLo
     if tool.args_schema.flat.get("properties") or tool.args_schema.flat.get("additionalProperties"):
         operation["requestBody"] = _describe_body(tool, components)
     result = tool.output_schema
-    schema = {"type": "string"} if result is None or tool.reads_dicts else _add_result(tool, result, components)
+    schema = _describe_text(tool) if result is None or tool.reads_dicts else _add_result(tool, result, components)
     answers: dict[str, Any] = {
         "200": {"description": "What the tool returned.", "content": {"application/json": {"schema": schema}}},
         **({"202": {"$ref": "#/components/responses/Accepted"}} if tool.options.background or may_ask(tool) else {}),
     }
     answers |= {status: {"$ref": f"#/components/responses/Problem{status}"} for status in _STATUSES}
     return {**operation, "responses": answers}
+
+
+def _describe_text(tool: CompiledTool) -> Schema:
+    """Describe the result of a tool that promises no value; another server may send one all the same."""
+    return {} if tool.says_values else {"type": "string"}
 
 
 def _describe_body(tool: CompiledTool, components: SchemaComponents) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from sidecall.core.invocation import CallRequest
 from sidecall.core.json_text import name_json_type, read_object
 from sidecall.core.messages import ToolCall
 from sidecall.core.tool import CompiledTool
-from sidecall.http.body import parse_body, read_optional_body
+from sidecall.http.body import parse_body, read_body
 from sidecall.http.cache import DOCUMENTED as CACHE
 from sidecall.http.cache import PARAMETER as CACHE_CONTROL
 from sidecall.http.late_route import LateRoute
@@ -192,7 +192,7 @@ async def call_operation(
 
 
 async def _read_arguments(request: Request, parts: Parts, name: str, caller: Caller) -> dict[str, Any]:
-    body = await read_optional_body(request, parts.bounds)
+    body = await read_body(request, parts.bounds)
     args = read_object(parse_body(body)) if body.strip() else {}
     if isinstance(args, dict):
         return args

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sidecall.core.approval import Approval
 from sidecall.core.calls.errors import InvalidReplay
-from sidecall.http.body import parse_body, read_optional_body
+from sidecall.http.body import parse_body, read_body
 from sidecall.http.late_route import LateRoute
 from sidecall.http.parameters import refuse_unknown_parameters
 from sidecall.http.preferences import DOCUMENTED, PARAMETERS, read_preferences
@@ -82,7 +82,7 @@ async def replay_tool_call(
     """
     preferences = read_preferences(request.headers, parts.jobs.limits.wait)
     await find_call(parts, str(call_id), context.caller)
-    body = await read_optional_body(request, parts.bounds)
+    body = await read_body(request, parts.bounds)
     wish = _read_wish(parse_body(body) if body.strip() else {})
     answer = answer_replay(parts, str(call_id), context, preferences, format, insists=wish.insist)
     return (await context.while_present(answer)).to_response()

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
 from sidecall.core.decisions.questions import asks_inside
-from sidecall.core.errors import UnknownTool
+from sidecall.core.errors import UnknownTool, cut_name
 from sidecall.core.options import ToolAnnotations
 from sidecall.core.results.cache import Cache
 from sidecall.core.tool import CompiledTool
@@ -169,7 +169,7 @@ async def get_tool(parts: PartsDep, caller: CallerDep, context: ShownContextDep,
 
 def _unknown(name: str, alike: list[str]) -> str:
     hint = f" Did you mean {' or '.join(alike)}?" if alike else ""
-    return f"There is no tool {name!r}, or it is not visible to you.{hint} GET /tools lists the tools."
+    return f"There is no tool {cut_name(name)!r}, or it is not visible to you.{hint} GET /tools lists the tools."
 
 
 def _detail(tool: CompiledTool, sandbox: SandboxStatus | None) -> ToolDetail:

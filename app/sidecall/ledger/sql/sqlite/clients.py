@@ -10,7 +10,7 @@ from typing import Any
 
 from sidecall.ledger.sql.notice_words import Bundle
 from sidecall.ledger.sql.sqlite.messages import CHUNK, Messages, Told, pack_message
-from sidecall.ledger.sql.sqlite.pen import Trouble
+from sidecall.ledger.sql.sqlite.pen import Alive, Trouble
 
 
 class Client:
@@ -72,6 +72,11 @@ class Client:
         for word in words:
             self._told.add(word)
         self._flush()
+
+    def say_alive(self) -> None:
+        """Send a sign of life, unless it has not read what was said before."""
+        if not self._unsaid:
+            self.say(Alive())
 
     def close(self) -> None:
         """Let go of the socket, by whose end the process knows that nothing more comes."""

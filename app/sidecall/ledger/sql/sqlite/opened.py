@@ -61,7 +61,7 @@ class SqliteDatabase:
             most_waiting: Most bytes of what waits to be written.
             statements: What can be carried out, by name; our own when None.
             purpose: What it is for.
-            hangs_after: Seconds without an answer after which whatever writes it counts as stuck.
+            hangs_after: Seconds without a sign of life after which whatever writes it counts as stuck.
         """
         self._statements = _read_numbered() if statements is None else _number_all(statements)
         self._changes = _find_changes() if statements is None else _strip_keys(self._statements)
@@ -121,8 +121,8 @@ class SqliteDatabase:
         """Carry out a statement durably, and return the first row of its RETURNING.
 
         Raises:
-            StoreUnavailable: The file cannot be used just now; nothing of this was written, unless the process that
-                writes was killed, or its log deleted, in the moment of the commit.
+            StoreUnavailable: The file cannot be used just now; nothing of this was written, unless the disk is slow, or
+                the process that writes was killed, or its log deleted, in the moment of the commit.
         """
         text = self._changes.get(statement)
         if text is not None:

@@ -61,8 +61,13 @@ class Usable:
     identity: FileIdentity | None
 
 
-# What became of each order of a group, an exception where it failed alone; or of the file.
-Outcomes = list[Any] | Trouble | Usable
+@dataclass(frozen=True, slots=True)
+class Alive:
+    """A sign of life: something is being written, and the disk takes its time."""
+
+
+# What became of each order of a group, an exception where it failed alone; or of the file; or that it takes a while.
+Outcomes = list[Any] | Trouble | Usable | Alive
 # Hears what became of what was sent, in the order in which it was sent; None when nothing more will come.
 Hear = Callable[[Outcomes | None], None]
 
@@ -110,6 +115,8 @@ class Pen:
         self._connection = self._file.open()
         self._cursor = self._connection.cursor()
         self._has_log = True
+        # Once for all who ask: to open it anew for each would put another log in the place of what the others read.
+        self._needs_reopening = False
         self._trouble = None
         return Usable(self._file.identity)
 

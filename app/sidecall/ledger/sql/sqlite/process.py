@@ -4,7 +4,9 @@ import os
 import select
 import signal
 import socket
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,8 @@ from sidecall.ledger.sql.sqlite.purposes import PURPOSES
 _LARGEST_GROUP = 1000
 # Seconds between two looks whether the server still lives, where the end of its socket does not say so.
 _LOOK = 1.0
+# Seconds between two signs of life while something is being written.
+_SIGN = 1.0
 # Bytes of what a worker says of itself when it asks to be let in.
 _LONGEST = 32
 
@@ -40,6 +44,9 @@ class Service:
         self._usable: Usable | None = None
         self._clients: dict[int, Client] = {}
         self._waiter = select.poll()
+        # Held by who speaks to those that ask: by the thread of the signs only while this one waits for the disk.
+        self._speaking = threading.Lock()
+        self._has_ended = threading.Event()
         if listener is not None:
             self._waiter.register(listener, select.POLLIN)
 
@@ -56,14 +63,41 @@ class Service:
 
     def run(self) -> None:
         """Write until nobody is left, and nobody may come."""
+        threading.Thread(target=self._give_signs, name="sidecall-signs", daemon=True).start()
+        self._speaking.acquire()
         try:
             while self._is_wanted():
                 self._take_turn()
         finally:
+            self._has_ended.set()
             if self._usable is not None:
                 self._pen.close()  # Before the sockets, by whose end the server knows that the file is free.
             for client in self._clients.values():
                 client.close()
+
+    def _give_signs(self) -> None:
+        """Give all who ask a sign of life now and then, as long as this process waits for the disk."""
+        while not self._has_ended.wait(_SIGN):
+            if self._speaking.acquire(blocking=False):
+                try:
+                    for client in self._clients.values():
+                        client.say_alive()
+                finally:
+                    self._speaking.release()
+
+    @contextmanager
+    def _waiting_for_disk(self) -> Iterator[None]:
+        self._speaking.release()
+        try:
+            yield
+        finally:
+            self._speaking.acquire()
+
+    def _look(self) -> Trouble | None:
+        if self._usable is None:
+            return None
+        with self._waiting_for_disk():
+            return self._pen.look()
 
     def _is_wanted(self) -> bool:
         is_orphan = os.getppid() != self._server
@@ -80,7 +114,7 @@ class Service:
                 client.polled = client.awaited
                 self._waiter.register(client, client.polled)
         ready = self._waiter.poll(_LOOK * 1000)
-        if not ready and self._usable is not None and (trouble := self._pen.look()) is not None:
+        if not ready and (trouble := self._look()) is not None:
             self._tell(trouble)
         received: list[tuple[Client, list[Order] | bool]] = []
         for descriptor, _ in ready:
@@ -147,7 +181,8 @@ class Service:
     def _write(self, group: Sequence[Order], shares: Sequence[tuple[Client, int]]) -> None:
         if not group:
             return
-        outcomes = self._pen.write(group)
+        with self._waiting_for_disk():
+            outcomes = self._pen.write(group)
         if isinstance(outcomes, Trouble):
             self._tell(outcomes)
             return
@@ -161,7 +196,8 @@ class Service:
             client.say(answer)
 
     def _try_again(self, client: Client, *, is_damaged: bool) -> None:
-        outcome = self._pen.try_again(is_damaged)
+        with self._waiting_for_disk():
+            outcome = self._pen.try_again(is_damaged)
         client.trouble = outcome if isinstance(outcome, Trouble) else None
         client.say(outcome)
         if isinstance(outcome, Trouble):

@@ -13,7 +13,7 @@ from sidecall.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.core.waiting.pools import SERVER
 from sidecall.ledger.sql.gathering import Gathering
 from sidecall.ledger.sql.sqlite.likeness import ReadSource
-from sidecall.ledger.sql.sqlite.pen import Hear, Kind, Order, Outcomes, Trouble, Usable
+from sidecall.ledger.sql.sqlite.pen import Alive, Hear, Kind, Order, Outcomes, Trouble, Usable
 from sidecall.ledger.sql.sqlite.purposes import LEDGER, Purpose
 from sidecall.ledger.sql.sqlite.sizes import measure
 from sidecall.ledger.sql.trouble_log import TroubleLog
@@ -36,6 +36,8 @@ _SECONDS_TO_CLOSE = 2.0
 # Seconds without a word from the hand, while something waits for it, after which it counts as stuck; and bytes a second
 # with which a slow disk is reckoned, where much waits.
 HANGS_AFTER = 5.0
+# Seconds without an answer after which nobody waits any longer, where the hand gives signs of life: a disk may be slow.
+SLOW_AFTER = 30.0
 _SLOWLY = 4 * 1024 * 1024
 # Seconds between two looks. Looks are counted, not seconds: where this process was stopped, too, nobody was late.
 _LOOK = 0.5
@@ -76,7 +78,7 @@ class Writer:
     """Carry out statements in the order in which they come, many in one transaction.
 
     While the file cannot be used all are refused at once; it is tried again until it can. So are those that wait for a
-    hand which says nothing for a while: it was stopped, or the disk is stuck.
+    hand which gives no sign of life for a while, and is ended, or no answer for long, since the disk is slow.
     """
 
     def __init__(
@@ -105,6 +107,7 @@ class Writer:
         self._mending: asyncio.Task[None] | None = None
         self._hangs_after = hangs_after
         self._looks = 0  # Since something was heard.
+        self._looks_unanswered = 0
         self._watch: asyncio.TimerHandle | None = None
         self._apart = Context()  # What goes wrong belongs to no request, though one finds it out.
         self.trouble: str | None = "It is not open."
@@ -196,23 +199,31 @@ class Writer:
             self._hand.send(orders, is_large=self._is_large)
             self._is_large = False
             if self._watch is None and self._hangs_after < math.inf:
-                self._looks = 0
+                self._looks = self._looks_unanswered = 0
                 self._watch = self._loop.call_later(_LOOK, self._look, context=self._apart)
 
     def _look(self) -> None:
         """Look whether the hand is stuck, as long as something waits for it."""
         self._looks += 1
+        self._looks_unanswered += 1
         self._watch = None
         if not self._waiting or self.trouble is not None:
             return
-        if self._looks * _LOOK > self._hangs_after + self._size / _SLOWLY:
+        reckoned = self._size / _SLOWLY
+        if self._looks * _LOOK > self._hangs_after + reckoned:
             self._suffer(f"{self._name}: what writes it does not answer; it was stopped, or the disk is stuck.")
             self._hand.give_up()
+        elif self._looks_unanswered * _LOOK > SLOW_AFTER + reckoned:
+            self._is_tried = True  # It says by itself when it is done.
+            self._suffer(f"{self._name}: what writes it has waited for the disk for {SLOW_AFTER:g} s, and goes on.")
         else:
             self._watch = self._loop.call_later(_LOOK, self._look, context=self._apart)
 
     def _hear(self, outcomes: Outcomes | None) -> None:
-        self._looks, self._is_tried = 0, False
+        self._looks = 0
+        if isinstance(outcomes, Alive):
+            return
+        self._looks_unanswered, self._is_tried = 0, False
         if outcomes is None:
             self._miss_hand()
         elif isinstance(outcomes, Trouble):
@@ -258,9 +269,7 @@ class Writer:
         while self.trouble is not None:
             await asyncio.sleep(pause)
             if not self._is_lost:
-                if not self._is_tried:
-                    self._is_tried = True
-                    self._hand.try_again(self._is_damaged)
+                self._ask_again()
                 continue
             try:
                 usable = await SERVER.run(self._hand.open)
@@ -274,6 +283,15 @@ class Writer:
             else:
                 if not self._is_damaged:
                     self._recover(usable)
+
+    def _ask_again(self) -> None:
+        """Have the hand try the file, and end it where it gives no sign of life."""
+        self._looks += 1
+        if not self._is_tried:
+            self._is_tried, self._looks = True, 0
+            self._hand.try_again(self._is_damaged)
+        elif self._looks * _LOOK > self._hangs_after:
+            self._hand.give_up()
 
     def _settle(self, outcomes: Sequence[Any]) -> None:
         for outcome in outcomes:
