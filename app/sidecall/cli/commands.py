@@ -16,6 +16,7 @@ PLACES = {
     "serve": ("serve", "serve"),
     "mcp": ("mcp", "mcp"),
     "tools": ("tools", "tools"),
+    "stages": ("stages", "stages"),
     "toolkits": ("built_in.toolkits", "toolkits"),
     "call": ("call", "call"),
     "agent": ("agents.talk", "agent"),
