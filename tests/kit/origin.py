@@ -28,12 +28,12 @@ from sidecall.cli.commands import PLACES
 
 # What is loaded where it is needed first.
 for _place in (
-    *(f"cli.{module}" for module, _ in PLACES.values()),
-    "rest.json_paths",
-    "schema.sections.by_griffe",
-    "telemetry.terminal_lines",
+    *(module for module, _ in PLACES.values()),
+    "sidecall.rest.json_paths",
+    "sidecall.schema.sections.by_griffe",
+    "sidecall.telemetry.terminal_lines",
 ):
-    import_module(f"sidecall.{_place}")
+    import_module(_place)
 
 # More are never sent along.
 _MOST_DESCRIPTORS = 16

@@ -13,23 +13,24 @@ from sidecall.version import __version__
 
 # Where each command is, in the order in which they are listed: a function, or the commands of a group.
 PLACES = {
-    "serve": ("serve", "serve"),
-    "mcp": ("mcp", "mcp"),
-    "tools": ("tools", "tools"),
-    "toolkits": ("built_in.toolkits", "toolkits"),
-    "call": ("call", "call"),
-    "agent": ("agents.talk", "agent"),
-    "status": ("status", "status"),
-    "audit": ("audit", "audit"),
-    "new": ("new", "new"),
-    "check": ("check", "check"),
-    "lock": ("contract.lock", "lock"),
-    "openapi": ("openapi", "openapi"),
-    "mcp-servers": ("mcp", "mcp_servers"),
-    "calls": ("calls", "calls"),
-    "approvals": ("approvals", "approvals"),
-    "workspace": ("built_in.workspace", "workspace"),
-    "keys": ("keys", "keys"),
+    "serve": ("sidecall.cli.serve", "serve"),
+    "mcp": ("sidecall.cli.mcp", "mcp"),
+    "tools": ("sidecall.cli.tools", "tools"),
+    "stages": ("sidecall.cli.stages", "stages"),
+    "toolkits": ("sidecall.cli.built_in.toolkits", "toolkits"),
+    "call": ("sidecall.cli.call", "call"),
+    "agent": ("sidecall.cli.agents.talk", "agent"),
+    "status": ("sidecall.cli.status", "status"),
+    "audit": ("sidecall.cli.audit", "audit"),
+    "new": ("sidecall.cli.new", "new"),
+    "check": ("sidecall.cli.check", "check"),
+    "lock": ("sidecall.cli.contract.lock", "lock"),
+    "openapi": ("sidecall.cli.openapi", "openapi"),
+    "mcp-servers": ("sidecall.cli.mcp", "mcp_servers"),
+    "calls": ("sidecall.cli.calls", "calls"),
+    "approvals": ("sidecall.cli.approvals", "approvals"),
+    "workspace": ("sidecall.cli.built_in.workspace", "workspace"),
+    "keys": ("sidecall.cli.keys", "keys"),
 }
 
 
@@ -50,7 +51,7 @@ class _Loaded(MutableMapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if name not in self._made:
             module, offered = PLACES[name]
-            self._made[name] = _make(name, getattr(Later(f"sidecall.cli.{module}"), offered))
+            self._made[name] = _make(name, getattr(Later(module), offered))
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -59,8 +59,8 @@ class Pipeline:
         self._surroundings = surroundings
         self._observer: Observer = observer or Unobserved()
         self._admission = admission
-        self._plans = Plans(stages, admission)
-        self.gate = Gate(registry, self._plans, admission, self._observer, surroundings.deny)
+        self.plans = Plans(stages, admission)
+        self.gate = Gate(registry, self.plans, admission, self._observer, surroundings.deny)
 
     async def run(self, request: CallRequest) -> ToolMessage:
         """Answer a call by the name it asks for.
@@ -107,7 +107,7 @@ class Pipeline:
     async def invoke(self, tool: CompiledTool, request: CallRequest) -> Invocation:
         """Take a call of this tool through the stages; the invocation it returns has its message."""
         invocation = self._accept(request, tool)
-        came = self._take(self._plans.of(tool), invocation)
+        came = self._take(self.plans.of(tool), invocation)
         if not isinstance(came, ToolMessage):
             await came
         return invocation

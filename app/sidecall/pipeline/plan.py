@@ -41,6 +41,12 @@ class Plans:
         return plan
 
 
+def name_step(step: Step) -> str:
+    """Return the name of a step's function, or of the class whose object it is."""
+    owner = getattr(step, "__self__", None)
+    return getattr(step, "__name__", "") if owner is None else type(owner).__name__
+
+
 def _choose(stages: Iterable[Stage], tool: CompiledTool) -> tuple[Step, ...]:
     return tuple(_bind(stage.run) for stage in stages if stage.wanted(tool))
 
