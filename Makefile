@@ -69,7 +69,7 @@ bench-guard: $(RUNTIME)
 	@$(BIN)/python -m bench.guard $(ARGS)
 
 trials: $(DEV)
-	@$(BIN)/python -m tests.trials $(or $(ARGS),--record)
+	@$(BIN)/python -m trials $(or $(ARGS),--record)
 
 image:
 	@scripts/check-image

@@ -34,7 +34,7 @@ _ASKED: Mapping[str, tuple[Server, Request]] = {
 }
 
 _BAR = Bar("start to first answer ÷ FastAPI's", OURS, FASTAPI, 1.6, at_least=False)
-_IMPORTS = ("import sidecall", "from sidecall import tool", "import sidecall.core.errors")
+_IMPORTS = ("import sidecall", "from sidecall import tool", "import sidecall.kernel.core.errors")
 _COUNT = (
     "import json, sys, time; before, begin = len(sys.modules), time.perf_counter(); {}; "
     "print(json.dumps([time.perf_counter() - begin, len(sys.modules) - before]))"

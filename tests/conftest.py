@@ -18,9 +18,9 @@ import httpx
 import pytest
 
 from sidecall import BaseTool, Registry
+from sidecall.loading.tool_imports import tool_folders
 from sidecall.main import create_app
 from sidecall.settings import Settings
-from sidecall.siblings import tool_folders
 from tests.kit.asgi import Passing
 from tests.kit.clients import MakeClient
 from tests.kit.forked import forked_pools

@@ -11,9 +11,9 @@ import pytest
 from ruamel.yaml import YAML
 
 from sidecall import Registry
-from sidecall.auth.hosts import OwnHosts
 from sidecall.cli.listening import OpenToAll, refuse_open
-from sidecall.discovery import discover
+from sidecall.features.access.hosts import OwnHosts
+from sidecall.loading.discovery import discover
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.callers.keys import write_keys

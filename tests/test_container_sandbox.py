@@ -7,9 +7,9 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from sidecall.discovery import discover
+from sidecall.features.toolkits.choosing import find_files
+from sidecall.loading.discovery import discover
 from sidecall.settings import Settings
-from sidecall.toolkits.choosing import find_files
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = (ROOT / "docs" / "deploy.md").read_text()

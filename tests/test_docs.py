@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import sidecall
-from sidecall.authoring.tool import BaseTool
 from sidecall.cli.commands import PLACES
-from sidecall.core.context import ToolContext
-from sidecall.core.mistakes.error_kind import ErrorKind
-from sidecall.serving import refusals
+from sidecall.kernel.authoring.tool import BaseTool
+from sidecall.kernel.core.context import ToolContext
+from sidecall.kernel.core.error_kind import ErrorKind
+from sidecall.server import refusals
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -99,7 +99,7 @@ def test_every_kind_of_failure_is_explained(kind: str) -> None:
 
 # The status and the last word of the type, of what an application refuses and of what its server does.
 PROBLEMS = {
-    *re.findall(r'\((\d{3}), "([a-z-]+)"\)', (ROOT / "app/sidecall/http/problems.py").read_text()),
+    *re.findall(r'\((\d{3}), "([a-z-]+)"\)', (ROOT / "app/sidecall/kernel/http/problems.py").read_text()),
     *((str(it.status), it.slug) for it in vars(refusals).values() if isinstance(it, refusals.Refusal)),
 }
 

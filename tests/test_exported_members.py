@@ -92,11 +92,15 @@ def test_a_name_that_is_not_there_is_named() -> None:
 @pytest.mark.parametrize(
     ("statement", "unwanted"),
     [
-        pytest.param("import sidecall", ("pydantic", "sidecall.core"), id="nothing"),
-        pytest.param("import sidecall.core.errors", ("sidecall.authoring", "sidecall.pipeline", "fastapi"), id="core"),
+        pytest.param("import sidecall", ("pydantic", "sidecall.kernel.core"), id="nothing"),
+        pytest.param(
+            "import sidecall.kernel.core.errors",
+            ("sidecall.kernel.authoring", "sidecall.kernel.pipeline", "fastapi"),
+            id="core",
+        ),
         pytest.param(
             "from sidecall import tool",
-            ("sidecall.cli", "sidecall.main", "sidecall.rest", "sidecall.serving", "fastapi", "uvicorn", "typer"),
+            ("sidecall.cli", "sidecall.main", "sidecall.kernel.rest", "sidecall.server", "fastapi", "uvicorn", "typer"),
             id="authoring",
         ),
     ],

@@ -19,56 +19,42 @@ from tests.kit.sources import MODULES, PACKAGE, imports_of, name_of, outline
 LATE = re.compile(r'Later\("(?P<name>[\w.]+)"\)')
 
 # What takes milliseconds to load, and no call of a plain server needs.
-LATER = (
-    *("structlog", "jsonpath", "regex", "jsonschema_rs", "opentelemetry.sdk", "yaml", "cryptography", "joserfc"),
-    *("asyncpg", "mcp", "openai", "agents", "langchain_core", "langgraph", "pydantic_ai", "html_to_markdown"),
-    *("sidecall.rest.json_paths", "sidecall.telemetry.terminal_lines", "sidecall.telemetry.spans", "sidecall.client"),
-    *("sidecall.cli.call", "sidecall.cli.calls", "sidecall.cli.keys", "sidecall.cli.mcp", "sidecall.cli.agents"),
-    *(
-        "sidecall.upstream.sdk",
-        "sidecall.ledger.sql.postgres.database",
-        "griffe",
-        "rich",
-        "pygments",
-        "tenacity",
-        "prometheus_client",
-        "httpx",
-        "httpcore",
-        "typer",
-    ),
-    *(
-        "sidecall.authoring.foreign.agents",
-        "sidecall.authoring.foreign.langchain",
-        "sidecall.authoring.openapi.toolkit",
-    ),
+LATER = tuple(
+    "structlog jsonpath regex jsonschema_rs opentelemetry.sdk yaml cryptography joserfc asyncpg mcp openai agents"
+    " langchain_core langgraph pydantic_ai html_to_markdown griffe rich pygments tenacity prometheus_client httpx"
+    " httpcore typer sqlite3 sidecall.features.workspaces.workspace".split()
 )
 # Whole rooms, by the beginning of the names of their modules: a plain call needs nothing that stands there.
-ROOMS = (
-    *("sidecall.client", "sidecall.editing", "sidecall.indexing", "sidecall.native", "sidecall.patching"),
-    *(
-        "sidecall.auth.oauth.rounds",
-        "sidecall.auth.oauth.si",
-        "sidecall.auth.oauth.st",
-        "sidecall.auth.tokens",
-        "sidecall.auth.sealing",
-    ),
-    *("sidecall.auth.api_keys", "sidecall.auth.key_file"),
-    *("sidecall.authoring.hosted", "sidecall.authoring.openapi.reading", "sidecall.authoring.openapi.services"),
-    *("sidecall.core.run.conversation", "sidecall.executors.process", "sidecall.executors.sandbox.opening"),
-    *("sidecall.executors.sandbox.bubblewrap", "sidecall.executors.sandbox.commands"),
-    *("sidecall.executors.sandbox.executor", "sidecall.executors.sandbox.python_"),
-    *("sidecall.history.history", "sidecall.history.in_", "sidecall.history.packing", "sidecall.history.searching"),
-    *("sidecall.jobs.webhooks.sender", "sidecall.ledger.sql.approvals", "sidecall.ledger.sql.ledger"),
-    *("sidecall.ledger.sql.sqlite", "sqlite3", "sidecall.mcp.calls", "sidecall.mcp.endpoint", "sidecall.mcp.parts"),
-    *("sidecall.outgoing.clients", "sidecall.outgoing.patterns", "sidecall.outgoing.transports"),
-    *("sidecall.pipeline.decide", "sidecall.pipeline.rehearse", "sidecall.rest.catalog", "sidecall.rest.dialects"),
-    *("sidecall.rest.document", "sidecall.rest.native.calls", "sidecall.rest.native.reading", "sidecall.rest.openapi_"),
-    *("sidecall.rest.routes.a", "sidecall.rest.routes.c", "sidecall.rest.routes.f", "sidecall.rest.routes.t"),
-    *("sidecall.rest.routes.v", "sidecall.rest.routes.w", "sidecall.rest.status.reading", "sidecall.rest.stream"),
-    *("sidecall.rest.vector_stores", "sidecall.rest.wire", "sidecall.rest.workspaces", "sidecall.rest.writing"),
-    *("sidecall.schema.explain", "sidecall.schema.judge", "sidecall.schema.lint", "sidecall.schema.repair"),
-    *("sidecall.schema.supplied", "sidecall.schema.pydantic_1.args_schema", "sidecall.schema.pydantic_1.json_schema"),
-    *("sidecall.upstream.tending", "sidecall.upstream.tools", "sidecall.vector_stores", "sidecall.workspace.workspace"),
+ROOMS = tuple(
+    f"sidecall.{name}"
+    for name in (
+        "client native cli.call compat.conversation compat.supplied compat.foreign.agents compat.foreign.langchain"
+        " compat.pydantic_1.args_schema compat.pydantic_1.json_schema"
+        " features.access.api_keys features.access.cli features.access.identity_routes features.access.key_file"
+        " features.access.metadata_routes features.access.tokens"
+        " features.approvals.decide features.approvals.routes features.approvals.rule_routes features.approvals.sql_"
+        " features.audit.routes features.calls.cli features.calls.routes features.contents.json_paths"
+        " features.contents.routes features.credentials.oauth.authorization_flow features.credentials.oauth.si"
+        " features.credentials.oauth.st features.credentials.sealing features.credentials.secret_routes"
+        " features.credentials.sign_in_ features.credentials.token_routes features.file_tools"
+        " features.history.history features.history.memory_store features.history.packing features.history.replay_"
+        " features.history.searching features.history.sql_store"
+        " features.mcp_client.connection_supervisor features.mcp_client.sdk features.mcp_client.tools"
+        " features.mcp_server.calls features.mcp_server.cli features.mcp_server.endpoint features.mcp_server.parts"
+        " features.native_items.hosted features.native_items.rest.calls features.native_items.rest.reading"
+        " features.openapi_export features.openapi_import.reading features.openapi_import.services"
+        " features.openapi_import.toolkit features.remote_agents"
+        " features.sandbox.bubblewrap features.sandbox.commands features.sandbox.executor features.sandbox.opening"
+        " features.sandbox.python_ features.search.routes features.status.reading features.status.routes"
+        " features.telemetry.routes features.telemetry.spans features.telemetry.terminal_lines"
+        " features.vector_stores features.webhooks.sender features.workspaces.rest features.workspaces.routes"
+        ""
+        " kernel.executors.process kernel.pipeline.dry_run kernel.rest.choice kernel.rest.dialects"
+        " kernel.rest.document kernel.rest.routes.t kernel.rest.stream kernel.rest.wire kernel.rest.writing"
+        " kernel.schema.explain kernel.schema.judge kernel.schema.lint kernel.schema.repair"
+        " outgoing.clients outgoing.patterns outgoing.transports"
+        " storage.postgres.database storage.sql_ledger storage.sqlite"
+    ).split()
 )
 TOOLS = f'''
 import sys

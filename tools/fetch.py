@@ -11,7 +11,7 @@ import httpx
 from pydantic import Field
 
 from sidecall import OutgoingRefused, ToolAnnotations, ToolException, guarded_async_client, tool
-from sidecall.core.waiting.pools import WEB_PAGES
+from sidecall.kernel.concurrency.pools import WEB_PAGES
 
 try:
     import html_to_markdown

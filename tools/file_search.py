@@ -9,11 +9,11 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from sidecall import IndexedFolder, ToolAnnotations, ToolContext, ToolException, tool
-from sidecall.core.run.passages import FilePassage
-from sidecall.core.waiting.pools import FOLDER_SEARCH
-from sidecall.core.waiting.turns import key_of
-from sidecall.indexing.pages import find_page_reader
-from sidecall.indexing.ranking import spread
+from sidecall.features.vector_stores.indexing.pages import find_page_reader
+from sidecall.features.vector_stores.indexing.ranking import spread
+from sidecall.kernel.concurrency.pools import FOLDER_SEARCH
+from sidecall.kernel.concurrency.turns import key_of
+from sidecall.kernel.ports.passages import FilePassage
 
 MOST_FOLDERS = 64
 TENANT = "{tenant}"

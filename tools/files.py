@@ -5,16 +5,16 @@ from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeVar
 
 from sidecall import InjectedWorkspace, ToolAnnotations, ToolException, Workspace, tool
-from sidecall.core.waiting.pools import FILES
-from sidecall.editing.committing import commit_plan, hold_workspace
-from sidecall.editing.editor import create_file, put_lines, replace_passage, view_path
-from sidecall.editing.memory import Memory, locate_deletable
-from sidecall.editing.reading import MOST_EDITED, read_whole
-from sidecall.editing.replacing import replace_every
+from sidecall.features.file_tools.editing.committing import commit_plan, hold_workspace
+from sidecall.features.file_tools.editing.editor import create_file, put_lines, replace_passage, view_path
+from sidecall.features.file_tools.editing.memory import Memory, locate_deletable
+from sidecall.features.file_tools.editing.reading import MOST_EDITED, read_whole
+from sidecall.features.file_tools.editing.replacing import replace_every
+from sidecall.features.file_tools.patching.envelope import FilePatch, deletes_files, read_envelope, read_operation
+from sidecall.features.file_tools.patching.planning import describe_plan, plan_patches
+from sidecall.features.workspaces.paths import join_path, split_path
+from sidecall.kernel.concurrency.pools import FILES
 from sidecall.native import PatchResult
-from sidecall.patching.envelope import FilePatch, deletes_files, read_envelope, read_operation
-from sidecall.patching.planning import describe_plan, plan_patches
-from sidecall.workspace.paths import join_path, split_path
 
 from .files_read_only import Range, glob, grep, ls, read
 

@@ -5,10 +5,10 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from sidecall import ToolAnnotations, ToolException, Workspace, tool
-from sidecall.editing.listing import list_names
-from sidecall.editing.media import is_medium, read_medium
-from sidecall.editing.reading import read_passage
-from sidecall.editing.searching import find_by_name, find_by_text
+from sidecall.features.file_tools.editing.listing import list_names
+from sidecall.features.file_tools.editing.media import is_medium, read_medium
+from sidecall.features.file_tools.editing.reading import read_passage
+from sidecall.features.file_tools.editing.searching import find_by_name, find_by_text
 
 READING = ToolAnnotations(read_only=True, destructive=False, idempotent=True)
 # An answer may hold an image or a document in base64.

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from sidecall import PythonSandbox, ToolAnnotations, Workspace, WorkspaceError, tool
-from sidecall.core.waiting.pools import FILES
+from sidecall.kernel.concurrency.pools import FILES
 
 SECONDS = 30.0
 MOST_FILES = 100

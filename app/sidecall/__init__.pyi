@@ -1,63 +1,6 @@
 # What `__init__.py` loads when it is asked for, for type checkers; a test holds the two equal.
 
-from sidecall.authoring.decorators import tool
-from sidecall.authoring.function_tool import FunctionTool, default_tool_error_function, function_tool, tool_namespace
-from sidecall.authoring.hosted import (
-    CodeInterpreterTool,
-    FileSearchTool,
-    HostedMCPTool,
-    ImageGenerationTool,
-    ProgrammaticToolCallingTool,
-    ShellTool,
-    ToolSearchTool,
-    WebSearchTool,
-)
-from sidecall.authoring.names import ArgsSchema, BaseStore
-from sidecall.authoring.openapi.credentials import ForwardedHeader
-from sidecall.authoring.openapi.toolkit import OpenAPIToolkit, from_openapi
-from sidecall.authoring.remote.factory import remote_agent
-from sidecall.authoring.retriever import Document, RetrieverInput, create_retriever_tool
-from sidecall.authoring.single import Tool
-from sidecall.authoring.structured import StructuredTool
-from sidecall.authoring.switches import AgentBase
-from sidecall.authoring.tool import BaseTool
-from sidecall.authoring.toolkit import BaseToolkit
-from sidecall.core.approval import ApprovalRequired
-from sidecall.core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
-from sidecall.core.command import Command, Send
-from sidecall.core.context import Caller, RunContextWrapper, ToolContext
-from sidecall.core.errors import SchemaAnnotationError, ToolException
-from sidecall.core.guardrails import (
-    ToolGuardrailFunctionOutput,
-    ToolInputGuardrail,
-    ToolInputGuardrailData,
-    ToolOutputGuardrail,
-    ToolOutputGuardrailData,
-    tool_input_guardrail,
-    tool_output_guardrail,
-)
-from sidecall.core.injection import (
-    InjectedState,
-    InjectedStore,
-    InjectedToolArg,
-    InjectedToolCallId,
-    InjectedWorkspace,
-    Secret,
-    UserToken,
-)
-from sidecall.core.messages import ToolCall, ToolMessage
-from sidecall.core.options import ToolAnnotations
-from sidecall.core.results.cache import Cache
-from sidecall.core.retry import Retry
-from sidecall.core.run.agents_errors import AgentsException, ModelBehaviorError, ToolTimeoutError, UserError
-from sidecall.core.run.child import (
-    AsyncCallbackManager,
-    AsyncCallbackManagerForToolRun,
-    CallbackManager,
-    CallbackManagerForToolRun,
-    Callbacks,
-)
-from sidecall.core.run.conversation import (
+from sidecall.compat.conversation import (
     REMOVE_ALL_MESSAGES,
     AgentState,
     AIMessage,
@@ -68,7 +11,66 @@ from sidecall.core.run.conversation import (
     RemoveMessage,
     SystemMessage,
 )
-from sidecall.core.run.outputs import (
+from sidecall.compat.function_tool import FunctionTool, default_tool_error_function, function_tool, tool_namespace
+from sidecall.compat.retriever import Document, RetrieverInput, create_retriever_tool
+from sidecall.compat.run_manager import (
+    AsyncCallbackManager,
+    AsyncCallbackManagerForToolRun,
+    CallbackManager,
+    CallbackManagerForToolRun,
+    Callbacks,
+)
+from sidecall.compat.runtime import RunnableConfig, StreamWriter, ToolRuntime
+from sidecall.features.native_items.hosted import (
+    CodeInterpreterTool,
+    FileSearchTool,
+    HostedMCPTool,
+    ImageGenerationTool,
+    ProgrammaticToolCallingTool,
+    ShellTool,
+    ToolSearchTool,
+    WebSearchTool,
+)
+from sidecall.features.openapi_import.credentials import ForwardedHeader
+from sidecall.features.openapi_import.toolkit import OpenAPIToolkit, from_openapi
+from sidecall.features.remote_agents.factory import remote_agent
+from sidecall.features.vector_stores.indexing.folder import IndexedFolder
+from sidecall.features.workspaces.errors import WorkspaceError
+from sidecall.features.workspaces.workspace import Workspace
+from sidecall.kernel.authoring.decorators import tool
+from sidecall.kernel.authoring.names import ArgsSchema, BaseStore
+from sidecall.kernel.authoring.single import Tool
+from sidecall.kernel.authoring.structured import StructuredTool
+from sidecall.kernel.authoring.switches import AgentBase
+from sidecall.kernel.authoring.tool import BaseTool
+from sidecall.kernel.authoring.toolkit import BaseToolkit
+from sidecall.kernel.core.agents_errors import AgentsException, ModelBehaviorError, ToolTimeoutError, UserError
+from sidecall.kernel.core.cache_policy import Cache
+from sidecall.kernel.core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
+from sidecall.kernel.core.command import Command, Send
+from sidecall.kernel.core.context import Caller, RunContextWrapper, ToolContext
+from sidecall.kernel.core.errors import SchemaAnnotationError, ToolException
+from sidecall.kernel.core.guardrails import (
+    ToolGuardrailFunctionOutput,
+    ToolInputGuardrail,
+    ToolInputGuardrailData,
+    ToolOutputGuardrail,
+    ToolOutputGuardrailData,
+    tool_input_guardrail,
+    tool_output_guardrail,
+)
+from sidecall.kernel.core.injection import (
+    InjectedState,
+    InjectedStore,
+    InjectedToolArg,
+    InjectedToolCallId,
+    InjectedWorkspace,
+    Secret,
+    UserToken,
+)
+from sidecall.kernel.core.messages import ToolCall, ToolMessage
+from sidecall.kernel.core.options import ToolAnnotations
+from sidecall.kernel.core.outputs import (
     ToolOutputFileContent,
     ToolOutputFileContentDict,
     ToolOutputImage,
@@ -76,20 +78,18 @@ from sidecall.core.run.outputs import (
     ToolOutputText,
     ToolOutputTextDict,
 )
-from sidecall.core.run.runtime import RunnableConfig, StreamWriter, ToolRuntime
-from sidecall.core.run.sandbox import CommandSandbox, PythonSandbox
-from sidecall.core.run.usage import Usage
-from sidecall.core.secrecy.user_tokens import UserTokenRefused
-from sidecall.core.store.items import Item, SearchItem
-from sidecall.core.store.operations import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
-from sidecall.core.store.protocol import Store
-from sidecall.indexing.folder import IndexedFolder
+from sidecall.kernel.core.retry import Retry
+from sidecall.kernel.core.usage import Usage
+from sidecall.kernel.ports.approvals.approval import ApprovalRequired
+from sidecall.kernel.ports.sandbox import CommandSandbox, PythonSandbox
+from sidecall.kernel.ports.store import Store
+from sidecall.kernel.ports.store_items import Item, SearchItem
+from sidecall.kernel.ports.store_operations import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
+from sidecall.kernel.ports.user_tokens import UserTokenRefused
+from sidecall.kernel.registry import Registry
 from sidecall.outgoing.clients import guarded_async_client, guarded_client
 from sidecall.outgoing.refusals import OutgoingRefused
-from sidecall.registry import Registry
 from sidecall.version import __version__
-from sidecall.workspace.errors import WorkspaceError
-from sidecall.workspace.workspace import Workspace
 
 __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is
     "AIMessage",

@@ -8,56 +8,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sidecall.access import build_access, build_keeper, open_toolsets, tell_of_missing_keys
-from sidecall.auth.browser import Welcome
-from sidecall.auth.hosts import OwnHosts
-from sidecall.authoring.offers import TOOLS_OF, tools_of
-from sidecall.authoring.openapi.documents import OpenAPIDocuments
-from sidecall.core.contents import JSON, TEXT, Contents
-from sidecall.core.context import Caller
-from sidecall.core.invocation import Surroundings
-from sidecall.core.options import IN_PROCESSES
-from sidecall.core.results.room import ResultRoom
-from sidecall.core.run.sandbox import SandboxLimits
-from sidecall.core.store.protocol import Store, SyncStore
-from sidecall.core.store.tenant import ItemStore
-from sidecall.discovery import discover
-from sidecall.executors.sandbox.local import LocalSandbox
-from sidecall.executors.table import Executors, ExecutorSettings, build_all, close_all, sandbox_of
-from sidecall.history.showing import show_with
-from sidecall.http.application import Application
-from sidecall.http.backlog import Backlog
-from sidecall.http.body import Bounds
-from sidecall.http.door import NO_WAYS
-from sidecall.jobs.jobs import Jobs
-from sidecall.jobs.submission import JobLimits
-from sidecall.jobs.webhooks.receivers import AllowedHosts
-from sidecall.later import Later
-from sidecall.ledger.base import Ledger
-from sidecall.ledger.opening import IN_MEMORY, NO_WRITERS, Writers
-from sidecall.lifecycle import Lifecycle
-from sidecall.lifespan import build_lifespan
-from sidecall.mcp.changes import ListChanges
-from sidecall.mcp.late import LateMcpEndpoint
-from sidecall.observation import build_metrics, build_telemetry, build_upstream
-from sidecall.pipeline.admission import Admission
-from sidecall.pipeline.budget import Budget
-from sidecall.pipeline.cached.answers import Caching
-from sidecall.pipeline.finding.own_tools import make_search_tools
-from sidecall.pipeline.finding.provider_approval import make_provider_approval
-from sidecall.pipeline.pipeline import Pipeline
-from sidecall.pipeline.stage import Stages
-from sidecall.pipeline.stages import default_stages
-from sidecall.registry import Registry
-from sidecall.rest.answers import content_url
-from sidecall.rest.app import Pages, build_api
-from sidecall.rest.excerpts import Excerpts
-from sidecall.rest.listing import Listings
-from sidecall.rest.parts import Parts
-from sidecall.rest.status.operation import Operation
-from sidecall.secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
-from sidecall.settings import Settings
-from sidecall.storage import (
+from sidecall.composition.access import build_access, build_keeper, open_toolsets, tell_of_missing_keys
+from sidecall.composition.lifespan import build_lifespan
+from sidecall.composition.observation import build_metrics, build_telemetry, build_upstream
+from sidecall.composition.stores import (
     build_admission,
     build_kept,
     build_ledger,
@@ -67,25 +21,71 @@ from sidecall.storage import (
     read_locked,
     surround,
 )
-from sidecall.telemetry.calls import CallTelemetry
-from sidecall.telemetry.metrics import Metrics
-from sidecall.telemetry.minutes import Minutes
-from sidecall.telemetry.redact import Redaction
+from sidecall.features.access.hosts import OwnHosts
+from sidecall.features.access.origin_policy import Welcome
+from sidecall.features.cache.answers import Caching
+from sidecall.features.contents.excerpts import Excerpts
+from sidecall.features.credentials.server_secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
+from sidecall.features.history.showing import show_with
+from sidecall.features.jobs.jobs import Jobs
+from sidecall.features.jobs.submission import JobLimits
+from sidecall.features.mcp_server.changes import ListChanges
+from sidecall.features.mcp_server.late import LateMcpEndpoint
+from sidecall.features.native_items.provider_approval import make_provider_approval
+from sidecall.features.openapi_import.documents import OpenAPIDocuments
+from sidecall.features.sandbox.local import LocalSandbox
+from sidecall.features.search.search_tool import make_search_tools
+from sidecall.features.status.operation import Operation
+from sidecall.features.telemetry.calls import CallTelemetry
+from sidecall.features.telemetry.metrics import Metrics
+from sidecall.features.telemetry.per_minute import Minutes
+from sidecall.features.telemetry.redact import Redaction
+from sidecall.features.webhooks.receivers import AllowedHosts
+from sidecall.kernel.authoring.offers import TOOLS_OF, tools_of
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.invocation import Surroundings
+from sidecall.kernel.core.options import IN_PROCESSES
+from sidecall.kernel.core.result_memory import ResultRoom
+from sidecall.kernel.executors.table import Executors, ExecutorSettings, build_all, close_all, sandbox_of
+from sidecall.kernel.http.application import Application
+from sidecall.kernel.http.backlog import Backlog
+from sidecall.kernel.http.body import Bounds
+from sidecall.kernel.http.fast_path import NO_WAYS
+from sidecall.kernel.lifecycle import Lifecycle
+from sidecall.kernel.pipeline.admission import Admission
+from sidecall.kernel.pipeline.budget import Budget
+from sidecall.kernel.pipeline.pipeline import Pipeline
+from sidecall.kernel.pipeline.stage import Stages
+from sidecall.kernel.pipeline.stages import default_stages
+from sidecall.kernel.ports.contents import JSON, TEXT, Contents
+from sidecall.kernel.ports.sandbox import SandboxLimits
+from sidecall.kernel.ports.store import Store, SyncStore
+from sidecall.kernel.ports.tenant_store import ItemStore
+from sidecall.kernel.registry import Registry
+from sidecall.kernel.rest.answers import content_url
+from sidecall.kernel.rest.app import Pages, build_api
+from sidecall.kernel.rest.listing import Listings
+from sidecall.kernel.rest.parts import Parts
+from sidecall.later import Later
+from sidecall.loading.discovery import discover
+from sidecall.settings import Settings
+from sidecall.storage.ledger import Ledger
+from sidecall.storage.opening import IN_MEMORY, NO_WRITERS, Writers
 
 if TYPE_CHECKING:
-    from sidecall.authoring.openapi import services as _services
-    from sidecall.executors.process import finder as _finder
-    from sidecall.executors.process import home as _home
-    from sidecall.mcp import listing as _listing
-    from sidecall.mcp import parts as _parts
-    from sidecall.mcp import sessions as _sessions
+    from sidecall.features.mcp_server import listing as _listing
+    from sidecall.features.mcp_server import parts as _parts
+    from sidecall.features.mcp_server import sessions as _sessions
+    from sidecall.features.openapi_import import services as _services
+    from sidecall.kernel.executors.process import finder as _finder
+    from sidecall.kernel.executors.process import home as _home
 else:
-    _listing = Later("sidecall.mcp.listing")
-    _parts = Later("sidecall.mcp.parts")
-    _sessions = Later("sidecall.mcp.sessions")
-    _services = Later("sidecall.authoring.openapi.services")
-    _finder = Later("sidecall.executors.process.finder")
-    _home = Later("sidecall.executors.process.home")
+    _listing = Later("sidecall.features.mcp_server.listing")
+    _parts = Later("sidecall.features.mcp_server.parts")
+    _sessions = Later("sidecall.features.mcp_server.sessions")
+    _services = Later("sidecall.features.openapi_import.services")
+    _finder = Later("sidecall.kernel.executors.process.finder")
+    _home = Later("sidecall.kernel.executors.process.home")
 
 
 def create_app(

@@ -1,8 +1,8 @@
 """What authors of tools write with that implement built-in tools of providers, such as `@tool(native="shell")`."""
 
-from sidecall.core.native.arguments import PatchOperation, ShellCommand
-from sidecall.core.native.kinds import Grammar, NativeKind
-from sidecall.core.native.results import BrowserState, CommandResult, FoundTools, PatchResult, Screenshot
+from sidecall.features.native_items.arguments import PatchOperation, ShellCommand
+from sidecall.kernel.core.native_kinds import Grammar, NativeKind
+from sidecall.kernel.core.native_results import BrowserState, CommandResult, FoundTools, PatchResult, Screenshot
 
 __all__ = [
     "BrowserState",

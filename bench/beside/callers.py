@@ -12,8 +12,8 @@ from pathlib import Path
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
-from sidecall.auth.key_file import KeyFile
-from sidecall.auth.keys import mint_key
+from sidecall.features.access.key_file import KeyFile
+from sidecall.features.access.keys import mint_key
 
 AUDIENCE = "https://tools.example.com"
 _SCOPES = ("tools:call",)

@@ -12,12 +12,12 @@ from statistics import median
 from typing import Any
 
 from bench.tools import echo
-from sidecall.core.context import Caller
-from sidecall.core.invocation import CallRequest, Invocation, new_invocation
-from sidecall.core.messages import ToolCall, ToolMessage
-from sidecall.history.history import History
+from sidecall.composition.stores import build_history
+from sidecall.features.history.history import History
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.invocation import CallRequest, Invocation, new_invocation
+from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.settings import Settings
-from sidecall.storage import build_history
 
 _CALLS = 10_000
 _TURN = 250

@@ -11,7 +11,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from sidecall.cli.commands import cli
-from sidecall.cli.remote import RefusedByServer
+from sidecall.terminal.remote import RefusedByServer
 from tests.kit.callers.keys import write_keys
 from tests.kit.servers import end, start
 

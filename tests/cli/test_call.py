@@ -7,7 +7,7 @@ import httpx
 import pytest
 import respx
 
-from sidecall.core.errors import MissingContext
+from sidecall.kernel.core.errors import MissingContext
 from tests.cli.conftest import call
 
 pytestmark = pytest.mark.usefixtures("tools_here")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import respx
 
-from sidecall.core.errors import ToolCallFailed
+from sidecall.kernel.core.errors import ToolCallFailed
 from tests.cli.conftest import call
 
 pytestmark = pytest.mark.usefixtures("tools_here")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.cli.call_rows import print_approval
+from sidecall.features.calls.cli_rows import print_approval
 
 LONG_AGO = {"created_at": "2024-01-02T12:00:00Z", "expires_at": "2024-01-03T12:00:00Z"}
 PENDING: dict[str, Any] = {

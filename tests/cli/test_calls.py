@@ -17,8 +17,8 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from bench.servers import plain_environment
-from sidecall.cli.call_rows import open_console, print_calls, write_line
 from sidecall.cli.commands import cli
+from sidecall.features.calls.cli_rows import open_console, print_calls, write_line
 from tests.kit.servers import Server, start
 
 TOOLS = '''

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from sidecall.auth.key_file import KeyFile
-from sidecall.auth.keys import digest_key
 from sidecall.cli.commands import cli
+from sidecall.features.access.key_file import KeyFile
+from sidecall.features.access.keys import digest_key
 from tests.cli.conftest import SidecallHere
 
 

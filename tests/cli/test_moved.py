@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sidecall.cli.commands import cli
-from sidecall.core.errors import DefinitionError
+from sidecall.kernel.core.errors import DefinitionError
 
 GOOD = '''
 from sidecall import tool

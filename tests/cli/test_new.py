@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from bench.environments import ROOT
 from sidecall.cli.commands import cli
-from sidecall.core.errors import InvalidToolName
+from sidecall.kernel.core.errors import InvalidToolName
 
 pytestmark = pytest.mark.usefixtures("here")
 

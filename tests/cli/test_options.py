@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from sidecall.cli.commands import cli
-from sidecall.cli.starting.given import load_registry
 from sidecall.settings import Settings
+from sidecall.terminal.given import load_registry
 
 HANGING = '''
 import asyncio

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from sidecall.cli.remote import NoServer, RefusedByServer, reach, require
+from sidecall.terminal.remote import NoServer, RefusedByServer, reach, require
 
 
 @pytest.mark.parametrize(

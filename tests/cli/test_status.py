@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.cli.status import print_status
+from sidecall.features.status.cli import print_status
 
 _MINUTE: dict[str, Any] = {
     "until": "2020-01-01T00:01:00Z",

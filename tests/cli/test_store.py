@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.cli.store import choose_store
-from sidecall.core.overload import StoreUnfit
-from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
+from sidecall.cli.default_store import choose_store
+from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.settings import Settings
-from tests.ledger.sql.disks import disk, fill_up
+from sidecall.storage.sqlite.database import SqliteDatabase
+from tests.storage.sql.disks import disk, fill_up
 
 __all__ = ["disk"]
 

@@ -9,7 +9,7 @@ from anthropic.types import Message
 from openai.types.chat import ChatCompletion
 from openai.types.responses import Response
 
-from sidecall.client.turns import read_turn
+from sidecall.client.model_output import read_turn
 from tests.client.conftest import OpenTwin
 from tests.client.desk import double, refund
 from tests.client.said import ANTHROPIC, CHAT, CHAT_CHUNKS, RESPONSES

@@ -10,8 +10,8 @@ from openai.types.responses import Response
 from pydantic import TypeAdapter
 
 from sidecall.client import ApprovalNeeded, AsyncSidecall, UnknownAnswer
-from sidecall.client.gathering import gather
-from sidecall.client.turns import read_turn
+from sidecall.client.accumulator import gather
+from sidecall.client.model_output import read_turn
 from tests.client.conftest import OpenApp, OpenTwin
 from tests.client.desk import double, refund
 from tests.client.said import (

@@ -15,13 +15,14 @@ from langchain_cases import (
     rebind,
     rebind_model,
 )
+from pydantic import ValidationError
 
 import sidecall
 from sidecall import StructuredTool, ToolException, ToolMessage, tool
-from sidecall.core.errors import InvalidArguments, RequestError
-from sidecall.core.store.tenant import ItemStore
-from sidecall.ledger.memory.items import MemoryItems
-from sidecall.schema.forms.definitions import render_definitions
+from sidecall.features.store.memory_store import MemoryItems
+from sidecall.kernel.core.errors import RequestError
+from sidecall.kernel.ports.tenant_store import ItemStore
+from sidecall.kernel.schema.forms.definitions import render_definitions
 
 NAMES = {
     "StateUpdate": sidecall.Command,
@@ -73,8 +74,8 @@ class Adapter:
         """Run the case's call and say what came of it in the comparer's words."""
         try:
             message = asyncio.run(self._run(made, case))
-        except InvalidArguments as error:
-            return {"kind": "raise", "type": "ValidationError", "errors": error.errors}
+        except ValidationError as error:
+            return {"kind": "raise", "type": "ValidationError", "errors": error.errors(include_url=False)}
         except RequestError as error:
             return {"kind": "raise", "type": type(error).__name__}
         if not isinstance(message, ToolMessage):

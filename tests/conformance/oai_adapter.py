@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sidecall import StructuredTool, ToolContext
-from sidecall.schema.forms.strict import find_strict_obstacles, to_strict
+from sidecall.kernel.schema.forms.strict import find_strict_obstacles, to_strict
 
 ContextType = ToolContext
 ToolContextType = ToolContext

@@ -7,7 +7,7 @@ import pytest
 from tests.e2e.coders import MENDED, call, run_coder
 from tests.e2e.conftest import Serve
 from tests.e2e.scripted_coders import running_coders
-from tests.executors.sandbox.machine import open_once
+from tests.features.sandbox.machine import open_once
 from tests.kit.servers import Server
 
 

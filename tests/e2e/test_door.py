@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx
 
 from tests.e2e.conftest import Serve
-from tests.rest import ways
+from tests.kernel.rest import ways
 
 
 def test_an_ordinary_call_never_enters_the_framework(start_server: Serve) -> None:

@@ -6,9 +6,10 @@ import pytest
 from pydantic import BaseModel
 
 from sidecall import StructuredTool, tool
-from sidecall.mcp import calls
-from sidecall.pipeline import format as formatting
-from sidecall.pipeline import hold_result, validate
+from sidecall.features.mcp_server import calls
+from sidecall.kernel.pipeline import format as formatting
+from sidecall.kernel.pipeline import result_schema as hold_result
+from sidecall.kernel.pipeline import validate
 from tests.kit.clients import MakeClient
 from tests.kit.on_loop import listing_calls_on_loop
 

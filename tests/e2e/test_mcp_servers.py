@@ -15,9 +15,9 @@ from mcp import Client
 
 from tests.e2e.conftest import Serve
 from tests.e2e.real_servers import INSTALLED, is_installed
+from tests.features.mcp_client.entries import describe_kit, write_servers
 from tests.kit.servers import PATIENCE, Server
 from tests.kit.sources import ROOT
-from tests.upstream.entries import describe_kit, write_servers
 
 MODULES = INSTALLED / "node_modules/@modelcontextprotocol"
 
@@ -124,7 +124,7 @@ def test_a_server_that_is_killed_comes_back(served: Server) -> None:
 
 def test_a_server_that_ends_at_a_new_message_is_served(start_server: Serve) -> None:
     """In the way of earlier revisions; whenever it counts as connected, its tools are there."""
-    program = str(ROOT / "tests/upstream/failing.py")
+    program = str(ROOT / "tests/features/mcp_client/failing.py")
     entry = {"command": sys.executable, "args": [program, "earlier"]}
     server = start_server(SIDECALL_MCP_SERVERS=write_servers(kit=entry))
     wait_until(lambda: read_states(server)["kit"] == "connected")

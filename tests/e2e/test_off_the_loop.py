@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 
 from sidecall import StructuredTool
-from sidecall.core.mistakes.name_index import NameIndex
-from sidecall.mcp.listing import ToolPages
-from sidecall.rest.document.serving import ServedDocument
-from sidecall.rest.routes import openapi_tools, search, tools
-from sidecall.schema.finding.index import ToolIndex
+from sidecall.features.mcp_server.listing import ToolPages
+from sidecall.features.openapi_export import routes as openapi_tools
+from sidecall.features.search import routes as search
+from sidecall.features.search.index import ToolIndex
+from sidecall.kernel.rest.document.serving import ServedDocument
+from sidecall.kernel.rest.routes import tools
+from sidecall.kernel.suggest.name_index import NameIndex
 from tests.kit.clients import MakeClient
 from tests.kit.on_loop import listing_calls_on_loop
 

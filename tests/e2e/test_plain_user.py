@@ -12,12 +12,12 @@ from typing import Any
 import httpx
 import pytest
 
-from sidecall.executors.sandbox.landlock import NEEDED, read_version
+from sidecall.features.sandbox.landlock import NEEDED, read_version
 from tests.e2e.coders import MENDED, call, run_coder
 from tests.e2e.scripted_coders import running_coders
-from tests.executors.sandbox.escapes import PYTHON, SHELL
-from tests.executors.sandbox.machine import contained, open_once
-from tests.executors.sandbox.plain_user import as_plain_user, give
+from tests.features.sandbox.escapes import PYTHON, SHELL
+from tests.features.sandbox.machine import contained, open_once
+from tests.features.sandbox.plain_user import as_plain_user, give
 from tests.kit.calls import write_call
 from tests.kit.servers import Server, end, start
 

@@ -18,8 +18,8 @@ from mcp.client.stdio import stdio_client
 
 from tests.e2e.conftest import Serve
 from tests.e2e.real_servers import FOLDER, SERVERS, RealServer, fill_folder, is_installed
+from tests.features.mcp_client.entries import write_servers
 from tests.kit.servers import PATIENCE, Server
-from tests.upstream.entries import write_servers
 
 # How many are started at once where they are asked directly; each start takes a processor for a second or more.
 _AT_ONCE = 2

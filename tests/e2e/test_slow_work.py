@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from sidecall import Workspace, tool
-from sidecall.discovery import discover
-from sidecall.toolkits.choosing import find_files
+from sidecall.features.toolkits.choosing import find_files
+from sidecall.loading.discovery import discover
 from tests.kit.clients import MakeClient
 
 MANY = 40

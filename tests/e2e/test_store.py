@@ -15,7 +15,7 @@ import pytest
 from tests.e2e.conftest import Serve
 from tests.kit.processes import bounding, find_writers, has_ended
 from tests.kit.servers import PATIENCE, Server
-from tests.ledger.sql.disks import freezing
+from tests.storage.sql.disks import freezing
 
 TOOLS = '''
 import time

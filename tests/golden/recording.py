@@ -15,10 +15,10 @@ from typer.testing import CliRunner
 
 from sidecall import BaseTool, Registry
 from sidecall.cli.commands import cli
-from sidecall.core.tool import CompiledTool
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.pipeline.plan import name_step
+from sidecall.kernel.rest.routes.permissions import find_scope
 from sidecall.main import create_app
-from sidecall.pipeline.plan import name_step
-from sidecall.rest.routes.permissions import find_scope
 from sidecall.settings import Settings
 from tests.golden import kinds
 

@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 
 from sidecall import BaseTool, ToolCall, ToolMessage
-from sidecall.core.invocation import CallRequest
+from sidecall.kernel.core.invocation import CallRequest
 from tests.kit.servers import Server
 
 

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from sidecall.ledger import opening
-from sidecall.ledger.memory.approvals import MemoryApprovals
-from sidecall.ledger.sql import ledger as sql_ledger
+from sidecall.features.approvals.memory_store import MemoryApprovals
+from sidecall.storage import opening
+from sidecall.storage import sql_ledger as sql_ledger
 from tests.kit.ledgers import Clock
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from sidecall.core.calls.notices import NoticeKind
+from sidecall.features.calls.notices import NoticeKind
 
 
 @dataclass

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from sidecall.core.overload import StoreUnavailable
-from sidecall.ledger.sql.database import Database, Dialect, Row
+from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.storage.database import Database, Dialect, Row
 
 
 class FaultyDatabase:

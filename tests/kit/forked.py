@@ -17,7 +17,7 @@ import pytest
 
 from bench.environments import ROOT
 from bench.servers import plain_environment
-from sidecall.executors.process import fork_server_process
+from sidecall.kernel.executors.process import fork_server_process
 
 # Where what forks servers listens; it stands in the environment of tests that may have servers forked.
 ADDRESS = "ORIGIN_OF_SERVERS"

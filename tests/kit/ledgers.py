@@ -10,27 +10,27 @@ from typing import Protocol
 
 import asyncpg
 
-from sidecall.core.contents import Contents
-from sidecall.core.decisions.audit import AuditTrail
-from sidecall.core.decisions.places import ApprovalRules, Approvals
-from sidecall.core.secrecy.places import SealedSecrets
-from sidecall.core.store.items import Items
-from sidecall.ledger.memory.approvals import MemoryApprovals
-from sidecall.ledger.memory.audit import MemoryAudit
-from sidecall.ledger.memory.contents import MemoryContents
-from sidecall.ledger.memory.items import MemoryItems
-from sidecall.ledger.memory.room import Room
-from sidecall.ledger.memory.rules import MemoryRules
-from sidecall.ledger.memory.secrets import MemorySecrets
-from sidecall.ledger.sql.approvals import SqlApprovals
-from sidecall.ledger.sql.audit import SqlAudit
-from sidecall.ledger.sql.contents import SqlContents
-from sidecall.ledger.sql.database import Database
-from sidecall.ledger.sql.items import SqlItems
-from sidecall.ledger.sql.postgres.database import PostgresDatabase
-from sidecall.ledger.sql.rules import SqlRules
-from sidecall.ledger.sql.secrets import SqlSecrets
-from sidecall.ledger.sql.sqlite.opened import SqliteDatabase
+from sidecall.features.approvals.memory_rules import MemoryRules
+from sidecall.features.approvals.memory_store import MemoryApprovals
+from sidecall.features.approvals.sql_rules import SqlRules
+from sidecall.features.approvals.sql_store import SqlApprovals
+from sidecall.features.audit.entry import AuditTrail
+from sidecall.features.audit.memory_store import MemoryAudit
+from sidecall.features.audit.sql_store import SqlAudit
+from sidecall.features.contents.memory_store import MemoryContents
+from sidecall.features.contents.sql_store import SqlContents
+from sidecall.features.credentials.memory_store import MemorySecrets
+from sidecall.features.credentials.sql_store import SqlSecrets
+from sidecall.features.store.memory_store import MemoryItems
+from sidecall.features.store.sql_store import SqlItems
+from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
+from sidecall.kernel.ports.contents import Contents
+from sidecall.kernel.ports.secrets import SealedSecrets
+from sidecall.kernel.ports.store_items import Items
+from sidecall.storage.database import Database
+from sidecall.storage.memory.room import Room
+from sidecall.storage.postgres.database import PostgresDatabase
+from sidecall.storage.sqlite.database import SqliteDatabase
 from tests.kit.postgres import empty_tables
 
 

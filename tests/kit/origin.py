@@ -21,7 +21,7 @@ from typing import Any
 
 import coverage
 
-import sidecall.executors.process.inside.main
+import sidecall.kernel.executors.process.inside.main
 import sidecall.main  # noqa: F401  which a command imports that serves
 from sidecall.cli import early, project
 from sidecall.cli.commands import PLACES
@@ -29,9 +29,9 @@ from sidecall.cli.commands import PLACES
 # What is loaded where it is needed first.
 for _place in (
     *(module for module, _ in PLACES.values()),
-    "sidecall.rest.json_paths",
-    "sidecall.schema.sections.by_griffe",
-    "sidecall.telemetry.terminal_lines",
+    "sidecall.features.contents.json_paths",
+    "sidecall.kernel.schema.docstring_sections.by_griffe",
+    "sidecall.features.telemetry.terminal_lines",
 ):
     import_module(_place)
 

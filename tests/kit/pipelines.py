@@ -4,19 +4,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sidecall import Registry
-from sidecall.core.decisions.places import Approvals
-from sidecall.core.invocation import CallRequest
-from sidecall.core.messages import ToolMessage
-from sidecall.core.options import ExecutorName
-from sidecall.core.tool import Compilable, CompiledTool
-from sidecall.executors.base import Executor
-from sidecall.executors.inline import InlineExecutor
-from sidecall.ledger.memory.approvals import MemoryApprovals
-from sidecall.pipeline.batch import keep, run_batch
-from sidecall.pipeline.cached.answers import Caching
-from sidecall.pipeline.pipeline import Pipeline
-from sidecall.pipeline.portions import Portions
-from sidecall.pipeline.stages import default_stages
+from sidecall.features.approvals.memory_store import MemoryApprovals
+from sidecall.features.cache.answers import Caching
+from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.core.options import ExecutorName
+from sidecall.kernel.core.tool import Compilable, CompiledTool
+from sidecall.kernel.executors.base import Executor
+from sidecall.kernel.executors.inline import InlineExecutor
+from sidecall.kernel.pipeline.batch import keep, run_batch
+from sidecall.kernel.pipeline.fair_start import Portions
+from sidecall.kernel.pipeline.pipeline import Pipeline
+from sidecall.kernel.pipeline.stages import default_stages
+from sidecall.kernel.ports.approvals.stores import Approvals
 
 
 def make_pipeline(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from sidecall.core.tool import CompiledTool
+from sidecall.kernel.core.tool import CompiledTool
 
 # A module with a toolkit of two tools.
 KIT = '''

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import reduce
 from typing import Any
 
-from sidecall.core.tool import Schema
+from sidecall.kernel.core.tool import Schema
 
 _TEXT = {"type": "string"}
 _NUMBER = {"type": "integer"}

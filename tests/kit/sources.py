@@ -13,7 +13,9 @@ FOLDERS = ("app", "tools", "examples", "bench")
 SOURCES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 PACKAGE = [path for path in SOURCES if path.is_relative_to(ROOT / "app")]
 RECORDED = ("_cases.py", "_compare.py")  # of other systems, kept as they were recorded
-TESTS = sorted(path for path in (ROOT / "tests").rglob("*.py") if not path.name.endswith(RECORDED))
+TESTS = sorted(
+    path for folder in ("tests", "trials") for path in (ROOT / folder).rglob("*.py") if not path.name.endswith(RECORDED)
+)
 EVERYTHING = [*SOURCES, *TESTS]
 # A module by its full name, alone or with what is meant in it, as entry points and `uvicorn` write it.
 _NAMED = re.compile(r"sidecall(?:\.\w+)+(?=:[\w.]+$|$)")
@@ -211,7 +213,7 @@ def layers() -> list[list[str]]:
     """Return the layers of the package from the top down, as pyproject.toml names them for import-linter."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     (names,) = (contract["layers"] for contract in contracts if contract["name"] == "imports point downward")
-    return [[name.strip() for name in layer.split("|")] for layer in names]
+    return [[name.strip() for name in re.split("[|:]", layer)] for layer in names]
 
 
 def floor_of(module: str) -> int | None:

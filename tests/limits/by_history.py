@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from tests.history.past import call, list_ids, say
+from tests.features.history.past import call, list_ids, say
 from tests.kit.clients import MakeClient
 from tests.limits.by_request import Provoke
 from tests.limits.by_request import say as say_answer

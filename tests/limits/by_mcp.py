@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 
 from sidecall import Registry
-from sidecall.core.context import ANONYMOUS, Caller
-from sidecall.mcp.listing import ToolPages
-from sidecall.mcp.sessions import Sessions
-from sidecall.mcp.wire import RpcError
+from sidecall.features.mcp_server.listing import ToolPages
+from sidecall.features.mcp_server.sessions import Sessions
+from sidecall.features.mcp_server.wire import RpcError
+from sidecall.kernel.core.context import ANONYMOUS, Caller
+from tests.features.mcp_server.messages import BEFORE, ask, ask_as_before
 from tests.kit.clients import MakeClient
 from tests.kit.pipelines import make_pipeline
 from tests.limits.by_request import Provoke, say
 from tests.limits.offered import echo, note, wait
-from tests.mcp.messages import BEFORE, ask, ask_as_before
 
 
 async def _message(make_client: MakeClient) -> str:

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from sidecall import Registry, from_openapi
-from sidecall.authoring.openapi.documents import OpenAPIDocuments
+from sidecall.features.openapi_import.documents import OpenAPIDocuments
 from sidecall.outgoing.bodies import AnswerBounds
 from tests.kit.clients import MakeClient
 from tests.kit.waiting import until

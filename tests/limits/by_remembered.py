@@ -8,17 +8,17 @@ from typing import Any
 
 import httpx
 
-from sidecall.core.calls.entry import CallFilter
-from sidecall.core.calls.notices import NoNotices
-from sidecall.core.calls.progress import SaidPart
-from sidecall.http.events import write_event
-from sidecall.jobs.chronicles import Chronicles, Teller
-from sidecall.jobs.progress_writer import ProgressWriter
-from sidecall.jobs.webhooks.courier import PAUSES
-from sidecall.jobs.webhooks.places import Places
-from sidecall.ledger.sql.notice_words import Bundle
-from sidecall.rest.lines import export_calls
-from tests.jobs.webhooks.listening import SECRET
+from sidecall.features.calls.entry import CallFilter
+from sidecall.features.calls.json_lines import export_calls
+from sidecall.features.calls.notices import NoNotices
+from sidecall.features.calls.progress import SaidPart
+from sidecall.features.jobs.event_log import Chronicles, Teller
+from sidecall.features.jobs.progress_writer import ProgressWriter
+from sidecall.features.webhooks.dispatcher import PAUSES
+from sidecall.features.webhooks.targets import Places
+from sidecall.kernel.http.events import write_event
+from sidecall.storage.notice_words import Bundle
+from tests.features.webhooks.listening import SECRET
 from tests.kit.callers.secrets import SECRETS_KEY
 from tests.kit.clients import MakeClient
 from tests.kit.waiting import until

@@ -15,16 +15,16 @@ from typing import Any
 import httpx
 
 from sidecall import Registry
-from sidecall.core.context import Caller, cut_id
-from sidecall.core.overload import QuotaExceeded
-from sidecall.core.quota import Rate
-from sidecall.core.results.room import ResultRoom
-from sidecall.http.backlog import Backlog
-from sidecall.http.events import Events
-from sidecall.pipeline.quotas.in_memory import Quotas
-from sidecall.rest.listing import Listings, make_listing
-from sidecall.serving.framing import complete_scope
-from sidecall.telemetry.writer import LineWriter
+from sidecall.features.rates.in_memory import Quotas
+from sidecall.features.telemetry.writer import LineWriter
+from sidecall.kernel.core.context import Caller, cut_id
+from sidecall.kernel.core.overload import QuotaExceeded
+from sidecall.kernel.core.quota import Rate
+from sidecall.kernel.core.result_memory import ResultRoom
+from sidecall.kernel.http.backlog import Backlog
+from sidecall.kernel.http.events import Events
+from sidecall.kernel.rest.listing import Listings, make_listing
+from sidecall.server.framing import complete_scope
 from tests.kit.clients import MakeClient, send_together
 from tests.limits.offered import ask, attach, echo, note, repeat, wait
 

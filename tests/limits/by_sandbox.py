@@ -1,9 +1,9 @@
 """Go beyond the bounds of programs that run in a sandbox."""
 
-from sidecall.discovery import discover
-from sidecall.toolkits.choosing import find_files
-from tests.executors.sandbox.command_tools import print_much, take
-from tests.executors.sandbox.machine import open_once
+from sidecall.features.toolkits.choosing import find_files
+from sidecall.loading.discovery import discover
+from tests.features.sandbox.command_tools import print_much, take
+from tests.features.sandbox.machine import open_once
 from tests.kit.clients import MakeClient
 from tests.limits.by_request import Provoke, call, post
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import httpx
 
-from sidecall.upstream.entries import UpstreamEntry
-from sidecall.upstream.sdk.stderr import ErrorOutput
-from sidecall.upstream.words import EntryWords
+from sidecall.features.mcp_client.entries import UpstreamEntry
+from sidecall.features.mcp_client.sdk.stderr import ErrorOutput
+from sidecall.features.mcp_client.words import EntryWords
+from tests.features.mcp_client.entries import describe_kit, write_servers
 from tests.kit.clients import MakeClient
 from tests.limits.by_request import Provoke, call, post, say
 from tests.limits.offered import echo
-from tests.upstream.entries import describe_kit, write_servers
 
 
 async def _connect(make_client: MakeClient, *modes: str, **settings: Any) -> httpx.AsyncClient:

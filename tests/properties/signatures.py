@@ -11,8 +11,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sidecall import StructuredTool, ToolMessage, tool
-from sidecall.core.tool import Schema
-from sidecall.schema.forms.definitions import render_definitions
+from sidecall.kernel.core.tool import Schema
+from sidecall.kernel.schema.forms.definitions import render_definitions
 from tests.kit.calls import run
 from tests.properties.classes import kinds
 from tests.properties.composites import Kinds

@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from sidecall import tool
-from sidecall.core.errors import SchemaInferenceError
+from sidecall.kernel.core.errors import SchemaInferenceError
 
 
 class Color(enum.Enum):

@@ -8,7 +8,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from sidecall import StructuredTool, ToolMessage, tool
-from sidecall.schema.forms.definitions import render_definitions
+from sidecall.kernel.schema.forms.definitions import render_definitions
 from tests.kit.calls import run
 from tests.properties.json_values import allowed_by, any_json
 from tests.properties.runs import examples

@@ -7,9 +7,9 @@ import jsonschema_rs
 from hypothesis import assume, given, note
 from hypothesis import strategies as st
 
-from sidecall.core.tool import Schema
-from sidecall.schema.forms.definitions import render_definitions
-from sidecall.schema.forms.strict import find_strict_obstacles
+from sidecall.kernel.core.tool import Schema
+from sidecall.kernel.schema.forms.definitions import render_definitions
+from sidecall.kernel.schema.forms.strict import find_strict_obstacles
 from tests.properties.json_values import allowed_by
 from tests.properties.runs import examples
 from tests.properties.signatures import Made, Program, parameters, programs, running

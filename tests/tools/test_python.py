@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sidecall.discovery import discover
-from sidecall.toolkits.choosing import find_files
-from tests.executors.sandbox.machine import open_once
+from sidecall.features.toolkits.choosing import find_files
+from sidecall.loading.discovery import discover
+from tests.features.sandbox.machine import open_once
 from tests.kit.clients import MakeClient
 from tests.kit.on_loop import listing_calls_on_loop
 

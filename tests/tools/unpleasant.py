@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sidecall import ToolException, Workspace
-from sidecall.workspace.allowance import Allowance
+from sidecall.features.workspaces.allowance import Allowance
 from tests.tools import shipped
 
 _MODULE = shipped.load("files")

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.kit.lines import Answer
-from tests.trials.judging import is_refusal, is_success, milliseconds, percentile, quantiles, span, tally
-from tests.trials.soak import edges, is_flat
+from trials.judging import is_refusal, is_success, milliseconds, percentile, quantiles, span, tally
+from trials.soak import edges, is_flat
 
 PROBLEM = {"content-type": "application/problem+json", "retry-after": "1"}
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.trials.__main__ import findings_of, verdict
-from tests.trials.finding import Finding
-from tests.trials.report import markdown, renew
+from trials.__main__ import findings_of, verdict
+from trials.finding import Finding
+from trials.report import markdown, renew
 
 MET = Finding("B1", "500 clients\n| at once", "none lost", "0 lost", holds=True)
 LATE = Finding("B2", "their 503s", "p99 < 20 ms", "31 ms", holds=True, in_time=False)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.kit.forked import origin
-from tests.trials.__main__ import SHORT
+from trials.__main__ import SHORT
 
 __all__ = ["origin"]
 

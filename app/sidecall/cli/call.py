@@ -14,18 +14,18 @@ import typer
 from pydantic_core import from_json, to_json
 from uuid_utils import uuid4
 
-from sidecall.cli.options import Toolkits, Tools
-from sidecall.cli.printing.json_output import print_json
-from sidecall.cli.remote import NoServer, place_of, reach, word_problem
-from sidecall.cli.starting.given import load_registry, read_settings
-from sidecall.core.errors import SEE_LOG, ToolCallFailed
-from sidecall.core.invocation import CallRequest
-from sidecall.core.json_text import read_object
-from sidecall.core.messages import ToolCall
+from sidecall.kernel.core.errors import SEE_LOG, ToolCallFailed
+from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.messages import ToolCall
+from sidecall.kernel.json_data.text import read_object
+from sidecall.kernel.pipeline.pipeline import Pipeline
+from sidecall.kernel.registry import Registry
 from sidecall.main import build_pipeline
-from sidecall.pipeline.pipeline import Pipeline
-from sidecall.registry import Registry
 from sidecall.settings import Settings
+from sidecall.terminal.given import load_registry, read_settings
+from sidecall.terminal.json_output import print_json
+from sidecall.terminal.options import Toolkits, Tools
+from sidecall.terminal.remote import NoServer, place_of, reach, word_problem
 
 # There is no server here, and its log has been printed.
 _SEE_ABOVE = "The details are above."

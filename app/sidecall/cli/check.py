@@ -7,26 +7,26 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from sidecall.access import map_tags
-from sidecall.auth.toolsets import read_toolsets
-from sidecall.authoring.offers import tools_of
-from sidecall.authoring.omissions.find import Omission
 from sidecall.cli.checks.blocking import find_blocking
 from sidecall.cli.checks.unread import find_unread
 from sidecall.cli.checks.unset import find_unset, find_unset_elsewhere
-from sidecall.cli.contract.lock import compare_with_lock, find_exit_code, print_changes
-from sidecall.cli.moved import find_unmet
-from sidecall.cli.options import Toolkits, Tools
-from sidecall.cli.printing.console import make_console
 from sidecall.cli.starting.empty import explain_emptiness
-from sidecall.cli.starting.given import load_registry, read_settings, write_count
 from sidecall.cli.tokens import estimate_tokens
-from sidecall.executors.process.finder import Finder
-from sidecall.executors.process.home import find_unfit
-from sidecall.executors.sandbox.bubblewrap import PATH
-from sidecall.registry import Registry
-from sidecall.schema.lint import Finding, lint
+from sidecall.compat.cli import find_unmet
+from sidecall.composition.access import map_tags
+from sidecall.features.contract.cli import compare_with_lock, find_exit_code, print_changes
+from sidecall.features.sandbox.bubblewrap import PATH
+from sidecall.features.toolsets.toolsets import read_toolsets
+from sidecall.kernel.authoring.offers import tools_of
+from sidecall.kernel.executors.process.finder import Finder
+from sidecall.kernel.executors.process.home import find_unfit
+from sidecall.kernel.registry import Registry
+from sidecall.kernel.schema.lint import Finding, lint
+from sidecall.loading.skipped_tools.find import Omission
 from sidecall.settings import Settings
+from sidecall.terminal.console import make_console
+from sidecall.terminal.given import load_registry, read_settings, write_count
+from sidecall.terminal.options import Toolkits, Tools
 
 _COLORS = {"error": "red", "warning": "yellow", "note": "dim"}
 

@@ -8,29 +8,29 @@ from typer.core import TyperGroup
 from typer.main import get_group
 
 from sidecall.later import Later
-from sidecall.loading import add_project
+from sidecall.loading.modules import add_project
 from sidecall.version import __version__
 
 # Where each command is, in the order in which they are listed: a function, or the commands of a group.
 PLACES = {
     "serve": ("sidecall.cli.serve", "serve"),
-    "mcp": ("sidecall.cli.mcp", "mcp"),
+    "mcp": ("sidecall.features.mcp_server.cli", "mcp"),
     "tools": ("sidecall.cli.tools", "tools"),
     "stages": ("sidecall.cli.stages", "stages"),
-    "toolkits": ("sidecall.cli.built_in.toolkits", "toolkits"),
+    "toolkits": ("sidecall.features.toolkits.cli", "toolkits"),
     "call": ("sidecall.cli.call", "call"),
-    "agent": ("sidecall.cli.agents.talk", "agent"),
-    "status": ("sidecall.cli.status", "status"),
-    "audit": ("sidecall.cli.audit", "audit"),
+    "agent": ("sidecall.features.remote_agents.cli", "agent"),
+    "status": ("sidecall.features.status.cli", "status"),
+    "audit": ("sidecall.features.audit.cli", "audit"),
     "new": ("sidecall.cli.new", "new"),
     "check": ("sidecall.cli.check", "check"),
-    "lock": ("sidecall.cli.contract.lock", "lock"),
-    "openapi": ("sidecall.cli.openapi", "openapi"),
-    "mcp-servers": ("sidecall.cli.mcp", "mcp_servers"),
-    "calls": ("sidecall.cli.calls", "calls"),
-    "approvals": ("sidecall.cli.approvals", "approvals"),
-    "workspace": ("sidecall.cli.built_in.workspace", "workspace"),
-    "keys": ("sidecall.cli.keys", "keys"),
+    "lock": ("sidecall.features.contract.cli", "lock"),
+    "openapi": ("sidecall.features.openapi_export.cli", "openapi"),
+    "mcp-servers": ("sidecall.features.mcp_server.cli", "mcp_servers"),
+    "calls": ("sidecall.features.calls.cli", "calls"),
+    "approvals": ("sidecall.features.approvals.cli", "approvals"),
+    "workspace": ("sidecall.features.workspaces.cli", "workspace"),
+    "keys": ("sidecall.features.access.cli", "keys"),
 }
 
 

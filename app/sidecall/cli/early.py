@@ -13,7 +13,7 @@ import signal
 import sys
 
 from sidecall.cli.project import is_program
-from sidecall.serving.leaving import INTERRUPTED, leave_on
+from sidecall.server.signals import INTERRUPTED, leave_on
 
 
 def is_serve(command_line: list[str], arguments: int) -> bool:

@@ -7,8 +7,8 @@ import sys
 from ipaddress import ip_address
 from typing import Any
 
-from sidecall.core.errors import SidecallError
-from sidecall.serving.supervisor import START_FAILED
+from sidecall.kernel.core.errors import SidecallError
+from sidecall.server.supervisor import START_FAILED
 from sidecall.settings import Settings
 
 logger = logging.getLogger("sidecall")

@@ -5,16 +5,16 @@ import sys
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from sidecall.cli.starting.words import read_serve
-from sidecall.core.errors import SidecallError
-from sidecall.http.system_refusals import word_system_refusal
+from sidecall.cli.starting.fast_arguments import read_serve
+from sidecall.kernel.core.errors import SidecallError
+from sidecall.kernel.http.system_refusals import word_system_refusal
 from sidecall.later import Later
-from sidecall.loading import add_project
+from sidecall.loading.modules import add_project
 
 # What reads and explains all commands; to start a server takes neither.
 commands, serving = Later("sidecall.cli.commands"), Later("sidecall.cli.starting.serving")
 # Which takes as long to load as many of our rooms.
-printing, rich_text = Later("sidecall.cli.printing.console"), Later("rich.text")
+printing, rich_text = Later("sidecall.terminal.console"), Later("rich.text")
 
 # Characters of a wrong value that are said back.
 _MOST_OF_VALUE = 200

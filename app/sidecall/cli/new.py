@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from sidecall.core.errors import InvalidToolName, ToolException
-from sidecall.core.tool import NAME
+from sidecall.kernel.core.errors import InvalidToolName, ToolException
+from sidecall.kernel.core.tool import NAME
 
 # Where installed packages lie.
 _INSTALLED = frozenset(("site-packages", "dist-packages"))

@@ -7,7 +7,7 @@ nothing that could be shadowed. Nothing happens in other programs.
 import os
 import sys
 
-from sidecall.import_path import is_on_path, put_project
+from sidecall.loading.import_path import is_on_path, put_project
 
 
 def is_program(command_line: list[str], arguments: int) -> bool:

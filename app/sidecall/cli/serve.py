@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from sidecall.cli.options import AllowEmpty, Toolkits, Tools
 from sidecall.cli.starting import serving
+from sidecall.terminal.options import AllowEmpty, Toolkits, Tools
 
 
 def serve(

@@ -5,15 +5,15 @@ from typing import Annotated
 
 import typer
 
-from sidecall.cli.options import Toolkits, Tools
-from sidecall.cli.starting.given import load_registry, read_settings
-from sidecall.core.errors import SidecallError
-from sidecall.core.mistakes.resemblance import find_alike
-from sidecall.core.tool import CompiledTool
+from sidecall.kernel.core.errors import SidecallError
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.pipeline.plan import name_step
+from sidecall.kernel.pipeline.stage import Step
+from sidecall.kernel.registry import Registry
+from sidecall.kernel.suggest.fuzzy_match import find_alike
 from sidecall.main import create_app
-from sidecall.pipeline.plan import name_step
-from sidecall.pipeline.stage import Step
-from sidecall.registry import Registry
+from sidecall.terminal.given import load_registry, read_settings
+from sidecall.terminal.options import Toolkits, Tools
 
 
 class UnknownTool(SidecallError):

@@ -5,8 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from sidecall.core.tool import CompiledTool
-from sidecall.schema.forms.definitions import render_definitions
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.schema.forms.definitions import render_definitions
 
 # What tokenizers make one token of in JSON with English text: a short word with the space before it, a run of marks.
 _PIECE = re.compile(r" ?[^\W\d_]{1,8}|\d{1,3}|[^\w\s]{1,3}|_|\s+")

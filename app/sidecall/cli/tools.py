@@ -6,15 +6,15 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from sidecall.cli.options import Toolkits, Tools
-from sidecall.cli.printing.console import make_console
-from sidecall.cli.printing.json_output import print_json
-from sidecall.cli.starting.given import load_registry, read_settings, write_count
 from sidecall.cli.tokens import estimate_tokens
-from sidecall.core.tool import CompiledTool
-from sidecall.schema.describe import describe
-from sidecall.schema.forms.definitions import DefinitionFormat, render_definitions
-from sidecall.schema.forms.one_object import join_root
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.schema.describe import describe
+from sidecall.kernel.schema.forms.definitions import DefinitionFormat, render_definitions
+from sidecall.kernel.schema.forms.one_object import join_root
+from sidecall.terminal.console import make_console
+from sidecall.terminal.given import load_registry, read_settings, write_count
+from sidecall.terminal.json_output import print_json
+from sidecall.terminal.options import Toolkits, Tools
 
 
 def tools(

@@ -29,7 +29,7 @@ from sidecall.client.failures import (
     ServerUnreachable,
     UnknownAnswer,
 )
-from sidecall.client.turns import Turn
+from sidecall.client.model_output import Turn
 
 __all__ = [
     "ApprovalDesk",

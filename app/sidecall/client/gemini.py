@@ -10,8 +10,8 @@ from sidecall.client.answers import ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
 from sidecall.client.blocks import MediaBlock, read_blocks
+from sidecall.client.model_output import Turn, read_turn
 from sidecall.client.options import CallOptions, ToolFilters
-from sidecall.client.turns import Turn, read_turn
 
 # How often the SDK's own loop asks a model.
 _MOST = 10

@@ -23,7 +23,6 @@ from sidecall.client.options import (
     limit_time,
     require_options,
 )
-from sidecall.client.plain import make_plain, write_body
 from sidecall.client.received import (
     is_any_answer,
     is_approval,
@@ -37,6 +36,7 @@ from sidecall.client.received import (
 )
 from sidecall.client.remembered import JSON_BODY, Remembered, escape
 from sidecall.client.steps import Sending, Steps
+from sidecall.client.to_json import make_plain, write_body
 from sidecall.dataclasses import dataclass
 
 _KEY = re.compile(r"[\x20-\x7e]{1,255}")

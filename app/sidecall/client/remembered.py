@@ -11,9 +11,9 @@ import httpx
 from sidecall.client.answers import CallApproval, CallState, PersonVerdict
 from sidecall.client.failures import ApprovalNeeded
 from sidecall.client.options import CallOptions
-from sidecall.client.plain import write_body
 from sidecall.client.received import is_approval, is_list_of, is_state, read_answer
 from sidecall.client.steps import Asking, Pausing, Persistence, Sending, Steps, send
+from sidecall.client.to_json import write_body
 from sidecall.dataclasses import dataclass
 
 # The server bounds its own waiting too (SIDECALL_MAX_WAIT); longer waits are several requests.

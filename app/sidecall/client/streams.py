@@ -12,9 +12,9 @@ import httpx
 from sidecall.client.answers import CallEvent, CallState, StatusChange, read_event
 from sidecall.client.failures import ServerUnreachable, UnknownAnswer, read_told_refusal
 from sidecall.client.options import OF_MANY, CallOptions, beside, limit_time, require_options
-from sidecall.client.plain import make_plain, write_body
 from sidecall.client.received import comes_as_events, is_approval, is_message, make_unknown
 from sidecall.client.steps import Giving, Pausing, Persistence, Sending, Steps, Taking, send
+from sidecall.client.to_json import make_plain, write_body
 from sidecall.dataclasses import dataclass
 
 _EVENTS = {"Accept": "text/event-stream"}

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpcore
 
-from sidecall.core.waiting.pools import NAMES
+from sidecall.kernel.concurrency.pools import NAMES
 from sidecall.outgoing.moments import limit_wait
 from sidecall.outgoing.rules import OutgoingRules
 

@@ -3,7 +3,7 @@
 import logging
 from typing import Any, Literal
 
-from sidecall.core.errors import ToolException
+from sidecall.kernel.core.errors import ToolException
 
 logger = logging.getLogger("sidecall")
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 
 import httpx
 
-from sidecall.core.errors import cut_name
 from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.errors import cut_name
 from sidecall.outgoing.addresses import is_public, read_address
 from sidecall.outgoing.patterns import HostPattern, normalize_host
 from sidecall.outgoing.refusals import OutgoingRefused, refuse

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from sidecall.later import Later
-from sidecall.lists import SPLIT, Texts
+from sidecall.loading.tool_lists import SPLIT, Texts
 
 if TYPE_CHECKING:
     from sidecall.outgoing import names as _names

@@ -3,7 +3,7 @@
 from pydantic import Field
 from pydantic_settings import BaseSettings
 
-from sidecall.history.modes import HistoryMode
+from sidecall.features.history.modes import HistoryMode
 
 
 class HistorySettings(BaseSettings, defer_build=True):

@@ -3,8 +3,8 @@
 from pydantic import Field
 from pydantic_settings import BaseSettings
 
-from sidecall.core.run.sandbox import PythonTier
-from sidecall.lists import Texts
+from sidecall.kernel.ports.sandbox import PythonTier
+from sidecall.loading.tool_lists import Texts
 
 
 class SandboxSettings(BaseSettings, defer_build=True):

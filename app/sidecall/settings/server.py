@@ -6,13 +6,15 @@ from typing import Any, Literal, Self
 from pydantic import Field, PrivateAttr, field_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from sidecall.auth.oauth.settings import OAuthSettings
-from sidecall.core.errors import SidecallError
-from sidecall.core.options import DocumentApproval
-from sidecall.core.quota import check_rate
-from sidecall.jobs.settings import JobSettings
+from sidecall.features.credentials.oauth.settings import OAuthSettings
+from sidecall.features.jobs.settings import JobSettings
+from sidecall.features.mcp_client.settings import UpstreamFields
+from sidecall.features.telemetry.modes import LogFormat, TracingMode
+from sidecall.kernel.core.errors import SidecallError
+from sidecall.kernel.core.options import DocumentApproval
+from sidecall.kernel.core.quota import check_rate
 from sidecall.later import Later
-from sidecall.lists import Texts
+from sidecall.loading.tool_lists import Texts
 from sidecall.outgoing.settings import OutgoingSettings
 from sidecall.settings.access import AccessSettings
 from sidecall.settings.audit import AuditSettings
@@ -23,8 +25,6 @@ from sidecall.settings.shipped_tools import ShippedToolSettings
 from sidecall.settings.toolkits import ToolSettings
 from sidecall.settings.webhooks import WebhookSettings
 from sidecall.settings.workspaces import WorkspaceSettings
-from sidecall.telemetry.modes import LogFormat, TracingMode
-from sidecall.upstream.settings import UpstreamFields
 
 difflib = Later("difflib")
 

@@ -8,7 +8,7 @@ from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings
 
 from sidecall.later import Later
-from sidecall.lists import Texts
+from sidecall.loading.tool_lists import Texts
 
 if TYPE_CHECKING:
     from sidecall.outgoing import names as _names

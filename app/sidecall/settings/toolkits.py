@@ -3,9 +3,9 @@
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings
 
-from sidecall.core.errors import SidecallError
-from sidecall.lists import Texts
-from sidecall.toolkits.choosing import find_files, find_toolkit
+from sidecall.features.toolkits.choosing import find_files, find_toolkit
+from sidecall.kernel.core.errors import SidecallError
+from sidecall.loading.tool_lists import Texts
 
 
 class ToolSettings(BaseSettings, defer_build=True):

@@ -8,12 +8,12 @@ from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings
 
 from sidecall.later import Later
-from sidecall.lists import Texts
+from sidecall.loading.tool_lists import Texts
 
 if TYPE_CHECKING:
-    from sidecall.jobs.webhooks import hosts as _hosts
+    from sidecall.features.webhooks import hosts as _hosts
 else:
-    _hosts = Later("sidecall.jobs.webhooks.hosts")
+    _hosts = Later("sidecall.features.webhooks.hosts")
 
 _BYTES = range(24, 65)
 

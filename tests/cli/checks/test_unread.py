@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from sidecall.cli.checks.unread import find_unread
-from sidecall.discovery import discover
-from sidecall.schema.lint import Finding
+from sidecall.kernel.schema.lint import Finding
+from sidecall.loading.discovery import discover
 from tests.kit.projects import tool_file, write
 
 TEXT = "is not looked at: of a folder, the files directly in it are. Name its folder, too: --tools "

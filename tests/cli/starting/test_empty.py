@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from sidecall.cli.starting.empty import NothingOffered, refuse_empty
-from sidecall.discovery import discover
-from sidecall.registry import Registry
+from sidecall.kernel.registry import Registry
+from sidecall.loading.discovery import discover
 from sidecall.settings import Settings
 from tests.cli.conftest import SidecallHere
 from tests.kit.forked import run_sidecall

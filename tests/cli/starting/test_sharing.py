@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sidecall.cli.starting.sharing import sharing_files
-from sidecall.core.overload import StoreUnfit
+from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.settings import Settings
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.cli.starting.words import read_serve
+from sidecall.cli.starting.fast_arguments import read_serve
 
 
 @pytest.mark.parametrize(

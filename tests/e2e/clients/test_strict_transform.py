@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from sidecall.schema.forms.strict import to_strict
-from sidecall.schema.references import inline_references, inline_root
+from sidecall.kernel.schema.forms.strict import to_strict
+from sidecall.kernel.schema.references import inline_references, inline_root
 from tests.e2e.clients.conftest import run_beside
 from tests.kit.schemas import CHOICES, PLAIN, RECURSIVE, WIDE
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from google.genai import types
 
-from sidecall.client.turns import read_turn
+from sidecall.client.model_output import read_turn
 
 
 def read(response: Any) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from sidecall.auth.key_file import KeyFile
-from sidecall.auth.keys import mint_key
+from sidecall.features.access.key_file import KeyFile
+from sidecall.features.access.keys import mint_key
 
 
 def write_keys(

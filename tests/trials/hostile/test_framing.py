@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.trials.hostile.framing import Reading, Request, compare, read_with_h11
-from tests.trials.hostile.torn_requests import Torn, tear
+from trials.hostile.framing import Reading, Request, compare, read_with_h11
+from trials.hostile.torn_requests import Torn, tear
 
 SEEDS = range(300)
 ONE, OTHER = Request(b"POST", b"/", (), b"{}"), Request(b"POST", b"/", (b"ceo",), b"{}")

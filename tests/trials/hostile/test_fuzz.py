@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from tests.trials.hostile.fuzz import Tally, statuses_in
-from tests.trials.hostile.mutations import attempt
-from tests.trials.schemathesis import Conformance, read_report
+from trials.hostile.fuzz import Tally, statuses_in
+from trials.hostile.mutations import attempt
+from trials.schemathesis import Conformance, read_report
 
 SEEDS = range(300)
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"

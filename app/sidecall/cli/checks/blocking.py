@@ -13,9 +13,9 @@ from typing import Any
 
 from sidecall.cli.checks.blocking_names import WAITING, find_advice
 from sidecall.cli.checks.naming import Namespace, Reference
-from sidecall.core.tool import CompiledTool
 from sidecall.dataclasses import dataclass
-from sidecall.schema.lint import Finding
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.schema.lint import Finding
 
 # Functions of the author's that call each other, one inside the other.
 _MOST_DEEP = 5

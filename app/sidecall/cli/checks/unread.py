@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from sidecall.discovery import resolve_place
-from sidecall.schema.lint import Finding
+from sidecall.kernel.schema.lint import Finding
+from sidecall.loading.discovery import resolve_place
 
 # Deeper, and beyond so many, lies something else than tools.
 _MOST_FILES = 500

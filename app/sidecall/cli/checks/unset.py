@@ -3,13 +3,13 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from sidecall.authoring.openapi.services import ServiceEntry, ServicesUnfit, read_services
-from sidecall.core.injection import Secret, UserToken
-from sidecall.core.tool import CompiledTool
-from sidecall.schema.lint import Finding
-from sidecall.secrets import list_missing, list_unknown_providers, secrets_in
+from sidecall.features.credentials.server_secrets import list_missing, list_unknown_providers, secrets_in
+from sidecall.features.mcp_client.entries import McpServersUnfit, UpstreamEntry, read_entries
+from sidecall.features.openapi_import.services import ServiceEntry, ServicesUnfit, read_services
+from sidecall.kernel.core.injection import Secret, UserToken
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.schema.lint import Finding
 from sidecall.settings import Settings
-from sidecall.upstream.entries import McpServersUnfit, UpstreamEntry, read_entries
 
 _SERVICES, _SERVERS = "SIDECALL_OPENAPI_SERVICES", "SIDECALL_MCP_SERVERS"
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from sidecall.core.errors import SidecallError
-from sidecall.core.tool import CompiledTool
+from sidecall.kernel.core.errors import SidecallError
+from sidecall.kernel.core.tool import CompiledTool
 from sidecall.settings import Settings
 
 

@@ -15,36 +15,36 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
-from sidecall.access import build_access
+from sidecall.cli.default_store import choose_store
 from sidecall.cli.listening import find_address, listen, refuse_open
 from sidecall.cli.starting.empty import refuse_empty
-from sidecall.cli.starting.given import load_registry, read_settings, write_count
 from sidecall.cli.starting.sharing import sharing_files
-from sidecall.cli.store import choose_store
-from sidecall.core.errors import InvalidToolOption, SidecallError
-from sidecall.core.overload import StoreUnfit
-from sidecall.http.backlog import Backlog
-from sidecall.http.system_refusals import word_system_refusal
+from sidecall.composition.access import build_access
+from sidecall.features.telemetry.logs import make_log_config
+from sidecall.features.telemetry.standard_streams import leave_at_once, redirect_streams, say_last
+from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
+from sidecall.kernel.core.overload import StoreUnfit
+from sidecall.kernel.http.backlog import Backlog
+from sidecall.kernel.http.system_refusals import word_system_refusal
+from sidecall.kernel.lifecycle import Lifecycle, Patience
+from sidecall.kernel.registry import Registry
 from sidecall.later import Later
-from sidecall.ledger.opening import NO_WRITERS, Writers
-from sidecall.lifecycle import Lifecycle, Patience
 from sidecall.main import create_app
-from sidecall.registry import Registry
-from sidecall.serving.connections import Connection
-from sidecall.serving.leaving import INTERRUPTED, leave_on
-from sidecall.serving.memory import give_memory_back
-from sidecall.serving.open_files import room_for
-from sidecall.serving.room import RequestRoom
-from sidecall.serving.server import LAST_STEPS, Server
-from sidecall.serving.supervisor import REFUSED, START_FAILED, START_REFUSED, Supervisor
+from sidecall.server.connections import Connection
+from sidecall.server.memory import give_memory_back
+from sidecall.server.memory_limits import RequestRoom
+from sidecall.server.open_files import room_for
+from sidecall.server.server import LAST_STEPS, Server
+from sidecall.server.signals import INTERRUPTED, leave_on
+from sidecall.server.supervisor import REFUSED, START_FAILED, START_REFUSED, Supervisor
 from sidecall.settings import Settings, unknown_names
-from sidecall.telemetry.logs import make_log_config
-from sidecall.telemetry.standard_streams import leave_at_once, redirect_streams, say_last
+from sidecall.storage.opening import NO_WRITERS, Writers
+from sidecall.terminal.given import load_registry, read_settings, write_count
 
 if TYPE_CHECKING:
-    from sidecall.cli import moved as _moved
+    from sidecall.compat import cli as _moved
 else:
-    _moved = Later("sidecall.cli.moved")
+    _moved = Later("sidecall.compat.cli")
 
 logger = logging.getLogger("sidecall")
 

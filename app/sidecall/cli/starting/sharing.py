@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from sidecall.core.overload import StoreUnfit
+from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.later import Later
-from sidecall.ledger.opening import IN_MEMORY, Writers, list_files
 from sidecall.settings import Settings
+from sidecall.storage.opening import IN_MEMORY, Writers, list_files
 
 if TYPE_CHECKING:
-    from sidecall.ledger.sql.sqlite import shared_writer as _shared_writer
+    from sidecall.storage.sqlite import shared_writer as _shared_writer
 else:
-    _shared_writer = Later("sidecall.ledger.sql.sqlite.shared_writer")
+    _shared_writer = Later("sidecall.storage.sqlite.shared_writer")
 
 logger = logging.getLogger("sidecall")
 

@@ -1,1 +1,0 @@
-"""Operations of other people's OpenAPI services as tools."""

@@ -1,1 +1,0 @@
-"""Agents of other programs, offered as tools."""

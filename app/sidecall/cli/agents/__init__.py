@@ -1,1 +1,0 @@
-"""Agents elsewhere, from the command line."""

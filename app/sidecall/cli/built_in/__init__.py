@@ -1,1 +1,0 @@
-"""The commands for what ships: toolkits, and the files that their tools share."""

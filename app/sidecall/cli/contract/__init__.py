@@ -1,1 +1,0 @@
-"""Locking what callers rely on."""

@@ -1,1 +1,0 @@
-"""How the program prints what it was asked for."""

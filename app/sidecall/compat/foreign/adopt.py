@@ -1,0 +1,89 @@
+"""Recognize the tools of other libraries by their shape, and take them over."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from sidecall.kernel.authoring.structured import StructuredTool
+from sidecall.kernel.authoring.switches import takes
+from sidecall.kernel.core.errors import DefinitionError
+from sidecall.kernel.schema.foreign import is_instance_of
+from sidecall.kernel.schema.signature import find_source
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.compat.foreign import tool as _tool
+else:
+    _tool = Later("sidecall.compat.foreign.tool")
+
+_agents, _langchain, _runnables = (
+    Later(f"sidecall.compat.foreign.{library}") for library in ("agents", "langchain", "runnables")
+)
+
+_Adopt = Callable[[Any, str | None, Mapping[str, Any]], StructuredTool]
+_Known = tuple[tuple[str, ...], Callable[[], _Adopt]]
+
+# The attributes that tell each kind of tool, the first that fits, and what takes it over.
+_TOOLS: tuple[_Known, ...] = (
+    (
+        ("name", "description", "args_schema", "tool_call_schema", "ainvoke", "response_format"),
+        lambda: _langchain.adopt_langchain,
+    ),
+    (("name", "description", "params_json_schema", "on_invoke_tool"), lambda: _agents.adopt_function_tool),
+)
+_RUNNABLES: tuple[_Known, ...] = (
+    (("ainvoke", "get_input_jsonschema"), lambda: _runnables.adopt_runnable),
+    (("ainvoke", "input_schema"), lambda: _runnables.adopt_runnable),
+)
+
+
+def is_foreign_tool(thing: object) -> bool:
+    """Return whether this is a tool of another library: LangChain, or the OpenAI Agents SDK."""
+    return any(_has(thing, names) for names, _ in _TOOLS)
+
+
+def is_foreign_toolkit(thing: Any) -> bool:
+    """Return whether this is a toolkit of LangChain's, whose `get_tools` lists its tools when it is called as it is.
+
+    No other object's is called: what a method of that name does elsewhere is not known.
+    """
+    if not is_instance_of(thing, "langchain_core", "BaseToolkit"):
+        return False
+    get_tools = thing.get_tools
+    return callable(get_tools) and not inspect.iscoroutinefunction(get_tools) and takes(get_tools, 0)
+
+
+def adopt(thing: Any, name: str | None, options: Mapping[str, Any]) -> StructuredTool | None:
+    """Make a tool of another library's, or of a runnable; None for anything else.
+
+    Args:
+        thing: What may be one.
+        name: The tool's name, its own when None.
+        options: The fields of BaseTool, where they are to differ from what it says itself.
+
+    Raises:
+        DefinitionError: It cannot be offered.
+    """
+    finders = (find for names, find in (*_TOOLS, *_RUNNABLES) if _has(thing, names))
+    find = next(finders, None)
+    if find is None:
+        return None
+    try:
+        made = find()(thing, name, options)
+        if isinstance(made, _tool.ForeignTool):
+            made.stand_for(thing)
+        return made
+    except DefinitionError:
+        raise
+    except Exception as error:
+        where = f"{find_source(thing)}: tool {name or getattr(thing, 'name', None)!r}"
+        reason = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+        raise DefinitionError(f"{where} cannot be taken over: {reason}") from error
+
+
+def _has(thing: object, names: tuple[str, ...]) -> bool:
+    # Looked at, not asked for: a proxy answers to every name, and a property may open something.
+    return not inspect.isclass(thing) and all(inspect.getattr_static(thing, name, _NONE) is not _NONE for name in names)
+
+
+_NONE = object()

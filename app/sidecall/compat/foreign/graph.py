@@ -1,0 +1,165 @@
+"""Give tools of LangChain what LangGraph's functions look for in a running graph, without importing it."""
+
+import itertools
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from types import SimpleNamespace
+from typing import Any
+
+from pydantic_core import from_json
+
+from sidecall.compat.foreign.stores import TypedStore
+from sidecall.compat.supplied import make_configurable, make_writer
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.context import ToolContext
+from sidecall.kernel.core.errors import CallRejected
+from sidecall.kernel.core.typed_context import open_context
+from sidecall.kernel.json_data.to_json import to_text
+from sidecall.kernel.ports.approvals.approval import ApprovalRequired
+from sidecall.kernel.schema.foreign import is_instance_of
+
+# Under these names LangGraph keeps in a config what its functions look for. It has no public name for them.
+_RUNTIME = "__pregel_runtime"
+_PAD = "__pregel_scratchpad"
+_SEND = "__pregel_send"
+_PLACE = "checkpoint_ns"
+# What a tool keeps from one of its questions to the next.
+_ANSWERS = "answers"
+
+
+class GraphConfig(dict[str, Any]):
+    """Keep the `configurable` of a call, with entries that are hidden from all but LangGraph's own functions.
+
+    A graph that runs inside the tool finds only the runtime of them, by `get`, and so stays a graph of its own.
+    """
+
+    def __init__(self, shown: Mapping[str, Any], hidden: Mapping[str, Any]) -> None:
+        """Show some, and have others ready."""
+        super().__init__(shown)
+        self._hidden = hidden
+
+    def __missing__(self, key: str) -> Any:
+        return self._hidden[key]
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return a value that is shown, or the runtime, or the default."""
+        return self[key] if key in self or key == _RUNTIME else default
+
+    def copy(self) -> "GraphConfig":
+        """Copy it; LangChain does wherever it hands a config on."""
+        return GraphConfig(self, self._hidden)
+
+
+@dataclass(slots=True)
+class _Pad:
+    """How a person has answered the tool's questions, as `interrupt` looks for it."""
+
+    resume: list[Any]
+    answers_all: bool
+    interrupt_counter: Callable[[], int] = field(default_factory=lambda: itertools.count().__next__)
+
+    def get_null_resume(self, consume: bool = False) -> Any:
+        """Return True for every question where a person has approved the call as a whole; None otherwise."""
+        del consume
+        return True if self.answers_all else None
+
+
+class GraphCall:
+    """One call of a tool that may believe itself in a graph."""
+
+    def __init__(self, context: ToolContext, *, is_asked_before: bool) -> None:
+        """Take up the call.
+
+        Args:
+            context: Ours of the call.
+            is_asked_before: Whether a person may have approved the call itself, which answers none of its questions.
+
+        Raises:
+            CallRejected: A person has rejected what it has asked.
+        """
+        if context.rejection is not None:
+            raise CallRejected(context.rejection)
+        self._answers: list[Any] = []
+        if context.resumed is not None:
+            self._answers = [*context.resumed[_ANSWERS], read_answer(context.reply)]
+        is_approved = context.approved and context.resumed is None and not is_asked_before
+        hidden = {_PAD: _Pad(self._answers, is_approved), _SEND: _forget, _PLACE: "", _RUNTIME: _make_runtime(context)}
+        self.config = {"configurable": GraphConfig(_show(context), hidden)}
+
+    async def run(self, runnable: Any, asked: Any) -> Any:
+        """Run the tool, or any other runnable.
+
+        Raises:
+            ApprovalRequired: It has called `interrupt`.
+        """
+        try:
+            return await runnable.ainvoke(asked, self.config)
+        except Exception as error:
+            if not is_instance_of(error, "langgraph", "GraphInterrupt") or not error.args or not error.args[0]:
+                raise
+            raise self._make_question(error.args[0][0]) from None
+
+    def _make_question(self, interrupt: Any) -> ApprovalRequired:
+        text = interrupt.value if isinstance(interrupt.value, str) else None
+        wanted = getattr(interrupt, "response_schema", None)
+        if wanted is not None:
+            words = "A person has to answer." if text is None else text
+            text = f"{words}\nThe answer is JSON of this schema: {to_text(wanted)}"
+        return ApprovalRequired(text, payload=interrupt.value, state={_ANSWERS: self._answers})
+
+
+def read_answer(reply: str | None) -> Any:
+    """Read what `interrupt` returns: a person's words, or the value that they are the JSON of; True without any."""
+    if reply is None:
+        return True
+    try:
+        return from_json(reply, allow_inf_nan=False)
+    except ValueError:
+        return reply
+
+
+def _forget(_: Any) -> None:
+    """Take what `interrupt` writes into a checkpoint; here the approval keeps it."""
+
+
+def _show(context: ToolContext[Any]) -> dict[str, Any]:
+    return make_configurable(context.headers, context.context if isinstance(context.context, Mapping) else {})
+
+
+def _make_runtime(context: ToolContext) -> Any:
+    """Make what `get_runtime` returns: LangGraph's object, where it is loaded."""
+    loaded = sys.modules.get("langgraph.runtime")
+    info = getattr(loaded, "ExecutionInfo", SimpleNamespace)(
+        checkpoint_id="",
+        checkpoint_ns="",
+        task_id=context.invocation_id,
+        thread_id=_show(context).get("thread_id"),
+        run_id=context.invocation_id,
+    )
+    runtime = getattr(loaded, "Runtime", None) or _OwnRuntime
+    return runtime(
+        context=open_context(context) if context.context else None,
+        store=_type_store(context.store),
+        stream_writer=make_writer(context),
+        execution_info=info,
+    )
+
+
+def _type_store(store: Any) -> Any:
+    kind = getattr(sys.modules.get("langgraph.store.base"), "BaseStore", None)
+    return store if store is None or kind is None or isinstance(store, kind) else TypedStore(store, kind)
+
+
+@dataclass(slots=True, kw_only=True)
+class _OwnRuntime:
+    """What LangGraph's functions look at of a runtime, as long as its own class is not loaded."""
+
+    context: Any
+    store: Any
+    stream_writer: Callable[[Any], None]
+    execution_info: Any
+    heartbeat: Callable[[], None] = lambda: None
+    previous: None = None
+    server_info: None = None
+    control: None = None

@@ -1,0 +1,47 @@
+"""What all tools have that a provider runs itself."""
+
+from dataclasses import fields, replace
+from functools import cached_property
+from typing import ClassVar
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.authoring.structured import StructuredTool
+from sidecall.kernel.core.errors import ToolException
+from sidecall.kernel.core.tool import CompiledTool, Schema
+
+# Fields that say something to the program alone.
+_NOT_SENT = ("include_search_results", "on_approval_request", "executor", "tool_config")
+
+
+@dataclass
+class HostedTool:
+    """Declare a tool that its provider runs: it is listed, and a call of it is refused with words."""
+
+    kind: ClassVar[str] = ""
+
+    @property
+    def name(self) -> str:
+        """The name under which it is known here."""
+        return self.kind
+
+    @property
+    def wire(self) -> Schema:
+        """What the Responses API takes for it."""
+        said = {it.name: getattr(self, it.name) for it in fields(self) if it.name not in _NOT_SENT}
+        return {"type": self.kind, **{name: value for name, value in said.items() if value is not None}}
+
+    @cached_property
+    def compiled(self) -> CompiledTool:
+        """The declaration made ready to be listed.
+
+        Raises:
+            DefinitionError: It cannot be listed under its name.
+        """
+        name = self.name
+
+        async def refuse() -> str:
+            raise ToolException(f"{name} is run by the model's provider; it cannot be called on this server.")
+
+        text = "A tool that the model's provider runs. It is declared here, and cannot be called here."
+        made = StructuredTool.from_function(coroutine=refuse, name=name, description=text).compiled
+        return replace(made, declaration=self.wire)

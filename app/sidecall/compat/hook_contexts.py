@@ -1,0 +1,81 @@
+"""Give the functions around a tool the context of the type that they, or the tool, say it has."""
+
+import functools
+import inspect
+import typing
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from sidecall.kernel.core.context import RunContextWrapper, ToolContext
+from sidecall.kernel.core.errors import SchemaInferenceError
+from sidecall.kernel.core.guardrails import Guardrail
+from sidecall.kernel.core.typed_context import ReadContext, names_context, open_context, plan_reading
+from sidecall.kernel.schema.foreign import match_type
+from sidecall.kernel.schema.signature import read_signature
+
+G = TypeVar("G", bound=Guardrail[Any])
+
+
+def find_context_type(function: Callable[..., Any]) -> Any:
+    """Find what the first parameter says of the context, if it says so."""
+    plain = function if inspect.isroutine(function) else type(function).__call__
+    try:
+        first = next(iter(inspect.signature(function).parameters))
+        annotation = typing.get_type_hints(plain).get(first)
+    except (NameError, TypeError, ValueError, StopIteration):
+        return None
+    return annotation if _is_context(annotation) else None
+
+
+def plan_own_reading(function: Callable[..., Any]) -> ReadContext | None:
+    """Plan how the context is read for a tool's own function; None where it says no type, or none that can be."""
+    try:
+        annotations = [it.annotation for it in read_signature(function).parameters if _is_context(it.annotation)]
+        return plan_reading(annotations[0]) if annotations else None
+    except (NameError, ValueError, SchemaInferenceError):
+        return None  # What cannot be is refused where the tool is compiled.
+
+
+def give_context(hook: Any, own: ReadContext | None) -> Any:
+    """Make a function of a ToolContext get its context as it says; or as the tool itself, where it says no type.
+
+    Raises:
+        SchemaInferenceError: The context that it wants can never be sent.
+    """
+    if not callable(hook):
+        return hook
+    read = choose_reading(hook, own)
+
+    @functools.wraps(hook)
+    def call(context: ToolContext, *rest: Any) -> Any:
+        return hook(context.with_context(read(context)), *rest)
+
+    return call
+
+
+def choose_reading(hook: Callable[..., Any], own: ReadContext | None) -> ReadContext:
+    """Choose how the context is read for a function around a tool; where nobody says, members are attributes too.
+
+    Raises:
+        SchemaInferenceError: The context that it wants can never be sent.
+    """
+    annotation = find_context_type(hook)
+    said = plan_reading(annotation) if names_context(annotation) else None
+    return said or own or open_context
+
+
+def give_guardrail_context(guardrail: G, own: ReadContext | None) -> G:
+    """Make a guardrail get the context of the type that the tool says."""
+    judge, read = guardrail.guardrail_function, own or open_context
+
+    def look(judged: Any) -> Any:
+        return judge(replace(judged, context=judged.context.with_context(read(judged.context))))
+
+    return replace(guardrail, guardrail_function=look)
+
+
+def _is_context(annotation: Any) -> bool:
+    kind = typing.get_origin(annotation) or annotation
+    is_ours = isinstance(kind, type) and issubclass(kind, RunContextWrapper)
+    return is_ours or match_type(kind) == "tool_context"

@@ -1,0 +1,196 @@
+"""Make what a tool written for LangChain is given of its call, of the types that it names."""
+
+import itertools
+import sys
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic.errors import PydanticUserError
+from typing_extensions import get_type_hints, is_typeddict
+
+from sidecall.compat.message_forms import is_message_like
+from sidecall.compat.run_manager import AsyncCallbackManagerForToolRun, CallbackManager, CallbackManagerForToolRun
+from sidecall.compat.runtime import ExecutionInfo, RunnableConfig, ToolRuntime
+from sidecall.kernel.core.context import ToolContext
+from sidecall.kernel.core.errors import MissingContext, ToolExecutionError
+from sidecall.kernel.core.injection import FromFunction, Supply
+from sidecall.kernel.json_data.pointer import format_path
+from sidecall.kernel.json_data.to_json import to_text
+from sidecall.kernel.ports.workspaces import name_conversation
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.compat import conversation as _conversation
+else:
+    _conversation = Later("sidecall.compat.conversation")
+
+# Makes of what the caller sent what the tool wants.
+Read = Callable[[Any, ToolContext], Any]
+
+
+def make_run(supply: Supply) -> CallbackManagerForToolRun | AsyncCallbackManagerForToolRun:
+    """Make LangChain's `run_manager`: to it listen the tool's own callback handlers."""
+    return make_async_run(supply) if supply.is_async else make_sync_run(supply)
+
+
+def make_sync_run(supply: Supply) -> CallbackManagerForToolRun:
+    """Make the one that an async tool has asked for in so many words as well."""
+    return CallbackManagerForToolRun(**_describe_run(supply))
+
+
+def make_async_run(supply: Supply) -> AsyncCallbackManagerForToolRun:
+    """Make the other one."""
+    return AsyncCallbackManagerForToolRun(**_describe_run(supply))
+
+
+def _describe_run(supply: Supply) -> dict[str, Any]:
+    options = supply.options
+    handlers = [callback.handler for callback in options.callbacks]
+    run_id = UUID(supply.tool_context.invocation_id)
+    return {"run_id": run_id, "handlers": handlers, "tags": options.tags, "metadata": options.metadata}
+
+
+def make_callbacks(supply: Supply) -> CallbackManager:
+    """Make what the runnables that a tool calls take as `callbacks`."""
+    child: CallbackManager = make_run(supply).get_child()
+    return child
+
+
+def make_config(supply: Supply) -> RunnableConfig:
+    """Make LangChain's config."""
+    return {
+        "tags": list(supply.options.tags),
+        "metadata": dict(supply.options.metadata),
+        "callbacks": make_callbacks(supply),
+        "recursion_limit": 25,
+        "configurable": make_configurable(supply.tool_context.headers, supply.context),
+    }
+
+
+def make_configurable(headers: Mapping[str, str], context: Mapping[str, Any]) -> dict[str, Any]:
+    """Make LangGraph's `configurable` of a context; the conversation is its thread unless the context names one."""
+    conversation = name_conversation(headers, context)
+    return {**({} if conversation is None else {"thread_id": conversation}), **context}
+
+
+def find_thread(supply: Supply) -> str | None:
+    """Find what LangGraph calls the thread: what the caller names so, or the conversation; None without either."""
+    named = supply.context.get("thread_id")
+    return named if isinstance(named, str) else name_conversation(supply.tool_context.headers, supply.context)
+
+
+def plan_runtime(annotation: Any) -> FromFunction:
+    """Plan a ToolRuntime; `ToolRuntime[Context, State]` says of what types context and state are."""
+    context, state = (*typing.get_args(annotation), None, None)[:2]
+    read_context, read_state = _plan_reading("context", context), _plan_reading("state", state)
+    is_untyped = read_state is _keep
+    revive = choose_revival((typing.get_origin(annotation) or annotation).__module__)
+
+    def make(supply: Supply) -> ToolRuntime[Any, Any]:
+        asked = supply.tool_context
+        state = {} if supply.state is None else supply.state
+        return ToolRuntime(
+            state=read_state(revive(state) if is_untyped else state, asked),
+            context=read_context(dict(supply.context), asked),
+            config=make_config(supply),
+            stream_writer=make_writer(asked),
+            tool_call_id=supply.call_id,
+            store=asked.store,
+            tool_context=asked,
+            execution_info=ExecutionInfo(
+                task_id=asked.invocation_id, thread_id=find_thread(supply), run_id=asked.invocation_id
+            ),
+        )
+
+    return FromFunction(make)
+
+
+def choose_revival(module: str, field: str | None = None) -> Callable[[Any], Any]:
+    """Choose what makes messages of those in a state, or in the field of one, that came as JSON.
+
+    They are ours where `module`, the home of the type or marker that asks for the state, is; LangChain's otherwise.
+    """
+    theirs = getattr(sys.modules.get("langchain_core.messages"), "convert_to_messages", None)
+    is_ours = module.partition(".")[0] == "sidecall"
+    convert: Callable[[Any], Any] = _conversation.revive_messages if is_ours or theirs is None else theirs
+
+    def revive(state: Any) -> Any:
+        messages = state.get("messages") if isinstance(state, Mapping) else None
+        if not (isinstance(messages, list) and all(map(is_message_like, messages))):
+            return state
+        try:
+            return {**state, "messages": convert(messages)}
+        except Exception:
+            return state  # They are of another kind.
+
+    return revive if field is None else lambda value: revive({field: value})[field]
+
+
+def make_writer(context: ToolContext) -> Callable[[Any], None]:
+    """Make LangGraph's stream writer: what is written is progress."""
+    numbers = itertools.count(1)
+
+    def write(part: Any) -> None:
+        context.report_progress(next(numbers), None, part if isinstance(part, str) else to_text(part))
+
+    return write
+
+
+def _plan_reading(place: str, wanted: Any) -> Read:
+    """Plan how a value becomes one of the wanted type; of a TypedDict only the keys that were sent are looked at."""
+    if is_typeddict(wanted):
+        return _plan_keys(place, wanted)
+    if not (isinstance(wanted, type) and (issubclass(wanted, BaseModel) or is_dataclass(wanted))):
+        return _keep
+    adapter: TypeAdapter[Any] = TypeAdapter(wanted)
+    return lambda value, context: _check(adapter, value, (place,), context)
+
+
+def _keep(value: Any, _: ToolContext) -> Any:
+    return value
+
+
+def _plan_keys(place: str, wanted: Any) -> Read:
+    adapters = {name: adapter for name, hint in _read_hints(wanted).items() if (adapter := _adapt(hint)) is not None}
+
+    def read(value: Any, context: ToolContext) -> Any:
+        if not isinstance(value, Mapping):
+            return value
+        known = {name: adapter for name, adapter in adapters.items() if name in value}
+        return {**value, **{name: _check(it, value[name], (place, name), context) for name, it in known.items()}}
+
+    return read
+
+
+def _read_hints(wanted: Any) -> Mapping[str, Any]:
+    try:
+        return get_type_hints(wanted, include_extras=True)
+    except NameError:
+        return {}
+
+
+def _adapt(hint: Any) -> TypeAdapter[Any] | None:
+    while getattr(typing.get_origin(hint), "__name__", getattr(typing.get_origin(hint), "_name", "")) in _QUALIFIERS:
+        hint = typing.get_args(hint)[0]
+    try:
+        return TypeAdapter(hint)
+    except (PydanticUserError, NameError):
+        return None
+
+
+_QUALIFIERS = ("Required", "NotRequired", "ReadOnly")
+
+
+def _check(adapter: TypeAdapter[Any], value: Any, place: tuple[str, ...], context: ToolContext) -> Any:
+    try:
+        return adapter.validate_python(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = format_path((*place, *first["loc"]))
+        raise MissingContext(f"The tool cannot use what was sent as `{where}`: {first['msg']}.") from None
+    except BaseException as error:  # A validator of the author's crashed.
+        raise ToolExecutionError(context.tool_name, context.tool_call_id) from error

@@ -1,0 +1,1 @@
+"""What `sidecall.main` builds a server of: each part as the settings have it."""

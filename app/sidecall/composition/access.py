@@ -1,0 +1,188 @@
+"""Who may call, as the settings have it."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from sidecall.features.access.access import Access, Authenticator
+from sidecall.features.access.caller_header import LOOPBACK, CallerHeader, GatewayHeaders, Gateways, NamedOrAnonymous
+from sidecall.features.access.credential_cache import BEARER, KEY
+from sidecall.features.access.methods import Method, Methods
+from sidecall.features.access.resource import ProtectedResource
+from sidecall.features.audit.auditor import Auditor
+from sidecall.features.credentials.own_secrets import SecretKeeper, SecretsUnfit
+from sidecall.features.toolsets.toolsets import NO_TOOLSETS, Everybody, Toolsets, WithToolsets, read_toolsets
+from sidecall.kernel.core.errors import SidecallError
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.later import Later
+from sidecall.settings import Settings
+from sidecall.storage.ledger import Ledger
+
+if TYPE_CHECKING:
+    from sidecall.features.access import api_keys as _api_keys
+    from sidecall.features.access import key_file as _key_file
+    from sidecall.features.credentials.oauth import authorization_flow as _rounds
+    from sidecall.features.credentials.oauth import signing_in as _signing_in
+else:
+    _api_keys = Later("sidecall.features.access.api_keys")
+    _key_file = Later("sidecall.features.access.key_file")
+    _rounds = Later("sidecall.features.credentials.oauth.authorization_flow")
+    _signing_in = Later("sidecall.features.credentials.oauth.signing_in")
+
+logger = logging.getLogger("sidecall")
+
+
+class TokensUnfit(SidecallError):
+    """Tokens cannot be taken by this program."""
+
+
+def build_access(settings: Settings, toolsets: Toolsets = NO_TOOLSETS, auditor: Auditor | None = None) -> Access | None:
+    """Make what knows callers; None where all are one caller, who may do everything.
+
+    Raises:
+        KeysUnfit: There is no file of keys where one was named, or it is none.
+        TokensUnfit: What it takes to read tokens is not installed.
+    """
+    access = _build_access(settings, auditor)
+    if not toolsets:
+        return access
+    access = access or Access(Everybody(), is_proved=False)
+    return replace(access, authenticator=WithToolsets(access.authenticator, toolsets))
+
+
+def open_toolsets(settings: Settings, tools: Iterable[CompiledTool]) -> Toolsets:
+    """Read the file of toolsets, if there is one, and tell of what in it fits none of these tools.
+
+    Raises:
+        ToolsetsUnfit: It is none.
+    """
+    if settings.toolsets is None:
+        return NO_TOOLSETS
+    toolsets = read_toolsets(settings.toolsets)
+    for unmet in toolsets.find_unmet(map_tags(tools)):
+        logger.warning("SIDECALL_TOOLSETS: %s", unmet)
+    return toolsets
+
+
+def map_tags(tools: Iterable[CompiledTool]) -> dict[str, Sequence[str]]:
+    """Return the names of tools with their tags, by which toolsets choose."""
+    return {tool.name: tool.options.tags for tool in tools}
+
+
+def tell_of_missing_keys(settings: Settings) -> None:
+    """Log that nobody can call with a key, where keys are asked for and none is valid.
+
+    Raises:
+        KeysUnfit: The file of keys is none.
+    """
+    if "api_key" in settings.auth and not any(key.is_valid() for key in _key_file.KeyFile(settings.keys_file).read()):
+        logger.warning(
+            "no key in %s is valid, so nobody can call with one: make one with `sidecall keys new NAME`, which is "
+            "taken without a restart",
+            settings.keys_file,
+        )
+
+
+def _build_access(settings: Settings, auditor: Auditor | None) -> Access | None:
+    if settings.auth == ("none",):
+        header = _build_header(settings, settings.gateways)
+        return None if header is None else Access(NamedOrAnonymous(header), is_proved=False)
+    is_asked = not {"api_key", "jwt"}.isdisjoint(settings.auth)
+    return Access(
+        _build_methods(settings, auditor),
+        is_proved=True,
+        hidden=_CREDENTIALS if is_asked else (),
+        resource=_describe(settings) if "jwt" in settings.auth else None,
+        is_by_credential=set(settings.auth) <= {"api_key", "jwt"},
+        proofs=settings.auth,
+    )
+
+
+_CREDENTIALS = (BEARER, KEY)
+
+
+def _build_methods(settings: Settings, auditor: Auditor | None) -> Authenticator:
+    methods: list[Method] = []
+    if "gateway" in settings.auth:
+        header = _build_header(settings, settings.gateways or LOOPBACK)
+        assert header is not None
+        methods.append(header)
+    if "api_key" in settings.auth:
+        methods.append(_api_keys.ApiKeys(_open_ring(settings, auditor), is_alone="jwt" not in settings.auth))
+    if "jwt" in settings.auth:
+        methods.append(_build_tokens(settings))
+    return Methods(methods)
+
+
+def _build_tokens(settings: Settings) -> Method:
+    try:
+        tokens, key_sets = (
+            import_module("sidecall.features.access.tokens"),
+            import_module("sidecall.features.access.key_sets"),
+        )
+    except ModuleNotFoundError as error:
+        if error.name != "joserfc":
+            raise
+        raise TokensUnfit("SIDECALL_AUTH has `jwt`, which needs an extra: pip install 'sidecall[jwt]'") from None
+    rules = tokens.TokenRules(
+        issuer=settings.jwt_issuer,
+        audience=settings.jwt_audience,
+        algorithms=settings.jwt_algorithms,
+        scopes=settings.jwt_scopes_claim,
+        tenant=settings.jwt_tenant_claim,
+    )
+    method: Method = tokens.Tokens(
+        rules, key_sets.IssuerKeys(settings.jwt_issuer, settings.jwt_keys_url, proxy=settings.outgoing_proxy)
+    )
+    return method
+
+
+def _describe(settings: Settings) -> ProtectedResource:
+    assert settings.jwt_issuer is not None
+    return ProtectedResource(settings.jwt_issuer, settings.jwt_audience)
+
+
+def _build_header(settings: Settings, gateways: tuple[str, ...]) -> CallerHeader | None:
+    if settings.caller_header is None:
+        return None
+    names = GatewayHeaders(settings.caller_header, settings.tenant_header, settings.scopes_header)
+    return CallerHeader(names, Gateways(gateways) if gateways else None)
+
+
+def build_keeper(settings: Settings, ledger: Ledger) -> SecretKeeper:
+    """Make what keeps the secrets of callers, and what writes down who has decided what; without a key there are none.
+
+    Raises:
+        SecretsUnfit: What it takes to encrypt them is not installed.
+    """
+    keys, places, auditor = settings.secrets_keys, ledger.secrets, Auditor(ledger.audit)
+    if not keys:
+        if settings.oauth is not None:
+            raise SecretsUnfit("SIDECALL_OAUTH is set, which needs a key to keep tokens with: set SIDECALL_SECRETS_KEY")
+        return SecretKeeper(places, None, auditor)
+    try:
+        sealing = import_module("sidecall.features.credentials.sealing")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "cryptography":
+            raise
+        raise SecretsUnfit(
+            "SIDECALL_SECRETS_KEY is set, which needs an extra: pip install 'sidecall[secrets]'"
+        ) from None
+    sealer = sealing.Sealer(keys)
+    if settings.public_url is None or settings.oauth is None:
+        return SecretKeeper(places, sealer, auditor)
+    way = _rounds.WayBack(settings.public_url, settings.approval_ttl, settings.outgoing_proxy)
+    return SecretKeeper(
+        places, sealer, auditor, _signing_in.SigningIn.of(settings.providers, places, sealer, auditor, way)
+    )
+
+
+def _open_ring(settings: Settings, auditor: Auditor | None) -> "_api_keys.KeyRing":
+    if "keys_file" in settings.model_fields_set and not settings.keys_file.exists():
+        raise _key_file.KeysUnfit(f"SIDECALL_KEYS_FILE is {settings.keys_file}, and there is no such file. {_MAKE}")
+    return _api_keys.KeyRing(_key_file.KeyFile(settings.keys_file), note=None if auditor is None else auditor.note_keys)
+
+
+_MAKE = "Make a key with `sidecall keys new NAME --file PATH`."

@@ -1,0 +1,127 @@
+"""Begin what runs beside the calls of a server, in order, and end it in the opposite one."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
+from functools import partial
+
+from fastapi import FastAPI
+
+from sidecall.features.calls.entry import CallEntry
+from sidecall.features.calls.remembered import show_entry
+from sidecall.features.mcp_server.changes import ListChanges
+from sidecall.features.telemetry.calls import CallTelemetry
+from sidecall.features.webhooks.dispatcher import Courier
+from sidecall.features.webhooks.signing import read_key
+from sidecall.features.workspaces.sweeping import sweeping
+from sidecall.kernel.core.errors import SidecallError
+from sidecall.kernel.executors.table import Executors, close_with, follow_all, start_all
+from sidecall.kernel.http.late_modules import watch_late_modules
+from sidecall.kernel.lifecycle import Lifecycle
+from sidecall.kernel.rest.app import Lifespan
+from sidecall.kernel.rest.parts import Parts
+from sidecall.loading.reload import follow_files
+from sidecall.settings import Settings
+from sidecall.storage.late_steps import LateSteps
+from sidecall.storage.ledger import Ledger
+
+
+def build_lifespan(
+    settings: Settings,
+    parts: Parts,
+    ledger: Ledger,
+    executors: Executors,
+    watch: CallTelemetry,
+    changes: ListChanges,
+) -> Lifespan:
+    """Return what an application does before its first request and after its last."""
+    keys = map(read_key, settings.webhook_keys)
+    courier, late = Courier(ledger, parts.receivers, list(keys), partial(_show_call, parts)), LateSteps()
+
+    tell_of_new_tools = partial(_tell_of_new_tools, parts, executors, changes)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            # Each is closed whichever of the others fails to be, the last first.
+            stack.push_async_callback(watch.close)
+            _end_keeping_with(stack, parts, ledger, late)
+            close_with(stack, executors)
+            stack.push_async_callback(courier.close)
+            stack.push_async_callback(parts.operation.upstream.close)
+            stack.callback(setattr, parts.lifecycle, "has_finished", True)
+            stack.push_async_callback(_end_jobs, parts, settings.drain_timeout)
+            with _noting_refusals(parts.lifecycle):
+                await _begin(parts, ledger, executors, courier, late)
+                await parts.operation.upstream.open(tell_of_new_tools)
+            async with (
+                parts.documents.following(parts.registry, tell_of_new_tools),
+                sweeping(parts.workspaces),
+                _follow(settings, parts, tell_of_new_tools),
+            ):
+                parts.lifecycle.begin()
+                yield
+
+    return lifespan
+
+
+async def _end_jobs(parts: Parts, drain_timeout: float) -> None:
+    await parts.jobs.close(parts.lifecycle.patience(drain_timeout))
+
+
+def _tell_of_new_tools(parts: Parts, executors: Executors, changes: ListChanges) -> None:
+    follow_all(executors, parts.registry)
+    changes.tell()
+    parts.operation.upstream.rejoin()
+
+
+@contextmanager
+def _noting_refusals(lifecycle: Lifecycle) -> Iterator[None]:
+    try:
+        yield
+    except SidecallError:
+        lifecycle.is_refused = True
+        raise
+
+
+def _follow(
+    settings: Settings, parts: Parts, tell_of_new_tools: Callable[[], None]
+) -> AbstractAsyncContextManager[None]:
+    places, use_entry_points = settings.places, settings.entry_points
+    return follow_files(parts.registry, places, use_entry_points, tell_of_new_tools, enabled=settings.reload)
+
+
+def _show_call(parts: Parts, entry: CallEntry) -> bytes:
+    return show_entry(parts.add_tags(entry))
+
+
+async def _begin(parts: Parts, ledger: Ledger, executors: Executors, courier: Courier, late: LateSteps) -> None:
+    await _begin_to_keep(parts, ledger, late)
+    await start_all(executors, parts.registry)
+    await parts.jobs.open()
+    courier.open()
+    watch_late_modules()
+
+
+async def _begin_to_keep(parts: Parts, ledger: Ledger, late: LateSteps) -> None:
+    await ledger.open()
+    await parts.history.open()
+    if parts.vector_stores is not None:
+        await parts.vector_stores.open()
+    await late.take(parts.secrets.open)
+    if parts.secrets.signing_in is not None:
+        parts.secrets.signing_in.tokens.resume = parts.jobs.waits.resume
+    parts.auditor.open()
+    parts.operation.minutes.open()
+
+
+def _end_keeping_with(stack: AsyncExitStack, parts: Parts, ledger: Ledger, late: LateSteps) -> None:
+    """Have closed at the end what keeps things, the ledger last."""
+    stack.push_async_callback(ledger.close)
+    stack.push_async_callback(parts.auditor.close)
+    if parts.vector_stores is not None:
+        stack.push_async_callback(parts.vector_stores.close)
+    stack.push_async_callback(parts.history.close)
+    stack.push_async_callback(parts.operation.minutes.close)
+    if parts.secrets.signing_in is not None:
+        stack.push_async_callback(parts.secrets.signing_in.tokens.close)
+    stack.push_async_callback(late.close)

@@ -1,0 +1,224 @@
+"""Where what is remembered is kept, as the settings have it."""
+
+import logging
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sidecall.features.calls.sql_kept import CallBounds
+from sidecall.features.contract.lock_path import LOCK
+from sidecall.features.credentials.own_secrets import SecretKeeper
+from sidecall.features.credentials.server_secrets import secrets_in
+from sidecall.features.history.no_history import NoHistory
+from sidecall.features.rates.in_memory import Quotas
+from sidecall.features.telemetry.calls import CallTelemetry
+from sidecall.features.telemetry.redact import Redaction
+from sidecall.features.workspaces.allowance import Allowance
+from sidecall.features.workspaces.workspaces import Expiry, Workspaces
+from sidecall.kernel.core.invocation import Surroundings
+from sidecall.kernel.core.overload import StoreUnfit
+from sidecall.kernel.core.quota import Rate
+from sidecall.kernel.core.result_memory import ResultRoom
+from sidecall.kernel.pipeline.admission import Admission, Limits
+from sidecall.kernel.pipeline.format import refuse
+from sidecall.kernel.ports.tenant_store import ItemStore
+from sidecall.later import Later
+from sidecall.settings import Settings
+from sidecall.storage.bounds import LedgerBounds
+from sidecall.storage.ledger import Ledger
+from sidecall.storage.opening import IN_MEMORY, NO_WRITERS, Writers, open_file_store, open_history, open_ledger
+
+if TYPE_CHECKING:
+    from sidecall.features.contract import lock as _lock
+    from sidecall.features.history import history as _history
+    from sidecall.features.history import memory_store as _in_memory
+    from sidecall.features.history import noted as _noted
+    from sidecall.features.history import packing as _packing
+    from sidecall.features.history import showing as _showing
+    from sidecall.features.history import sql_store as _in_database
+    from sidecall.features.history import stores as _places
+    from sidecall.features.rates import shared as _shared
+    from sidecall.features.vector_stores import embedding as _embedding
+    from sidecall.features.vector_stores import kept as _kept
+    from sidecall.features.vector_stores import stores as _stores
+else:
+    _history = Later("sidecall.features.history.history")
+    _in_database = Later("sidecall.features.history.sql_store")
+    _in_memory = Later("sidecall.features.history.memory_store")
+    _noted = Later("sidecall.features.history.noted")
+    _packing = Later("sidecall.features.history.packing")
+    _places = Later("sidecall.features.history.stores")
+    _showing = Later("sidecall.features.history.showing")
+    _shared = Later("sidecall.features.rates.shared")
+    _lock = Later("sidecall.features.contract.lock")
+    _embedding = Later("sidecall.features.vector_stores.embedding")
+    _kept = Later("sidecall.features.vector_stores.kept")
+    _stores = Later("sidecall.features.vector_stores.stores")
+
+
+logger = logging.getLogger("sidecall")
+
+
+def build_kept(
+    settings: Settings, writers: Writers = NO_WRITERS, *, is_server: bool
+) -> "tuple[Ledger, _history.History | NoHistory]":
+    """Make ledger and history.
+
+    Args:
+        settings: Which say where and how much.
+        writers: Where the processes are asked that write their files for several workers.
+        is_server: Whether the process is a server's, in which nobody else opens their files.
+
+    Raises:
+        StoreUnfit: There is no such kind of ledger.
+    """
+    ledger = build_ledger(settings, is_server=is_server, writers=writers)
+    return ledger, build_history(settings, is_server=is_server, writers=writers)
+
+
+def build_ledger(settings: Settings, *, is_server: bool = False, writers: Writers = NO_WRITERS) -> Ledger:
+    """Make the ledger that the settings ask for; it is opened when the server starts.
+
+    Raises:
+        StoreUnfit: There is no such kind of ledger.
+    """
+    bounds = LedgerBounds(
+        settings.approval_ttl,
+        settings.max_approvals,
+        settings.max_waiting_bytes,
+        settings.artifact_ttl,
+        settings.max_artifact_bytes,
+        settings.max_store_bytes,
+        settings.max_item_bytes,
+        settings.max_approval_rules,
+        settings.max_artifact_bytes_per_caller,
+        settings.audit_ttl,
+        settings.max_audit_entries,
+        settings.max_secrets,
+        settings.max_approval_rules_per_tenant,
+        CallBounds(
+            settings.job_ttl,
+            settings.max_jobs,
+            settings.max_job_bytes,
+            settings.idempotency_ttl,
+            settings.approval_ttl,
+        ),
+    )
+    return open_ledger(settings.store or IN_MEMORY, bounds, refuse, is_server=is_server, writers=writers)
+
+
+def surround(
+    ledger: Ledger,
+    secrets: Callable[[str], str | None],
+    admission: Admission,
+    watch: CallTelemetry,
+    results: ResultRoom,
+    keeper: SecretKeeper,
+) -> Surroundings:
+    """Gather what a server offers to all its calls."""
+    return Surroundings(
+        store=ItemStore(ledger.items),
+        secrets=secrets,
+        abandon=admission.abandon,
+        trace=watch.headers,
+        results=results,
+        contents=ledger.contents,
+        deny=keeper.auditor.deny_tool,
+        own_secrets=keeper,
+        user_tokens=None if keeper.signing_in is None else keeper.signing_in.tokens,
+    )
+
+
+def build_history(
+    settings: Settings, *, is_server: bool = False, writers: Writers = NO_WRITERS
+) -> "_history.History | NoHistory":
+    """Make the history that the settings ask for, beside the ledger; it is opened when the server starts.
+
+    Raises:
+        StoreUnfit: There is no such kind of ledger.
+    """
+    if settings.history == "off":
+        return NoHistory()
+    most = settings.max_history_value_bytes
+    showing = (
+        _showing.Showing(Redaction(settings.log_redact, longest=most), most) if settings.history == "full" else None
+    )
+    bounds = _places.HistoryBounds(settings.history_ttl, settings.max_history_calls, settings.max_history_bytes)
+    database = open_history(settings.store or IN_MEMORY, is_server=is_server, writers=writers)
+    blocks = _in_memory.MemoryBlocks(bounds) if database is None else _in_database.SqlBlocks(database, bounds)
+    return _history.History(
+        _noted.NotedCalls(settings.history_buffer_bytes, showing), _packing.Packer(), blocks, settings.history_ttl
+    )
+
+
+def build_workspaces(settings: Settings) -> Workspaces:
+    """Make what keeps the files of conversations; nothing is made on the disk before there are some."""
+    most = settings.workspace_max_bytes, settings.workspace_max_file_bytes, settings.workspace_max_entries
+    expiry = Expiry(settings.workspace_idle_ttl, settings.workspace_ttl)
+    return Workspaces(settings.workspace_dir, Allowance(*most), expiry, settings.max_workspaces)
+
+
+def build_vector_stores(settings: Settings, writers: Writers = NO_WRITERS) -> "_stores.VectorStores | None":
+    """Make what keeps files that are searched, beside the ledger; None where the toolkit `file_search` is off.
+
+    Raises:
+        StoreUnfit: There is no such kind of ledger.
+    """
+    if "file_search" not in settings.toolkits:
+        return None
+    embeddings = None
+    if settings.embeddings_url is not None:
+        find_key = partial(secrets_in(settings.secrets_dir), settings.embeddings_secret)
+        embeddings = _embedding.Embeddings(settings.embeddings_url, settings.embeddings_model, find_key)
+    bounds = _kept.ShelfBounds(settings.file_search_max_files, settings.file_search_max_bytes)
+    return _stores.VectorStores(open_file_store(settings.store or IN_MEMORY, writers), bounds, embeddings)
+
+
+def build_admission(settings: Settings, ledger: Ledger) -> Admission:
+    """Make what lets calls in, as many as the settings say.
+
+    Raises:
+        StoreUnfit: Servers are to count calls together, and none can share the ledger.
+    """
+    limits = Limits(
+        concurrency=settings.max_concurrency,
+        per_caller=settings.max_concurrency_per_caller,
+        queue=settings.max_queue,
+        queue_timeout=settings.queue_timeout,
+    )
+    return Admission(limits, _build_quotas(settings, ledger))
+
+
+def _build_quotas(settings: Settings, ledger: Ledger) -> Quotas:
+    """Make what counts the calls of callers: in memory, or for all servers that share the ledger.
+
+    Raises:
+        StoreUnfit: No other server can share it.
+    """
+    rate = None if settings.rate_limit is None else Rate.parse(settings.rate_limit)
+    if not settings.shared_rates:
+        return Quotas(rate)
+    if ledger.rates is None:
+        raise StoreUnfit("SIDECALL_SHARED_RATES takes a SIDECALL_STORE that servers can share: postgresql://...")
+    return _shared.SharedQuotas(rate, ledger.rates)
+
+
+def is_alone(settings: Settings, ledger: Ledger) -> bool:
+    """Return whether no other process serves the same callers, as far as the settings say."""
+    return settings.workers == 1 and not ledger.is_shared
+
+
+def read_locked() -> "Mapping[str, _lock.LockedTool]":
+    """Read the lock of the folder that the server is started in, if there is one.
+
+    Calls that are pinned to what it locks are told what has changed since; it is not worth a start that fails.
+    """
+    if not os.path.lexists(LOCK):
+        return {}
+    try:
+        return _lock.parse_lock(Path(LOCK).read_text(encoding="utf-8"))
+    except (OSError, ValueError, _lock.LockUnfit) as error:
+        logger.warning("%s is not used: %s", LOCK, error)
+        return {}

@@ -1,1 +1,0 @@
-"""The vocabulary everything else is written in: no I/O, no HTTP."""

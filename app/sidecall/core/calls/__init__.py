@@ -1,1 +1,0 @@
-"""Calls that are remembered: what became of each, and those that go on without their client."""

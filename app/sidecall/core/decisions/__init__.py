@@ -1,1 +1,0 @@
-"""What people decide about calls: where it is kept, and for which calls it holds."""

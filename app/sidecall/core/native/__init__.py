@@ -1,1 +1,0 @@
-"""What providers' models call beside functions: shells, patches, screens, texts."""

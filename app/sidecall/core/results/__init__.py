@@ -1,1 +1,0 @@
-"""What results take of memory while they are made and written."""

@@ -1,1 +1,0 @@
-"""What is handed to tools and shown to nobody."""

@@ -1,1 +1,0 @@
-"""The store: what tools may remember from call to call."""

@@ -1,1 +1,0 @@
-"""How calls wait for what others have taken: callers take turns."""

@@ -1,1 +1,0 @@
-"""Programs that reach no file, no process and no network but their own."""

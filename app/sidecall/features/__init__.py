@@ -1,0 +1,1 @@
+"""What a server offers beside running tools: one folder a feature."""

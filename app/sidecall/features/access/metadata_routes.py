@@ -1,0 +1,49 @@
+"""Lead clients without a token to whoever gives them one."""
+
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from pydantic import BaseModel, Field
+from pydantic_core import to_json
+
+from sidecall.features.access.access import Access
+from sidecall.features.access.resource import WELL_KNOWN
+from sidecall.kernel.http.late_route import LateRoute
+from sidecall.kernel.http.problems import Problem
+from sidecall.kernel.http.reply import Reply
+
+router = APIRouter(tags=["callers"], route_class=LateRoute)
+
+
+class ResourceMetadata(BaseModel, defer_build=True):
+    """Which tokens this server takes, and from whom (RFC 9728)."""
+
+    resource: str = Field(description="What a token has to be made for: its audience.")
+    authorization_servers: list[str] = Field(description="Who gives tokens.")
+    scopes_supported: list[str] = Field(description="What a caller may do with the server itself.")
+    bearer_methods_supported: list[str]
+    resource_name: str
+
+
+_RESPONSES: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "The server takes no tokens."}}
+
+
+@router.get(
+    WELL_KNOWN,
+    operation_id="get_resource_metadata",
+    summary="Who gives tokens?",
+    response_model=ResourceMetadata,
+    responses=_RESPONSES,
+)
+async def get_resource_metadata(request: Request) -> Response:
+    """Answer with what an OAuth client has to know to get a token for this server."""
+    access: Access | None = request.app.state.access
+    if access is None or access.resource is None:
+        raise HTTPException(404, "This server takes no tokens.")
+    return Reply(to_json(access.resource.write(request.scope))).to_response()
+
+
+@router.get(WELL_KNOWN + "/{path:path}", include_in_schema=False)
+async def get_metadata_below(request: Request) -> Response:
+    """Answer the same where the resource has a path, which then stands behind the well-known one."""
+    return await get_resource_metadata(request)

@@ -1,0 +1,150 @@
+"""Refuse what web pages of others send: a browser takes it to all that its own machine reaches, asking nobody.
+
+What is no browser says neither where a page comes from nor a name that is not the server's, and is not concerned.
+"""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.access.credential_cache import HEADERS
+from sidecall.features.access.hosts import OwnHosts
+from sidecall.features.access.middleware import Refuse, path_of
+from sidecall.kernel.core.errors import RequestError
+
+# What browsers say of the page that sends a request.
+_SAYS_WHENCE = frozenset((b"origin", b"sec-fetch-site"))
+_OWN_SITES = (None, b"same-origin", b"none")
+# Values of `Host` that need not be read again.
+_REMEMBERED = 1024
+# Of what was sent, as much as is shown.
+_SHOWN = 100
+
+
+class ForeignHost(RequestError):
+    """The server is not known by this name."""
+
+
+class ForeignPage(RequestError):
+    """A web page may not use this server unless it is its own, or its operator has named it."""
+
+
+@dataclass(frozen=True)
+class Welcome:
+    """Under which names a server is served, and which web pages besides its own may use it, by their origins."""
+
+    hosts: OwnHosts
+    origins: Collection[str] = ()
+
+
+class PageRule:
+    """Pass on what comes to one of the server's names, and from no web page but its own or a named one.
+
+    A link may lead here from anywhere, so nothing may change by a GET.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        welcome: Welcome,
+        share: Callable[[ASGIApp], ASGIApp],
+        refuse: Refuse,
+        is_exempt: Callable[[str], bool],
+    ) -> None:
+        """Stand in front of an application.
+
+        Args:
+            app: What is served.
+            welcome: Who may come.
+            share: Puts around the application what lets the named pages read its answers.
+            refuse: Answers the others.
+            is_exempt: Returns whether a path is served under every name, and to every page.
+        """
+        self._app = app
+        self._shared = share(app)
+        self._welcome = welcome
+        self._origins = frozenset(origin.encode() for origin in welcome.origins)
+        self._refuse = refuse
+        self._is_exempt = is_exempt
+        # Without the header it is no browser; HTTP/1.0 does without.
+        self._known: set[bytes | None] = {None}
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Serve one request.
+
+        A plain function that looks at little in what is no browser's, since it stands on the way of every call.
+        """
+        if scope["type"] == "http":
+            scope[HEADERS] = headers = dict(scope["headers"][::-1])
+            if headers.get(b"host") not in self._known or not _SAYS_WHENCE.isdisjoint(headers):
+                return self._judge(headers, scope, receive, send)
+        return self._app(scope, receive, send)
+
+    def _judge(self, headers: Mapping[bytes, bytes], scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        if self._is_exempt(path_of(scope)):
+            return self._app(scope, receive, send)
+        host, origin = headers.get(b"host"), headers.get(b"origin")
+        if not self._is_own_name(host, scope):
+            return self._refuse(scope, receive, send, ForeignHost(_name_host(host)))
+        if _are_repeated(scope):
+            return self._refuse(scope, receive, send, ForeignPage(_name_page(origin)))
+        if origin in self._origins:
+            return self._shared(scope, receive, send)
+        if not (_is_own_page(headers, host, origin) or _is_link(scope["method"], origin, headers)):
+            return self._refuse(scope, receive, send, ForeignPage(_name_page(origin)))
+        return self._app(scope, receive, send)
+
+    def _is_own_name(self, host: bytes | None, scope: Scope) -> bool:
+        if host in self._known:
+            return True
+        assert host is not None
+        name = host.decode("latin-1")
+        if self._welcome.hosts.include(name):
+            if len(self._known) < _REMEMBERED:
+                self._known.add(host)
+            return True
+        return _is_in_process(name, scope)
+
+
+def _is_in_process(name: str, scope: Scope) -> bool:
+    """Return whether it is the name that a test's client made up: a server has an address there, of dots or colons."""
+    server = scope.get("server")
+    return server is not None and name.partition(":")[0] == server[0] and "." not in name
+
+
+def _are_repeated(scope: Scope) -> bool:
+    """Return whether a request says twice whence it comes, as no browser does; others may look at the other one."""
+    said = [name for name, _ in scope["headers"] if name in _SAYS_WHENCE]
+    return len(said) > len(set(said))
+
+
+def _is_own_page(headers: Mapping[bytes, bytes], host: bytes | None, origin: bytes | None) -> bool:
+    """Return whether it comes from a page of this server, or of nobody.
+
+    The port of a page has to be ours: others on this machine are others. Its scheme need not be, since a gateway may
+    speak TLS in front of this server.
+    """
+    if headers.get(b"sec-fetch-site") not in _OWN_SITES:
+        return False
+    return origin is None or (host is not None and origin in (b"http://" + host, b"https://" + host))
+
+
+def _is_link(method: str, origin: bytes | None, headers: Mapping[bytes, bytes]) -> bool:
+    """Return whether a person goes to a page of this server, from wherever, in a window of its own."""
+    is_document = headers.get(b"sec-fetch-mode") == b"navigate" and headers.get(b"sec-fetch-dest") == b"document"
+    return method == "GET" and origin is None and is_document
+
+
+def _name_host(host: bytes | None) -> str:
+    return f"This server is not known as {_show(host)}. If it is one of its names, add it to SIDECALL_HOSTS."
+
+
+def _name_page(origin: bytes | None) -> str:
+    page = "A web page of another site" if origin is None else f"A web page of {_show(origin)}"
+    return f"{page} may not use this server. If it should, add its origin to SIDECALL_ORIGINS."
+
+
+def _show(value: bytes | None) -> str:
+    text = (value or b"").decode("latin-1")[:_SHOWN]
+    return text if text.isprintable() else ascii(text)

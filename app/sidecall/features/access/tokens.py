@@ -1,0 +1,127 @@
+"""Know callers by the tokens of an issuer: JWTs, of which each is made for this server."""
+
+import hashlib
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from joserfc import jws, jwt
+from joserfc.errors import InvalidKeyIdError, JoseError
+from joserfc.jwk import KeySet
+from starlette.types import Scope
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.access.key_sets import IssuerKeys
+from sidecall.features.access.methods import REFUSE, BadCredential, read_bearer
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.ports.store_checks import DEFAULT_TENANT
+
+logger = logging.getLogger("sidecall")
+
+# Seconds by which the clocks of issuer and server may differ.
+_LEEWAY = 30
+# Seconds after which a token that was found good is looked at again, since its key may be none any more.
+_GOOD_FOR = 60.0
+_REMEMBERED = 1024
+_LONGEST = 256
+_HEADER_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRules:
+    """Which tokens are taken, and where they say what; without `tenant` all callers are of one tenant."""
+
+    issuer: str
+    audience: Sequence[str]
+    algorithms: Sequence[str]
+    scopes: str = "scope"
+    tenant: str | None = None
+
+
+class Tokens:
+    """Take the token of a request from `Authorization: Bearer …`."""
+
+    def __init__(self, rules: TokenRules, keys: IssuerKeys, clock: Callable[[], float] = time.time) -> None:
+        """Know the rules; `clock` returns seconds since 1970."""
+        self._rules = rules
+        self._keys = keys
+        self._clock = clock
+        self._registry = jws.JWSRegistry(algorithms=list(rules.algorithms), strict_check_header=False)
+        self._registry.max_header_length = _HEADER_BYTES
+        self._claims = jwt.JWTClaimsRegistry(
+            now=lambda: int(clock()),
+            leeway=_LEEWAY,
+            iss={"essential": True, "value": rules.issuer},
+            aud={"essential": True, "values": list(rules.audience)},
+            sub={"essential": True},
+            exp={"essential": True},
+        )
+        self._known: dict[bytes, tuple[Caller, float]] = {}
+
+    def recognize(self, scope: Scope) -> Caller | Awaitable[Caller] | None:
+        """Return whom a token names, at once where it is known; None where there is none.
+
+        Raises:
+            BadCredential: Several came.
+        """
+        token = read_bearer(scope)
+        if token is None:
+            return None
+        digest = hashlib.sha256(token.encode("latin-1")).digest()
+        caller, until = self._known.get(digest, (None, 0.0))
+        return caller if caller is not None and self._clock() < until else self._verify(token, digest)
+
+    async def _verify(self, token: str, digest: bytes) -> Caller:
+        """Look at a token.
+
+        Raises:
+            BadCredential: It is not good.
+            IssuerUnreachable: Nobody can tell just now.
+        """
+        keys = await self._keys.get()
+        try:
+            try:
+                claims = self._read(token, keys)
+            except InvalidKeyIdError:
+                newer = await self._keys.get_newer(keys)
+                if newer is None:
+                    raise
+                claims = self._read(token, newer)
+            caller = self._name(claims)
+        except (JoseError, ValueError, LookupError, TypeError, OverflowError) as error:
+            self._known.pop(digest, None)
+            logger.debug("a token was refused: %r", error)
+            raise BadCredential(REFUSE) from None
+        self._keep(digest, caller, float(claims["exp"]) + _LEEWAY)
+        return caller
+
+    def _read(self, token: str, keys: KeySet) -> Mapping[str, Any]:
+        read = jwt.decode(
+            token.encode("latin-1"), keys, algorithms=list(self._rules.algorithms), registry=self._registry
+        )
+        self._claims.validate(read.claims)
+        return read.claims
+
+    def _name(self, claims: Mapping[str, Any]) -> Caller:
+        rules = self._rules
+        tenant = DEFAULT_TENANT if rules.tenant is None else claims[rules.tenant]
+        scopes = claims.get(rules.scopes, "")
+        said = scopes.split(" ") if isinstance(scopes, str) else list(scopes)
+        return Caller(_word(claims["sub"]), _word(tenant), frozenset(_word(scope) for scope in said if scope))
+
+    def _keep(self, digest: bytes, caller: Caller, end: float) -> None:
+        self._known[digest] = caller, min(end, self._clock() + _GOOD_FOR)
+        if len(self._known) > _REMEMBERED:
+            del self._known[next(iter(self._known))]
+
+
+def _word(value: Any) -> str:
+    """Return a text that is fit for a name.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if not isinstance(value, str) or not value or len(value) > _LONGEST or not value.isprintable():
+        raise ValueError(f"no name: {value!r:.100}")
+    return value

@@ -1,0 +1,301 @@
+"""Carry out what a person decided about a call."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from uuid_utils import uuid7
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.audit.auditor import Auditor
+from sidecall.features.audit.entry import AuditAction
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.deadline import Deadline
+from sidecall.kernel.core.error_kind import ErrorKind
+from sidecall.kernel.core.errors import ApprovalConflict, CallRejected, CallUnanswered, InvalidDecision
+from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.core.native_items import wants_acknowledgement
+from sidecall.kernel.core.overload import CallRefused, TooManyApprovals
+from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.core.scopes import DECIDE_OWN, require_scope
+from sidecall.kernel.pipeline.batch import run_isolated
+from sidecall.kernel.pipeline.format import refuse
+from sidecall.kernel.pipeline.gate import Ticket
+from sidecall.kernel.pipeline.pipeline import Pipeline
+from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalRequired, Decision
+from sidecall.kernel.ports.approvals.decided import describe_decision
+from sidecall.kernel.ports.approvals.rules import ApprovalRule
+from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
+from sidecall.kernel.schema.forms.definitions import hash_definition
+
+_NOT_KEPT = "Error: the call was answered, but its answer was too large to be kept; it may have had effects."
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionTerms:
+    """Until when whoever decides waits for the call's end, and where it is kept what they have decided."""
+
+    deadline: Deadline | None = None
+    rules: ApprovalRules | None = None
+    auditor: Auditor | None = None
+
+    def require(self, caller: Caller, scope: str) -> None:
+        """Let a caller go on who has this scope.
+
+        Raises:
+            MissingScope: It has not.
+        """
+        if self.auditor is None:
+            require_scope(caller, scope)
+        else:
+            self.auditor.require(caller, scope)
+
+    async def record(self, approval_id: str, decision: Decision, by: Caller, rule: ApprovalRule | None) -> None:
+        """Write down what was decided."""
+        if self.auditor is None:
+            return
+        details = {"reason": decision.reason, "edited": decision.args is not None}
+        await self.auditor.record(_DECIDED[decision.decision], by, approval_id, details)
+        if rule is not None:
+            told = {"tool": rule.tool, "caller": rule.caller, "decision": rule.decision, "approval": approval_id}
+            await self.auditor.record("rule_made", by, rule.id, told)
+
+
+_DECIDED: Mapping[str, AuditAction] = {"approve": "approved", "reject": "rejected"}
+_NONE = DecisionTerms()
+
+
+async def decide(
+    pipeline: Pipeline,
+    approvals: Approvals,
+    approval_id: str,
+    decision: Decision,
+    by: Caller,
+    terms: DecisionTerms = _NONE,
+) -> Approval:
+    """Run an approved call from the top of the pipeline, or answer a rejected one with the person's reason.
+
+    Where what was rejected is a call that the tool wanted to make itself, or the tool has asked in the middle of its
+    work, it runs and is told of it. The call's own deadline was for the answer that it waits; that of the terms is for
+    its end. What holds for later calls too is kept before anything runs.
+
+    Raises:
+        UnknownApproval: There is none in the tenant of whoever decides.
+        MissingScope: Whoever approves has sent the call, and may not approve their own.
+        ApprovalConflict: It is decided already, or asks something else by now.
+        Overloaded: There is no room to run the call now, or to keep what the person wrote; it goes on waiting.
+        InvalidDecision: The person's own arguments do not fit; the call goes on waiting.
+        TooManyRules: There is no room to keep the decision for later calls; the call goes on waiting.
+        CallNotRecorded: The call came from this process, with objects that are not kept; it goes on waiting.
+    """
+    record = await approvals.get(approval_id, by.tenant)
+    if decision.decision == "approve" and is_own(record, by):
+        terms.require(by, DECIDE_OWN)
+    call = record.require_asked(decision.question)
+    # Should the tool ask something else before this is noted, nobody has decided about that.
+    decision = decision.model_copy(update={"question": record.approval.question})
+    _refuse_unclear(record, decision)
+    _refuse_instead_of_sign_in(record, decision)
+    keeping = _Keeping(terms, _make_rule(pipeline, record, decision, by.subject), approval_id, decision, by)
+    if decision.decision == "reject" and not record.tells_tool:
+        rejected = await approvals.decide(approval_id, decision, by.subject)
+        async with reopening(approvals, approval_id):
+            await keeping.keep()
+        return await answer_rejected(pipeline, approvals, rejected.approval, call)
+    rejection = CallRejected(decision.reason).message if decision.decision == "reject" else None
+    sent = replace(
+        call.to_request(),
+        approved=True,
+        rejection=rejection,
+        resumes=approval_id,
+        deadline=terms.deadline,
+        resumed=record.state,
+        reply=decision.reason,
+    )
+    request = await _edit(pipeline, sent, decision)
+    decided = await approvals.decide(approval_id, decision, by.subject)
+    request = replace(request, decided=describe_decision(decided.approval))
+    async with reopening(approvals, approval_id):
+        entered = await _enter(pipeline, request, keeping)
+    return await finish(pipeline, approvals, request, entered, call)
+
+
+def note_end(pipeline: Pipeline, call: CallRecord, approval: Approval, message: ToolMessage, kind: ErrorKind) -> None:
+    """Let those who watch know of a call that ends with this answer without a run."""
+    if not call.lost:
+        ran = put_decided_args(call, approval)
+        request = replace(ran.to_request(), resumes=approval.id, decided=describe_decision(approval))
+        pipeline.note_end(request, message, kind)
+
+
+async def answer_rejected(pipeline: Pipeline, approvals: Approvals, approval: Approval, call: CallRecord) -> Approval:
+    """Answer a rejected call whose tool is not told of that, and let those who watch know."""
+    message = refuse(CallRejected(approval.reason), call.tool_call).model_copy(update={"id": call.id})
+    note_end(pipeline, call, approval, message, "rejected")
+    return await keep_answer(approvals, approval.id, message, call)
+
+
+def put_decided_args(call: CallRecord, approval: Approval) -> CallRecord:
+    """Return a call with the arguments that a person has put in place of the model's, if they have."""
+    return call if approval.asked_args is None else call.put_args(approval.tool_call.args)
+
+
+@dataclass(frozen=True, slots=True)
+class _Keeping:
+    """A decision that is to be written down, and the rule that it makes, if it does."""
+
+    terms: DecisionTerms
+    rule: ApprovalRule | None
+    approval_id: str
+    decision: Decision
+    by: Caller
+
+    async def keep(self) -> None:
+        if self.terms.rules is not None and self.rule is not None:
+            await self.terms.rules.keep(self.rule)
+        await self.terms.record(self.approval_id, self.decision, self.by, self.rule)
+
+
+@asynccontextmanager
+async def reopening(approvals: Approvals, approval_id: str) -> AsyncIterator[None]:
+    """Take a decision back where nothing has run: there is no room, or whoever decided does not wait for it."""
+    try:
+        yield
+    except BaseException:
+        await approvals.reopen(approval_id)
+        raise
+
+
+async def _enter(pipeline: Pipeline, request: CallRequest, keeping: _Keeping) -> Ticket | ToolMessage:
+    """Let the call in, and keep what holds for later calls."""
+    entered = await pipeline.gate.enter(request)
+    try:
+        await keeping.keep()
+    except BaseException:
+        if isinstance(entered, Ticket):
+            entered.leave()
+        raise
+    return entered
+
+
+def _refuse_unclear(record: ApprovalRecord, decision: Decision) -> None:
+    """Refuse a decision of which it is not clear what it means.
+
+    Raises:
+        InvalidDecision: The message says why.
+    """
+    if decision.decision == "reject" and decision.args is not None:
+        raise InvalidDecision("`args` go with an approval only; say in `reason` what was wrong with the call.")
+    if decision.args is not None and record.is_inside:
+        sent = record.require_pending().tool_call.name
+        raise InvalidDecision(f"{record.asked.name} is called inside {sent}, with its own arguments.")
+    if record.state is not None and (decision.always or decision.args is not None):
+        raise InvalidDecision("The tool has asked in the middle of its work: decide about this alone, in `reason`.")
+    if decision.expires_in is not None and not decision.always:
+        raise InvalidDecision("`expires_in` goes with `always`: a decision about one call holds as long as its answer.")
+    if decision.always and decision.args is not None:
+        raise InvalidDecision("`always` is for calls as they come; leave out `args`, or decide about this call alone.")
+    if decision.always and record.is_inside:
+        raise InvalidDecision(f"{record.asked.name} is no tool of this server, so it is decided about each time.")
+
+
+def _refuse_instead_of_sign_in(record: ApprovalRecord, decision: Decision) -> None:
+    sign_in = record.approval.sign_in
+    if sign_in is not None and (decision.decision == "approve" or decision.always):
+        raise ApprovalConflict(f"The call goes on once a person has signed in, at {sign_in.url}; you can reject it.")
+
+
+def _make_rule(pipeline: Pipeline, record: ApprovalRecord, decision: Decision, by: str) -> ApprovalRule | None:
+    """Make the rule that a decision wants; None where it is about one call.
+
+    Raises:
+        InvalidDecision: There is no such tool any more.
+    """
+    if not decision.always:
+        return None
+    tool = pipeline.find(record.asked.name)
+    if tool is None:
+        raise InvalidDecision(f"`always` cannot hold: there is no tool {record.asked.name} any more.")
+    if tool.is_own:
+        raise InvalidDecision(f"{tool.name} decides about others' tools, so it is decided about each time.")
+    if wants_acknowledgement(record.require_pending().tool_call):
+        raise InvalidDecision("The model's provider wants each of these calls to be looked at; leave out `always`.")
+    now = datetime.now(UTC)
+    return ApprovalRule(
+        id=str(uuid7()),
+        tool=tool.name,
+        caller=record.approval.requested_by,
+        tenant=record.tenant,
+        definition=hash_definition(tool),
+        decision=decision.decision,
+        reason=decision.reason,
+        decided_by=by,
+        decided_at=now,
+        expires_at=None if decision.expires_in is None else now + timedelta(seconds=decision.expires_in),
+        approval_id=record.approval.id,
+    )
+
+
+def is_own(record: ApprovalRecord, caller: Caller) -> bool:
+    """Return whether this caller has sent the call."""
+    return (record.tenant, record.approval.requested_by) == (caller.tenant, caller.subject)
+
+
+async def finish(
+    pipeline: Pipeline, approvals: Approvals, request: CallRequest, entered: Ticket | ToolMessage, call: CallRecord
+) -> Approval:
+    """Run a call that has waited, and keep its answer, unless it begins to wait for something else.
+
+    Raises:
+        CallRefused: Its executor has not begun it; it goes on waiting.
+    """
+    assert request.resumes is not None
+    try:
+        ended = await _run(pipeline, request, entered)
+    except CallRefused:  # It has not begun, so nothing stands in the way of another decision.
+        await approvals.reopen(request.resumes)
+        raise
+    except BaseException:
+        interrupted = CallUnanswered("execution_error", "Error: the call was interrupted; it may have had effects.")
+        await keep_answer(approvals, request.resumes, refuse(interrupted, request.call), call)
+        raise
+    return ended if isinstance(ended, Approval) else await keep_answer(approvals, request.resumes, ended, call)
+
+
+async def _run(pipeline: Pipeline, request: CallRequest, entered: Ticket | ToolMessage) -> ToolMessage | Approval:
+    if not isinstance(entered, Ticket):
+        return entered
+    waiting: list[Approval] = []
+
+    async def run(_: CallRequest) -> ToolMessage:
+        try:
+            return await pipeline.answer(entered)
+        except ApprovalRequired as error:
+            if error.approval.id == request.resumes:
+                waiting.append(error.approval)
+            raise
+
+    message = await run_isolated(run, request, CallRefused)
+    return waiting[0] if waiting else message
+
+
+async def keep_answer(approvals: Approvals, approval_id: str, message: ToolMessage, call: CallRecord) -> Approval:
+    """Keep an answer; where there is no room for it, whoever decided gets it all the same, and others are told."""
+    try:
+        return (await approvals.answer(approval_id, message)).approval
+    except TooManyApprovals:
+        kept = await approvals.answer(approval_id, refuse(CallUnanswered("output_error", _NOT_KEPT), call.tool_call))
+        return kept.approval.model_copy(update={"message": message})
+
+
+async def _edit(pipeline: Pipeline, request: CallRequest, decision: Decision) -> CallRequest:
+    """Put the person's arguments in place of the model's, if there are any."""
+    if decision.args is None:
+        return request
+    edited = replace(request, call=request.call.model_copy(update={"args": decision.args}))
+    failure = await pipeline.check(edited)
+    if failure is not None:
+        raise InvalidDecision(failure.message, errors=list(failure.errors))
+    return edited

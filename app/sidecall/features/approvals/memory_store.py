@@ -1,0 +1,276 @@
+"""Approvals kept in this process."""
+
+import itertools
+import time
+from collections.abc import Callable
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.approvals.packing import PackedApproval
+from sidecall.features.approvals.shortened import EXPIRED_SHOWN, expire, shorten
+from sidecall.features.approvals.undelivered_store import ExpiredCalls
+from sidecall.features.calls.entry import to_datetime
+from sidecall.kernel.core.errors import UnknownApproval
+from sidecall.kernel.core.messages import ToolCall, ToolMessage
+from sidecall.kernel.core.overload import APPROVALS_FULL, TooManyApprovals
+from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
+from sidecall.kernel.ports.approvals.fingerprint import compute_fingerprint
+from sidecall.kernel.ports.approvals.listing import ApprovalPage, ListedApproval, WaitingApprovals
+from sidecall.kernel.ports.approvals.orphan import HearOfStray
+from sidecall.kernel.ports.approvals.preview import NO_PREVIEW, Preview
+from sidecall.storage.memory.room import Room
+
+# What an entry takes beside its bytes: Python's objects, and a decision and an answer that are short.
+_BESIDE = 4096
+# Bytes after which a page ends, whatever is wanted.
+_PAGE_BYTES = 1024 * 1024
+# Seconds that an answer is kept at least, for the call that waits for it in another place; its bytes do not count once
+# it has expired.
+_LINGER = 60.0
+
+
+@dataclass(slots=True)
+class _Entry:
+    packed: PackedApproval
+    tenant: str
+    fingerprint: str
+    status: ApprovalStatus
+    is_running: bool
+    expires: float
+    number: int
+    taken: int = 0
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it was decided about, and its call answered."""
+        return self.status != "pending" and not self.is_running
+
+
+@dataclass(slots=True)
+class _LateAnswer:
+    packed: PackedApproval
+    kept_until: float
+
+
+class MemoryApprovals:
+    """Remember calls for `ttl` seconds after they came, `most` at once; they are lost when the process ends."""
+
+    # No method ever waits, so that each is one step, on one event loop.
+
+    def __init__(
+        self,
+        ttl: float = 3600.0,
+        most: int = 5000,
+        clock: Callable[[], float] = time.monotonic,
+        room: Room | None = None,
+    ) -> None:
+        self._ttl = ttl
+        self._most = most
+        self._clock = clock
+        self._room = room or Room(32 * 1024 * 1024)
+        self._entries: dict[str, _Entry] = {}
+        self._ids: dict[str, str] = {}  # by fingerprint
+        self._late: dict[str, _LateAnswer] = {}  # What was answered when it had expired, or just before.
+        self._numbers = itertools.count(1)
+        self._expired = ExpiredCalls()
+
+    async def ask(self, call: CallRecord, asked: ToolCall, preview: Preview = NO_PREVIEW) -> ApprovalRecord:
+        """Keep a call, or find the one like it, whatever has become of it.
+
+        Raises:
+            TooManyApprovals: So many wait or run already, or so many bytes of them; what has ended makes room.
+        """
+        known = self._find(compute_fingerprint(call, asked))
+        if known is not None:
+            return known
+        ended = sum(entry.has_ended for entry in self._entries.values())
+        if len(self._entries) - ended >= self._most:
+            raise TooManyApprovals
+        for _ in range(ended - self._most):
+            self._forget_ended()
+        record = ApprovalRecord.of(call, asked, self._ttl, preview)
+        packed = PackedApproval.of(record)
+        if not self._take(packed.size + _BESIDE):
+            raise TooManyApprovals(APPROVALS_FULL)
+        expires = self._clock() + self._ttl
+        number, size = next(self._numbers), packed.size + _BESIDE
+        self._entries[record.approval.id] = _Entry(
+            packed, record.tenant, record.fingerprint, "pending", False, expires, number, size
+        )
+        self._ids[record.fingerprint] = record.approval.id
+        return record
+
+    async def find(self, call: CallRecord) -> ApprovalRecord | None:
+        """Find the approval of a call like this one, whatever has become of it; None if there is none."""
+        return self._find(compute_fingerprint(call)) if self._ids else None
+
+    def _find(self, fingerprint: str) -> ApprovalRecord | None:
+        self._forget()
+        approval_id = self._ids.get(fingerprint)
+        return None if approval_id is None else self._entries[approval_id].packed.unpack()
+
+    async def find_answered(self, approval_id: str) -> Approval | None:
+        """Find what was decided about a call, also one that has just expired; None if it has no answer yet.
+
+        Raises:
+            UnknownApproval: There is none, or it has expired.
+        """
+        self._forget()
+        entry = self._entries.get(approval_id)
+        known = self._late.get(approval_id) if entry is None or entry.status == "expired" else entry
+        if known is None:
+            raise UnknownApproval
+        approval = known.packed.unpack().approval
+        return approval if approval.message is not None else None
+
+    async def get(self, approval_id: str, tenant: str | None = None) -> ApprovalRecord:
+        """Find an approval, of this tenant where one is named.
+
+        Raises:
+            UnknownApproval: There is none, or it has expired.
+        """
+        return self._entry(approval_id, tenant).packed.unpack()
+
+    async def count_waiting(self) -> WaitingApprovals:
+        """Count the calls that wait for a person, of all tenants."""
+        self._forget()
+        left = [entry.expires - self._clock() for entry in self._entries.values() if entry.status == "pending"]
+        return WaitingApprovals(
+            waiting=len(left), next_expires_at=to_datetime(time.time() + min(left)) if left else None
+        )
+
+    async def list(
+        self,
+        tenant: str,
+        status: ApprovalStatus | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+        *,
+        with_expired: bool = False,
+    ) -> ApprovalPage:
+        """List a tenant's approvals, oldest first, `limit` at most, and fewer where they are large."""
+        self._forget()
+        after = int(cursor or 0)
+        listed: list[ListedApproval] = []
+        size = last = 0
+        for entry in self._entries.values():
+            if entry.number <= after or entry.tenant != tenant or status not in (None, entry.status):
+                continue
+            if entry.status == "expired" and status is None and not with_expired:
+                continue
+            if len(listed) == limit or size >= _PAGE_BYTES:
+                return ApprovalPage(listed, str(last))
+            approval, taken = entry.packed.list()
+            listed.append(approval)
+            size, last = size + taken, entry.number
+        return ApprovalPage(listed)
+
+    async def decide(self, approval_id: str, decision: Decision, by: str) -> ApprovalRecord:
+        """Claim the decision.
+
+        Raises:
+            UnknownApproval: There is none.
+            ApprovalConflict: It is decided already.
+            TooManyApprovals: There is no room for what the person wrote; nothing is decided then.
+        """
+        entry = self._entry(approval_id)
+        return self._change(entry, entry.packed.unpack().decide(decision, by))
+
+    def hear_of_strays(self, listener: HearOfStray | None) -> None:
+        """Let a listener hear of what has expired; whoever decides here hears of it."""
+        self._expired.hear(listener)
+
+    async def reopen(self, approval_id: str, preview: Preview | None = None) -> ApprovalRecord:
+        """Take a decision back, of a call that there was no room to run, or that waits for what this preview says.
+
+        Raises:
+            TooManyApprovals: There is no room for the preview; the call counts as running then.
+        """
+        entry = self._entries[approval_id]
+        record = self._change(entry, entry.packed.unpack().reopen(preview, self._ttl))
+        if preview is not None:
+            entry.expires = self._clock() + self._ttl
+        return record
+
+    async def answer(self, approval_id: str, message: ToolMessage) -> ApprovalRecord:
+        """Keep the answer of a decided call, which has not been forgotten while it ran.
+
+        Raises:
+            TooManyApprovals: There is no room for it; there always is for a short one.
+        """
+        entry = self._entries[approval_id]
+        record = self._change(entry, entry.packed.unpack().answer(message))
+        now = self._clock()
+        if entry.expires < now + _LINGER:
+            self._late[approval_id] = _LateAnswer(entry.packed, now + _LINGER)
+        return record
+
+    def _change(self, entry: _Entry, record: ApprovalRecord) -> ApprovalRecord:
+        packed = PackedApproval.of(record)
+        if self._take(packed.size + _BESIDE - entry.taken):
+            entry.taken = packed.size + _BESIDE
+        elif packed.size > entry.taken:
+            raise TooManyApprovals(APPROVALS_FULL)
+        entry.packed, entry.status, entry.is_running = packed, record.approval.status, record.is_running
+        return record
+
+    def _expire(self, key: str, entry: _Entry) -> None:
+        """Let lists show for a while that nobody has decided in time; that takes no bytes of those that wait."""
+        record = entry.packed.unpack()
+        self._expired.note(record)
+        packed = PackedApproval.of(expire(record))
+        if packed.size <= _BESIDE:  # Else its id is long.
+            until, name = entry.expires + max(self._ttl, EXPIRED_SHOWN), f"expired {key}"
+            self._entries[key] = _Entry(packed, entry.tenant, name, "expired", False, until, entry.number)
+
+    def _take(self, size: int) -> bool:
+        """Take bytes; where there are too few, what has ended gives up its own, oldest first, unless in vain."""
+        if self._room.take(size):
+            return True
+        ended = [entry for entry in self._entries.values() if entry.has_ended]
+        if self._room.taken + size - sum(entry.taken for entry in ended) > self._room.most:
+            return False
+        for entry in ended:
+            self._shorten(entry)
+            if self._room.take(size):
+                return True
+        return any(self._forget_ended() and self._room.take(size) for _ in ended)
+
+    def _shorten(self, entry: _Entry) -> None:
+        """Let go of what is large of a call that was answered."""
+        packed = PackedApproval.of(shorten(entry.packed.unpack())) if entry.taken > 2 * _BESIDE else entry.packed
+        if packed.size + _BESIDE < entry.taken:
+            self._room.take(packed.size + _BESIDE - entry.taken)
+            entry.packed, entry.taken = packed, packed.size + _BESIDE
+
+    def _forget_ended(self) -> bool:
+        """Forget the oldest that has ended; return False where none has."""
+        key = next((key for key, entry in self._entries.items() if entry.has_ended), None)
+        if key is not None:
+            self._drop(key)
+        return key is not None
+
+    def _drop(self, key: str) -> _Entry:
+        entry = self._entries.pop(key)
+        self._room.take(-entry.taken)
+        self._ids.pop(entry.fingerprint, None)
+        return entry
+
+    def _entry(self, approval_id: str, tenant: str | None = None) -> _Entry:
+        self._forget()
+        entry = self._entries.get(approval_id)
+        # Another tenant's is looked at no further, as one that there is not.
+        if entry is None or entry.status == "expired" or tenant not in (None, entry.tenant):
+            raise UnknownApproval
+        return entry
+
+    def _forget(self) -> None:
+        """Drop what has expired, but for calls that run."""
+        now = self._clock()
+        expired = [key for key, entry in self._entries.items() if entry.expires <= now and not entry.is_running]
+        for key in expired:
+            entry = self._drop(key)
+            if entry.status == "pending":
+                self._expire(key, entry)
+        for key in [key for key, late in self._late.items() if late.kept_until <= now]:
+            del self._late[key]

@@ -1,0 +1,76 @@
+"""Hear of calls that are strays, and take each up in a task of its own."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from sidecall.features.audit.auditor import Auditor
+from sidecall.kernel.concurrency.coroutines import BegunWork
+from sidecall.kernel.core.errors import RequestError, SidecallError
+from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.pipeline.pipeline import Pipeline
+from sidecall.kernel.ports.approvals.approval import ApprovalRecord
+from sidecall.kernel.ports.approvals.orphan import StrayDecision
+from sidecall.kernel.ports.approvals.stores import Approvals, Notice
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.features.approvals import expired as _expired
+    from sidecall.features.approvals import undelivered as _carrying_out
+else:
+    _carrying_out = Later("sidecall.features.approvals.undelivered")
+    _expired = Later("sidecall.features.approvals.expired")
+
+logger = logging.getLogger("sidecall")
+
+# Says whether a call is remembered, so that its end is known.
+IsRemembered = Callable[[CallRecord], Awaitable[bool]]
+
+
+class StrayDecisions:
+    """Carry out, or tell of, what the place where approvals are kept says that nobody does."""
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        approvals: Approvals,
+        notice: Notice,
+        is_remembered: IsRemembered,
+        auditor: Auditor | None = None,
+    ) -> None:
+        self._pipeline = pipeline
+        self._approvals = approvals
+        self._notice = notice
+        self._is_remembered = is_remembered
+        self._auditor = auditor
+        self._begun = BegunWork()
+
+    def open(self) -> None:
+        """Take them up from now on."""
+        self._approvals.hear_of_strays(lambda stray: self._begun.begin(self._take_up(stray)))
+
+    async def close(self, patience: float) -> None:
+        """Wait so many seconds for what runs, then break it off; others are left to the next server."""
+        self._approvals.hear_of_strays(None)
+        await self._begun.close(patience)
+
+    async def _take_up(self, stray: StrayDecision) -> None:
+        if stray.has_expired:
+            await self._note_expired(stray.record)
+            return
+        approval_id = stray.record.approval.id
+        if stray.answer is None:
+            logger.warning("the decision about approval %s was written down though nobody heard of that", approval_id)
+        try:
+            approval = await _carrying_out.carry_out_stray(self._pipeline, self._approvals, stray, self._auditor)
+        except SidecallError as error:
+            logger.warning("the call of approval %s does not go on: %s", approval_id, error)
+            return
+        with suppress(RequestError):
+            await self._notice(approval)
+
+    async def _note_expired(self, record: ApprovalRecord) -> None:
+        with suppress(RequestError):
+            if record.call is not None and not await self._is_remembered(record.call):
+                _expired.note_expired(self._pipeline, record)

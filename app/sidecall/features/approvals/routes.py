@@ -1,0 +1,186 @@
+"""Let people decide about calls."""
+
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from pydantic import Field, TypeAdapter, ValidationError
+from pydantic_core import to_json
+
+from sidecall.features.approvals.decide import DecisionTerms, decide, is_own
+from sidecall.features.native_items.rest.received import DialectName
+from sidecall.features.native_items.rest.writing import name_failure
+from sidecall.kernel.core.errors import InvalidDecision, UnknownApproval
+from sidecall.kernel.core.scopes import DECIDE
+from sidecall.kernel.http.body import read_json
+from sidecall.kernel.http.late_route import LateRoute
+from sidecall.kernel.http.parameters import ENTRY, OF_LINK, WHOLE_NUMBER, refuse_unknown_parameters
+from sidecall.kernel.http.problems import Problem
+from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.ports.approvals.approval import Approval, ApprovalStatus, Decision
+from sidecall.kernel.ports.approvals.listing import ListedApproval
+from sidecall.kernel.rest.body_errors import list_misfits, say_misfits
+from sidecall.kernel.rest.deadline import DeadlineDep
+from sidecall.kernel.rest.examples import APPROVAL, DECISIONS
+from sidecall.kernel.rest.openapi import CALLER_PROBLEM, json_body
+from sidecall.kernel.rest.parts import CallerDep, PartsDep
+from sidecall.kernel.rest.plain_calls import write_answer
+from sidecall.kernel.rest.wire import Answer
+
+router = APIRouter(tags=["approvals"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
+
+ApprovalId = Annotated[str, Path(description="The approval's id, from the 202 or from the list.")]
+StatusFilter = Annotated[ApprovalStatus | None, Query(description="Only approvals in this status.")]
+Limit = Annotated[int, Query(ge=1, le=1000, description="Most approvals of one page."), WHOLE_NUMBER]
+Cursor = Annotated[
+    str | None,
+    Query(pattern=ENTRY, description="Where the page begins: from the `Link` of the one before."),
+    OF_LINK,
+]
+MessageFormat = Annotated[
+    DialectName, Query(alias="format", description="The form of `message`, the answer to the call.")
+]
+
+
+class AnsweredApproval(Approval):
+    """An approval with its message in the dialect that was asked for."""
+
+    message: Answer | None = Field(  # type: ignore[assignment]  # only documented
+        default=None, description="The answer to the call, once there is one."
+    )
+
+
+class ApprovalDecision(Decision):
+    """What a person decides; a member that is spelled wrong is refused, lest something else be approved."""
+
+    # Not called as its member is: a generated client would take one for the other.
+
+
+_DECISION = TypeAdapter(Decision)
+_UNKNOWN: dict[int | str, dict[str, Any]] = {
+    404: {"model": Problem, "description": "There is no such approval, or it has expired."}
+}
+_PARAMETER: dict[int | str, dict[str, Any]] = {422: {"model": Problem, "description": "A parameter is wrong."}}
+_ONE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "model": AnsweredApproval,
+        "content": {"application/json": {"examples": APPROVAL}},
+        "description": "The approval.",
+    }
+}
+
+
+@router.get(
+    "/approvals",
+    operation_id="list_approvals",
+    summary="List the calls that wait",
+    response_model=None,
+    responses={
+        200: {
+            "model": list[ListedApproval],
+            "description": "A page of approvals.",
+            "headers": {"Link": {"description": 'The next page, with `rel="next"`.', "schema": {"type": "string"}}},
+        },
+        **CALLER_PROBLEM,
+        **_PARAMETER,
+    },
+)
+async def list_approvals(
+    parts: PartsDep, caller: CallerDep, status: StatusFilter = None, limit: Limit = 100, cursor: Cursor = None
+) -> Response:
+    """List your tenant's approvals, oldest first: those that wait, those that were decided, and those that ran out.
+
+    The last have the status `expired` and are listed for an hour at least; nobody can decide about them any more.
+    A page holds `limit` of them, and fewer when they are large; the header `Link` leads to the next, if there is one.
+    Arguments and answers of more than 4 KiB are null here; ask for the approval itself.
+    """
+    page = await parts.approvals.list(caller.tenant, status, limit, cursor, with_expired=status is None)
+    response = Reply(to_json(page.approvals)).to_response()
+    if page.cursor is not None:
+        query = urlencode({**({} if status is None else {"status": status}), "limit": limit, "cursor": page.cursor})
+        response.headers["Link"] = f'</approvals?{query}>; rel="next"'
+    return response
+
+
+@router.get(
+    "/approvals/{approval_id}",
+    operation_id="get_approval",
+    summary="Ask what became of a call",
+    response_model=None,
+    responses={**_ONE, **CALLER_PROBLEM, **_UNKNOWN, **_PARAMETER},
+)
+async def get_approval(
+    parts: PartsDep, caller: CallerDep, approval_id: ApprovalId, format: MessageFormat = "langchain"
+) -> Response:
+    """Show one approval; once the call is answered, `message` is what the model has to be told."""
+    record = await parts.approvals.get(approval_id, caller.tenant)
+    if not (is_own(record, caller) or caller.may(DECIDE)):
+        raise UnknownApproval
+    return _show(record.approval, format)
+
+
+@router.post(
+    "/approvals/{approval_id}",
+    operation_id="decide_approval",
+    summary="Approve or reject a call",
+    response_model=None,
+    responses={
+        **_ONE,
+        **_UNKNOWN,
+        400: {"model": Problem, "description": "The body is not JSON, or the header that names the caller is wrong."},
+        409: {
+            "model": Problem,
+            "description": "It was decided already, or asks something else, or no more rules are kept.",
+        },
+        413: {"model": Problem, "description": "The body is larger than this server takes."},
+        415: {"model": Problem, "description": "The body is not declared as JSON."},
+        422: {"model": Problem, "description": "The body is not a decision, or its `args` do not fit the tool."},
+    },
+    openapi_extra={"requestBody": json_body(ApprovalDecision, DECISIONS)},
+)
+async def decide_approval(
+    request: Request,
+    parts: PartsDep,
+    caller: CallerDep,
+    deadline: DeadlineDep,
+    approval_id: ApprovalId,
+    format: MessageFormat = "langchain",
+) -> Response:
+    """Approve a call, which runs it and waits for its end, or reject it with a reason that the model reads.
+
+    With `args` the call runs with these arguments instead of the model's. Each call is decided once. With `always` the
+    decision holds for all later calls of this tool by the same caller, until it is revoked or `expires_in` seconds.
+    Where callers have scopes, approving a call of your own takes `approvals:decide_own`.
+    """
+    decision = _read_decision(await read_json(request, parts.bounds))
+    approval = await decide(
+        parts.pipeline,
+        parts.approvals,
+        approval_id,
+        decision,
+        caller,
+        DecisionTerms(deadline, parts.rules, parts.auditor),
+    )
+    await parts.jobs.notice(approval)
+    return _show(approval, format)
+
+
+def _read_decision(body: Any) -> Decision:
+    try:
+        return _DECISION.validate_python(body)
+    except ValidationError as error:
+        errors = list_misfits(error, body)
+        text = f"The body is not a decision: {say_misfits(errors)}."
+        raise InvalidDecision(text, errors=errors, example=_EXAMPLE) from None
+
+
+_EXAMPLE = {"decision": "reject", "reason": "Ask for the order number first."}
+
+
+def _show(approval: Approval, form: DialectName) -> Response:
+    message = approval.message
+    shown = approval.model_dump(mode="json", exclude={"message"})
+    if message is None:
+        return Reply(to_json({**shown, "message": None})).to_response()
+    answer = to_json({**shown, "message": write_answer(message, form)})
+    return Reply(answer, 200, name_failure(message, form)).to_response()

@@ -1,0 +1,74 @@
+"""Show and revoke the decisions that hold for later calls."""
+
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Path, Query, Response
+from pydantic_core import to_json
+
+from sidecall.kernel.http.late_route import LateRoute
+from sidecall.kernel.http.parameters import ENTRY, OF_LINK, WHOLE_NUMBER, refuse_unknown_parameters
+from sidecall.kernel.http.problems import Problem
+from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.ports.approvals.rules import ApprovalRule
+from sidecall.kernel.rest.openapi import CALLER_PROBLEM
+from sidecall.kernel.rest.parts import CallerDep, PartsDep
+
+router = APIRouter(tags=["approvals"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
+
+RuleId = Annotated[str, Path(description="The rule's id, from the list.")]
+RuleLimit = Annotated[int, Query(ge=1, le=1000, description="Most rules of one page."), WHOLE_NUMBER]
+RuleCursor = Annotated[
+    str | None,
+    Query(pattern=ENTRY, description="Where the page begins: from the `Link` of the one before."),
+    OF_LINK,
+]
+_PARAMETER: dict[int | str, dict[str, Any]] = {422: {"model": Problem, "description": "A parameter is wrong."}}
+
+
+@router.get(
+    "/approvals/rules",
+    operation_id="list_approval_rules",
+    summary="List the decisions that hold for later calls",
+    response_model=None,
+    responses={
+        200: {
+            "model": list[ApprovalRule],
+            "description": "A page of rules.",
+            "headers": {"Link": {"description": 'The next page, with `rel="next"`.', "schema": {"type": "string"}}},
+        },
+        **CALLER_PROBLEM,
+        **_PARAMETER,
+    },
+)
+async def list_approval_rules(
+    parts: PartsDep, caller: CallerDep, limit: RuleLimit = 100, cursor: RuleCursor = None
+) -> Response:
+    """List what people have decided about all calls of a tool by a caller, oldest first.
+
+    A rule holds as long as the tool's `hash` is its `definition`.
+    """
+    page = await parts.rules.list(caller.tenant, limit, cursor)
+    response = Reply(to_json(page.rules)).to_response()
+    if page.cursor is not None:
+        query = urlencode({"limit": limit, "cursor": page.cursor})
+        response.headers["Link"] = f'</approvals/rules?{query}>; rel="next"'
+    return response
+
+
+@router.delete(
+    "/approvals/rules/{rule_id}",
+    operation_id="revoke_approval_rule",
+    summary="Revoke a decision that holds for later calls",
+    status_code=204,
+    responses={
+        **CALLER_PROBLEM,
+        404: {"model": Problem, "description": "There is no such rule, or it has expired."},
+        503: {"model": Problem, "description": "It cannot be done just now."},
+    },
+)
+async def revoke_approval_rule(parts: PartsDep, caller: CallerDep, rule_id: RuleId) -> Response:
+    """Let later calls of the tool be decided about one by one again."""
+    await parts.rules.remove(rule_id, caller.tenant)
+    await parts.auditor.record("rule_revoked", caller, rule_id, {})
+    return Response(status_code=204)

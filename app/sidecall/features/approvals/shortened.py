@@ -1,0 +1,65 @@
+"""Let go of what is large of an approval that has ended, where others need its room."""
+
+from typing import Any
+
+from sidecall.kernel.core.messages import ToolCall, ToolMessage
+from sidecall.kernel.core.native_items import settle_item
+from sidecall.kernel.json_data.to_json import to_text
+from sidecall.kernel.ports.approvals.approval import ApprovalRecord
+
+# Seconds for which lists show at least that nobody has decided about a call in time.
+EXPIRED_SHOWN = 3600.0
+# Characters of arguments, of an answer and of other things that stay.
+_SHORT = 1024
+_LET_GO = "Error: the call was answered, but its answer is not kept any more; it may have had effects."
+
+
+def shorten(record: ApprovalRecord) -> ApprovalRecord:
+    """Return a record of a call that was answered without its large arguments and answer; who decided stays."""
+    approval, asked = record.approval, record.asked
+    members: dict[str, Any] = {
+        name: None
+        for name in ("asked_args", "preview", "payload", "description", "preview_error")
+        if _is_large(getattr(approval, name))
+    }
+    if _is_large(approval.tool_call.args):
+        members["tool_call"] = approval.tool_call.model_copy(update={"args": {}})
+    message = approval.message
+    if message is not None and _is_large(message.model_dump(mode="json")):
+        members["message"] = _let_go(message, asked)
+    if _is_large(asked.args):
+        asked = asked.model_copy(update={"args": {}})
+    shortened = approval.model_copy(update=members)
+    return record.model_copy(update={"approval": shortened, "asked": asked, "call": None, "state": None})
+
+
+def expire(record: ApprovalRecord) -> ApprovalRecord:
+    """Return what lists show of a call that nobody has decided about in time."""
+    approval = record.approval.model_copy(update={"status": "expired"})
+    return shorten(record.model_copy(update={"approval": approval}))
+
+
+def _is_large(value: Any) -> bool:
+    return value is not None and len(to_text(value)) > _SHORT
+
+
+def _let_go(message: ToolMessage, asked: ToolCall) -> ToolMessage:
+    """Make what stands for an answer; whether it was one of success stays open."""
+    error = {
+        "kind": "output_error",
+        "message": _LET_GO.removeprefix("Error: "),
+        "retryable": False,
+        "errors": [],
+        "nearest": [],
+    }
+    standing = ToolMessage(
+        content=_LET_GO,
+        tool_call_id=message.tool_call_id,
+        name=message.name,
+        status="error",
+        id=message.id,
+        response_metadata={"error": error},
+    )
+    if asked.item is not None:
+        settle_item(standing, asked)
+    return standing

@@ -1,0 +1,86 @@
+"""Decisions for later calls, kept in a database."""
+
+import time
+from collections.abc import Callable
+
+from sidecall.features.calls.entry import to_datetime
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.ports.approvals.rules import ApprovalRule, RulePage, TooManyRules, UnknownRule
+from sidecall.storage.database import Database, Row
+
+
+class SqlRules:
+    """Remember up to `most` rules, `most_of_tenant` of them of one tenant."""
+
+    def __init__(
+        self,
+        database: Database,
+        most: int = 10_000,
+        clock: Callable[[], float] = time.time,
+        most_of_tenant: int = 1000,
+    ) -> None:
+        self._database = database
+        self._most = (most, most_of_tenant)
+        self._clock = clock
+
+    async def keep(self, rule: ApprovalRule) -> None:
+        """Keep a rule, in place of the one for the same tool and caller.
+
+        Raises:
+            TooManyRules: There is no room for it, or its tenant has none left.
+        """
+        await self.forget()
+        whose = (rule.tenant, rule.caller, rule.tool)
+        expires_at = None if rule.expires_at is None else rule.expires_at.timestamp()
+        decided = (rule.definition, rule.decision, rule.reason, rule.decided_by, rule.decided_at.timestamp())
+        values = (rule.id, *whose, *decided, expires_at, rule.approval_id, *self._most)
+        if await self._database.write("keep_rule", *values) is None:
+            raise TooManyRules
+
+    async def find(self, caller: Caller, tool: str, definition: str) -> ApprovalRule | None:
+        """Find the rule that holds for a caller's call of a tool that is defined so; None if there is none."""
+        whose = (caller.tenant, caller.subject, tool)
+        rows = await self._database.read("find_rule", *whose, definition, self._clock())
+        return _to_rule(rows[0]) if rows else None
+
+    async def list(self, tenant: str, limit: int = 100, cursor: str | None = None) -> RulePage:
+        """List a tenant's rules, oldest first, no more than `limit`, from where the page before says there are more."""
+        rows = await self._database.read("list_rules", int(cursor or 0), self._clock(), limit + 1, tenant)
+        shown = rows[:limit]
+        return RulePage([_to_rule(row) for row in shown], str(shown[-1][0]) if len(rows) > limit else None)
+
+    async def remove(self, rule_id: str, tenant: str) -> None:
+        """Revoke a rule of a tenant.
+
+        Raises:
+            UnknownRule: There is none.
+        """
+        # PostgreSQL does not even look for a text with a NUL in it.
+        if "\0" in rule_id or await self._database.write("remove_rule", rule_id, self._clock(), tenant) is None:
+            raise UnknownRule
+
+    async def forget(self) -> None:
+        """Remove what has expired.
+
+        Raises:
+            StoreUnavailable: The database cannot be used just now.
+        """
+        await self._database.write("forget_rules", self._clock())
+
+
+def _to_rule(row: Row) -> ApprovalRule:
+    _, rule_id, tenant, caller, tool, definition, decision, reason, *whence = row
+    decided_by, decided_at, expires_at, approval_id = whence
+    return ApprovalRule(
+        id=rule_id,
+        tool=tool,
+        caller=caller,
+        tenant=tenant,
+        definition=definition,
+        decision=decision,
+        reason=reason,
+        decided_by=decided_by,
+        decided_at=to_datetime(decided_at),
+        expires_at=None if expires_at is None else to_datetime(expires_at),
+        approval_id=approval_id,
+    )

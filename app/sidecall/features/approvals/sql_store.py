@@ -1,0 +1,342 @@
+"""Approvals kept in a database."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
+
+from sidecall.features.approvals.packing import PackedApproval, read_packed
+from sidecall.features.approvals.shortened import EXPIRED_SHOWN, expire
+from sidecall.features.approvals.sql_ended import EndedApprovals
+from sidecall.features.approvals.sql_undelivered import CarriedDecisions
+from sidecall.features.approvals.undelivered_store import ExpiredCalls
+from sidecall.features.calls.entry import to_datetime
+from sidecall.features.calls.sql_lost_answers import MakeAnswer, answer_lost
+from sidecall.kernel.core.errors import UnknownApproval
+from sidecall.kernel.core.messages import ToolCall, ToolMessage
+from sidecall.kernel.core.overload import APPROVALS_FULL, StoreUnavailable, TooManyApprovals
+from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
+from sidecall.kernel.ports.approvals.fingerprint import compute_fingerprint
+from sidecall.kernel.ports.approvals.listing import ApprovalPage, ListedApproval, WaitingApprovals
+from sidecall.kernel.ports.approvals.orphan import HearOfStray
+from sidecall.kernel.ports.approvals.preview import NO_PREVIEW, Preview
+from sidecall.storage.database import Database
+
+# What an entry takes beside its bytes: its place in the indexes, and a decision and an answer that are short.
+_BESIDE = 4096
+_LARGE = 256 * 1024
+# Approvals that have expired and are read at once: they may be large, or many.
+_AT_ONCE = 20
+# Bytes after which a page ends, whatever is wanted.
+_PAGE_BYTES = 1024 * 1024
+# Seconds until an answer that could not be kept is tried again.
+_PAUSE = 1.0
+
+
+class SqlApprovals:
+    """Remember calls for `ttl` seconds after they came, `most` at once and of `most_bytes` together."""
+
+    def __init__(
+        self,
+        database: Database,
+        owner: str,
+        ttl: float = 3600.0,
+        most: int = 5000,
+        most_bytes: int = 32 * 1024 * 1024,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Keep approvals; `owner` is the id under which this process is known in the database."""
+        self._database = database
+        self._owner = owner
+        self._ttl = ttl
+        self._most = most
+        self._most_bytes = most_bytes
+        self._clock = clock
+        self._ended = EndedApprovals(database, most, most_bytes, _BESIDE, self._write)
+        self._carried = CarriedDecisions(self._find_own)
+        self._expired = ExpiredCalls()
+        self._late: set[asyncio.Task[None]] = set()
+        # On their way into the database large ones take several times their size, so they go one by one.
+        self._turn = asyncio.Lock()
+
+    async def ask(self, call: CallRecord, asked: ToolCall, preview: Preview = NO_PREVIEW) -> ApprovalRecord:
+        """Keep a call, or find the one like it, whatever has become of it.
+
+        Raises:
+            TooManyApprovals: So many wait or run already, or so many bytes of them; what has ended makes room.
+        """
+        fingerprint = compute_fingerprint(call, asked)
+        known = await self._find(fingerprint)
+        if known is not None:
+            return known
+        record = ApprovalRecord.of(call, asked, self._ttl, preview)
+        packed = PackedApproval.of(record)
+        await self.forget()
+        await self._ended.forget_oldest()
+        async with self._turn if packed.size > _LARGE else nullcontext():
+            kept = await self._keep(record, packed, fingerprint)
+        if not kept and await self._ended.make_room(packed.size + _BESIDE):
+            kept = await self._keep(record, packed, fingerprint)
+        if kept:
+            return record
+        # Of two at once the other one may have been first, or one that has expired is waited for still.
+        rows = await self._database.read("find_decided_approval", fingerprint)
+        known = read_packed(rows[0][0]) if rows else await self._find(fingerprint)
+        if known is not None:
+            return known
+        [(count, _)] = await self._database.read("count_approvals")
+        raise TooManyApprovals(None if count >= self._most else APPROVALS_FULL)
+
+    async def _keep(self, record: ApprovalRecord, packed: PackedApproval, fingerprint: str) -> bool:
+        """Return whether there was room, and no other call like it."""
+        texts = packed.list()[0].model_dump_json(), packed.write()
+        expires, size = self._clock() + self._ttl, packed.size + _BESIDE
+        values = (record.approval.id, record.tenant, fingerprint, expires, size, *texts)
+        return await self._database.write("ask_approval", *values, self._most, self._most_bytes) is not None
+
+    async def find(self, call: CallRecord) -> ApprovalRecord | None:
+        """Find the approval of a call like this one, whatever has become of it; None if there is none."""
+        return await self._find(compute_fingerprint(call))
+
+    async def _find(self, fingerprint: str) -> ApprovalRecord | None:
+        rows = await self._database.read("find_approval", fingerprint, self._clock())
+        return read_packed(rows[0][0]) if rows else None
+
+    async def get(self, approval_id: str, tenant: str | None = None) -> ApprovalRecord:
+        """Find an approval, of this tenant where one is named.
+
+        Raises:
+            UnknownApproval: There is none, or it has expired.
+        """
+        rows = await self._database.read("get_approval", approval_id, self._clock(), tenant)
+        if not rows:
+            raise UnknownApproval
+        return read_packed(rows[0][0])
+
+    async def find_answered(self, approval_id: str) -> Approval | None:
+        """Find what was decided about a call, also one that has just expired; None if it has no answer yet.
+
+        Raises:
+            UnknownApproval: There is none, or it has expired, and nobody can decide about it any more.
+            StoreUnavailable: The database cannot be used just now.
+        """
+        now = self._clock()
+        rows = await self._database.read("get_decided_approval", approval_id, now)
+        if not rows and not await self._expire_one(approval_id, now):
+            rows = await self._database.read("get_decided_approval", approval_id, now)  # Somebody was faster.
+        if not rows:
+            raise UnknownApproval
+        approval = read_packed(rows[0][0]).approval
+        return approval if approval.message is not None else None
+
+    async def count_waiting(self) -> WaitingApprovals:
+        """Count the calls that wait for a person, of all tenants."""
+        [(count, first)] = await self._database.read("count_waiting_approvals", self._clock())
+        return WaitingApprovals(waiting=count, next_expires_at=None if first is None else to_datetime(first))
+
+    async def list(
+        self,
+        tenant: str,
+        status: ApprovalStatus | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+        *,
+        with_expired: bool = False,
+    ) -> ApprovalPage:
+        """List a tenant's approvals, oldest first, `limit` at most, and fewer where they are large."""
+        if status == "expired" or with_expired:
+            with suppress(StoreUnavailable):  # What can be read is shown all the same.
+                await self.forget()
+        values = (int(cursor or 0), self._clock(), limit + 1, tenant)
+        living = ("" if with_expired else "AND status <> 'expired'", ())
+        of_status = ("AND status = $5", (status,)) if status is not None else living
+        rows = await self._database.read("list_approvals", *values, *of_status[1], where=of_status[0])
+        listed: list[ListedApproval] = []
+        size = last = 0
+        for number, text in rows:
+            if len(listed) == limit or size >= _PAGE_BYTES:
+                return ApprovalPage(listed, str(last))
+            listed.append(ListedApproval.model_validate_json(text))
+            size, last = size + len(text), number
+        return ApprovalPage(listed)
+
+    async def decide(self, approval_id: str, decision: Decision, by: str) -> ApprovalRecord:
+        """Claim the decision; of several at once, in any process, one succeeds.
+
+        Raises:
+            UnknownApproval: There is none.
+            ApprovalConflict: It is decided already.
+            TooManyApprovals: There is no room for what the person wrote; nothing is decided then.
+        """
+        before = await self.get(approval_id)
+        after = before.decide(decision, by)
+        with self._carried.deciding(approval_id):
+            if await self._change(before, after):
+                self._carried.begin(after)
+                return after
+        (await self.get(approval_id)).require_pending()  # Somebody was faster.
+        raise TooManyApprovals(APPROVALS_FULL)
+
+    def hear_of_strays(self, listener: HearOfStray | None) -> None:
+        """Let a listener hear, from now on, of what was decided here though nobody heard of that; None for none."""
+        self._carried.hear(listener)
+        self._expired.hear(listener)
+
+    async def _find_own(self, approval_id: str) -> ApprovalRecord | None:
+        rows = await self._database.read("get_own_approval", approval_id, self._owner)
+        return read_packed(rows[0][0]) if rows else None
+
+    async def reopen(self, approval_id: str, preview: Preview | None = None) -> ApprovalRecord:
+        """Take a decision back, of a call that there was no room to run, or that waits for what this preview says.
+
+        Raises:
+            TooManyApprovals: There is no room for the preview; the call counts as running then.
+        """
+        before = await self._find_running(approval_id)
+        expires = None if preview is None else self._clock() + self._ttl
+        return await self._replace(before, before.reopen(preview, self._ttl), expires)
+
+    async def answer(self, approval_id: str, message: ToolMessage) -> ApprovalRecord:
+        """Keep the answer of a decided call; while the database cannot be used it is tried again and again.
+
+        Raises:
+            TooManyApprovals: There is no room for it; there always is for a short one.
+        """
+        before = await self._find_running(approval_id)
+        return await self._replace(before, before.answer(message))
+
+    async def _replace(
+        self, before: ApprovalRecord, after: ApprovalRecord, expires: float | None = None
+    ) -> ApprovalRecord:
+        approval_id = before.approval.id
+        if await self._insist(before, after, expires):
+            return after
+        try:
+            kept = await self.get(approval_id)
+        except (UnknownApproval, StoreUnavailable):
+            self._carried.leave(approval_id)
+            return after
+        if _is_open(kept):
+            raise TooManyApprovals(APPROVALS_FULL)
+        self._carried.end(approval_id)
+        return kept  # This server was taken for ended, and what everybody is told was written by another.
+
+    async def forget(self) -> None:
+        """Remove what has expired.
+
+        Raises:
+            StoreUnavailable: The database cannot be used just now.
+        """
+        now, number = self._clock(), 0
+        while expired := await self._database.read("list_expired_approvals", now, number, _AT_ONCE):
+            number = expired[-1][0]
+            for _, _, text in expired:
+                record = read_packed(text)
+                if await self._expire(record, now):
+                    self._expired.note(record)
+        await self._database.write("forget_approvals", now)
+
+    async def _expire_one(self, approval_id: str, now: float) -> bool:
+        rows = await self._database.read("find_expired_approval", approval_id, now)
+        return bool(rows) and await self._expire(read_packed(rows[0][0]), now)
+
+    async def _expire(self, record: ApprovalRecord, now: float) -> bool:
+        """Let lists show for a while that nobody has decided in time; return False where somebody was faster."""
+        approval_id, packed = record.approval.id, PackedApproval.of(expire(record))
+        if packed.size > _BESIDE:  # Its id is long.
+            return await self._database.write("drop_expired_approval", approval_id, now) is not None
+        texts = packed.list()[0].model_dump_json(), packed.write()
+        values = (approval_id, now, *texts, max(self._ttl, EXPIRED_SHOWN))
+        return await self._database.write("expire_approval", *values) is not None
+
+    async def settle_lost(self, make_answer: MakeAnswer, dead_since: float) -> int:
+        """Answer the calls that were decided by servers which have said nothing since then, and return how many."""
+        settled = 0
+        for _, text in await self._database.read("find_lost_approvals", dead_since):
+            record = read_packed(text)
+            answer = answer_lost(record, make_answer)
+            if await self._change(record, record.answer(answer)):
+                settled += 1
+                self._carried.note_lost(record, answer)
+        return settled
+
+    async def close(self) -> None:
+        """Give up what could not be kept; whoever opens the database next finds it unanswered."""
+        self._carried.close()
+        for task in self._late:
+            task.cancel()
+
+    async def _find_running(self, approval_id: str) -> ApprovalRecord:
+        return self._carried.get(approval_id) or await self.get(approval_id)
+
+    async def _change(
+        self, before: ApprovalRecord, after: ApprovalRecord, expires: float | None = None, owner: str | None = None
+    ) -> bool:
+        """Put one record in the place of another; return False where another one stands there, or it is too large."""
+        if await self._write(before, after, expires, owner):
+            return True
+        more = PackedApproval.of(after).size - PackedApproval.of(before).size
+        return more > 0 and await self._ended.make_room(more) and await self._write(before, after, expires, owner)
+
+    async def _write(
+        self, before: ApprovalRecord, after: ApprovalRecord, expires: float | None = None, owner: str | None = None
+    ) -> bool:
+        """Put one record in the place of another, if it stands there and there is room.
+
+        It expires when the other did, unless it says when. `owner` is the server that runs the call, where that counts.
+        """
+        packed = PackedApproval.of(after)
+        is_running = _is_open(after)
+        row = await self._database.write(
+            "change_approval",
+            after.approval.id,
+            before.approval.status,
+            int(_is_open(before)),
+            after.approval.status,
+            int(is_running),
+            self._owner if is_running else None,
+            packed.size + _BESIDE,
+            self._most_bytes,
+            _BESIDE,
+            self._clock(),
+            packed.list()[0].model_dump_json(),
+            packed.write(),
+            expires,
+            owner,
+        )
+        return row is not None
+
+    async def _insist(self, before: ApprovalRecord, after: ApprovalRecord, expires: float | None) -> bool:
+        """Change a record that runs here; where the database cannot be used, as soon as it can, though nobody waits."""
+        try:
+            is_changed = await self._change(before, after, expires, self._owner)
+        except (StoreUnavailable, asyncio.CancelledError) as error:
+            self._carried.begin(before)
+            task = asyncio.create_task(self._try_again(before, after, expires))
+            self._late.add(task)
+            task.add_done_callback(self._late.discard)
+            if isinstance(error, asyncio.CancelledError):
+                raise
+            return True
+        if is_changed:
+            self._carried.end(before.approval.id)
+        return is_changed
+
+    async def _try_again(self, before: ApprovalRecord, after: ApprovalRecord, expires: float | None) -> None:
+        approval_id = before.approval.id
+        # Another record runs here where it was written after all, and decided about anew.
+        while self._carried.get(approval_id) is before:
+            await asyncio.sleep(_PAUSE)
+            with suppress(StoreUnavailable):
+                if self._carried.is_deciding(approval_id) or self._carried.get(approval_id) is not before:
+                    continue
+                if await self._change(before, after, expires, self._owner):
+                    self._carried.end(approval_id)
+                else:  # It was written, or another server has answered, or there is no room.
+                    self._carried.leave(approval_id)
+
+
+def _is_open(record: ApprovalRecord) -> bool:
+    """Return whether a call is decided and has no answer yet, which a rejected one gets too."""
+    return record.approval.status != "pending" and record.approval.message is None

@@ -1,0 +1,109 @@
+"""Which decisions this process carries out, and which it should without knowing."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from sidecall.features.approvals.undelivered_store import StrayNews
+from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.kernel.ports.approvals.approval import ApprovalRecord
+from sidecall.kernel.ports.approvals.orphan import StrayDecision
+
+# Seconds between two looks at an approval in doubt, and how many there are while the database can be used: a statement
+# whose connection broke may be carried out still for a while.
+_PAUSE = 1.0
+_LOOKS = 30
+
+
+class CarriedDecisions:
+    """Know the decided calls that this process carries out, and find those that it has decided without hearing so.
+
+    Where the store breaks off while a decision is written, nobody knows whether it was. What is in doubt is looked for,
+    and told once, unless it is carried out after all.
+    """
+
+    def __init__(self, find_own: Callable[[str], Awaitable[ApprovalRecord | None]]) -> None:
+        """Join what it takes; `find_own` finds an approval that says that this process runs it."""
+        self._find_own = find_own
+        self._running: dict[str, ApprovalRecord] = {}
+        self._deciding: Counter[str] = Counter()
+        self._doubts: dict[str, bool] = {}  # Whether each has begun.
+        self._looks_left: dict[str, int] = {}
+        self._looks: set[asyncio.Task[None]] = set()
+        self._news = StrayNews()  # Also of those that a server before this one has left.
+        self.hear = self._news.hear
+
+    def note_lost(self, record: ApprovalRecord, answer: ToolMessage) -> None:
+        """Let the listener hear of a decision that ended with its server, and now has this answer."""
+        self._news.tell(StrayDecision(record, was_begun=True, answer=answer))
+
+    def get(self, approval_id: str) -> ApprovalRecord | None:
+        """Return what is carried out under this id."""
+        return self._running.get(approval_id)
+
+    @contextmanager
+    def deciding(self, approval_id: str) -> Iterator[None]:
+        """Note that a decision is being written down; what breaks off meanwhile leaves it in doubt."""
+        self._deciding[approval_id] += 1
+        try:
+            yield
+        except (StoreUnavailable, asyncio.CancelledError):
+            self._doubt(approval_id, was_begun=False)
+            raise
+        finally:
+            self._deciding[approval_id] -= 1
+            self._deciding += Counter()  # Keeps no zeros.
+
+    def is_deciding(self, approval_id: str) -> bool:
+        """Return whether a decision about it is being written down."""
+        return approval_id in self._deciding
+
+    def begin(self, record: ApprovalRecord) -> None:
+        """Note that a decision was written down, and is carried out from now on."""
+        self._doubts.pop(record.approval.id, None)
+        self._running[record.approval.id] = record
+
+    def end(self, approval_id: str) -> None:
+        """Note that what became of it is written down."""
+        self._running.pop(approval_id, None)
+
+    def leave(self, approval_id: str) -> None:
+        """Note that nobody carries it out any more, though it is not known to have an answer."""
+        self.end(approval_id)
+        self._doubt(approval_id, was_begun=True)
+
+    def close(self) -> None:
+        """Look no more."""
+        for look in self._looks:
+            look.cancel()
+
+    def _doubt(self, approval_id: str, *, was_begun: bool) -> None:
+        self._doubts[approval_id] = was_begun or self._doubts.get(approval_id, False)
+        is_looked_for = approval_id in self._looks_left
+        self._looks_left[approval_id] = _LOOKS
+        if not is_looked_for:
+            look = asyncio.create_task(self._look(approval_id))
+            self._looks.add(look)
+            look.add_done_callback(self._looks.discard)
+
+    async def _look(self, approval_id: str) -> None:
+        while self._looks_left[approval_id] > 0 and approval_id in self._doubts:
+            await asyncio.sleep(_PAUSE)
+            with suppress(StoreUnavailable):
+                self._looks_left[approval_id] -= 1
+                record = await self._find_own(approval_id)
+                if record is not None:
+                    self._tell(record)
+        del self._looks_left[approval_id]
+        self._doubts.pop(approval_id, None)
+
+    def _tell(self, record: ApprovalRecord) -> None:
+        approval_id = record.approval.id
+        if self._news.listener is None or approval_id in self._deciding or approval_id not in self._doubts:
+            return
+        was_begun = self._doubts.pop(approval_id)
+        if approval_id not in self._running:  # Otherwise another decision was the one that was written down.
+            self._running[approval_id] = record
+            self._news.tell(StrayDecision(record, was_begun))

@@ -1,0 +1,260 @@
+"""Stop calls that a person has to approve first."""
+
+import asyncio
+from collections.abc import Awaitable, Coroutine, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import to_jsonable_python
+
+from sidecall.features.approvals.questions import asks_inside
+from sidecall.features.telemetry import log_hook_failure
+from sidecall.kernel.core.errors import CallRejected, ToolExecutionError
+from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.messages import ToolCall
+from sidecall.kernel.core.native_items import CHECKS, DECISION, wants_acknowledgement
+from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.core.result_values import copy_message
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.pipeline.hooks import HookFailed, call_hook, patience
+from sidecall.kernel.ports.approvals.approval import AnsweredBefore, ApprovalRecord, ApprovalRequired
+from sidecall.kernel.ports.approvals.decided import describe_decision
+from sidecall.kernel.ports.approvals.preview import Preview
+from sidecall.kernel.ports.approvals.rules import ApprovedByRule, Decided
+from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
+from sidecall.kernel.ports.approvals.wanted import ApprovalWanted
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.kernel.pipeline.execution import preview as _preview
+    from sidecall.kernel.schema.forms import definitions as _definitions
+else:
+    _preview = Later("sidecall.kernel.pipeline.execution.preview")
+    _definitions = Later("sidecall.kernel.schema.forms.definitions")
+
+
+def takes_user_tokens(tool: CompiledTool) -> bool:
+    """Return whether a tool acts for its caller's person."""
+    return any(injection.source == "user_token" for injection in tool.injections)
+
+
+# Those whose providers may want a person to acknowledge a call.
+_ACKNOWLEDGED = frozenset(("computer", "computer_use"))
+
+
+def wants_approval(tool: CompiledTool) -> bool:
+    """Return whether some calls of this tool need approval."""
+    return tool.options.requires_approval is not False or not _ACKNOWLEDGED.isdisjoint(tool.options.native)
+
+
+def may_ask(tool: CompiledTool) -> bool:
+    """Return whether calls of this tool may wait for a person.
+
+    That a tool asks while it runs is seen in its code. One that lets other modules ask is run until it asks when its
+    call comes again.
+    """
+    return is_asked_about(tool) or asks_inside(tool.function)
+
+
+def is_asked_about(tool: CompiledTool) -> bool:
+    """Return whether calls of this tool may wait for a person before it runs."""
+    return wants_approval(tool) or takes_user_tokens(tool)
+
+
+class Recall:
+    """Know a call again that was sent before, so that it neither waits nor runs a second time."""
+
+    # It stands before all that looks at arguments: what they judge may have changed since, and the answer has not.
+
+    def __init__(self, approvals: Approvals) -> None:
+        self._approvals = approvals
+
+    async def __call__(self, invocation: Invocation) -> None:
+        """Let the call go on when it is approved or new.
+
+        Raises:
+            ApprovalRequired: It waits, or it was approved and still runs.
+            AnsweredBefore: It has its answer.
+            StoreUnavailable: A person may have to be asked before it runs, and nobody knows whether that was done.
+        """
+        if invocation.request.approved or invocation.request.resumes is not None:
+            return
+        try:
+            known = await self._approvals.find(CallRecord.of(invocation.request, invocation.id))
+        except StoreUnavailable:
+            # Most calls of one that asks while it runs ask nobody, and those that do find out then.
+            if is_asked_about(invocation.tool):
+                raise
+            return
+        if known is not None:
+            await self._look_again(invocation, known)
+            raise known.as_error()
+
+    async def _look_again(self, invocation: Invocation, known: ApprovalRecord) -> None:
+        """Let a call go on that nobody has told that its person has signed in, since a server ended just then."""
+        tokens, sign_in = invocation.surroundings.user_tokens, known.approval.sign_in
+        if tokens is not None and sign_in is not None and known.approval.status == "pending":
+            await tokens.look_again(invocation.request.caller, sign_in.provider)
+
+
+def repeat_answer(invocation: Invocation) -> None:
+    """Give a call that was answered before the same answer; whoever sent it finds what was decided in the request."""
+    if isinstance(invocation.error, AnsweredBefore):
+        approval = invocation.error.approval
+        decided = describe_decision(approval)
+        invocation.request.decided = None if decided is None else replace(decided, approval_id=approval.id)
+        invocation.message = copy_message(invocation.error.answer)
+
+
+class Rules:
+    """Follow what people have decided about all calls of a tool by one caller; None where nobody has."""
+
+    def __init__(self, rules: ApprovalRules | None) -> None:
+        self._rules = rules
+
+    async def follow(self, invocation: Invocation) -> None:
+        """Let a call go on waiting that no rule is there for.
+
+        Raises:
+            ApprovedByRule: It runs from the top.
+            CallRejected: It does not run.
+        """
+        if self._rules is None:
+            return
+        caller, tool = invocation.request.caller, invocation.tool
+        rule = await self._rules.find(caller, tool.name, _definitions.hash_definition(tool))
+        if rule is None:
+            return
+        invocation.request.decided = Decided.by_rule(rule)
+        if rule.decision == "approve":
+            raise ApprovedByRule(rule)
+        invocation.request = replace(invocation.request, rule=rule)
+        raise CallRejected(rule.reason)
+
+
+class Approve:
+    """Ask for approval where the tool's author wants it."""
+
+    def __init__(self, approvals: Approvals, rules: ApprovalRules | None = None) -> None:
+        self._approvals = approvals
+        self._rules = Rules(rules)
+
+    async def __call__(self, invocation: Invocation) -> None:
+        """Let the call go on when it is approved or needs no approval.
+
+        Raises:
+            ApprovalRequired: A person has to decide.
+            ApprovedByRule: One has decided about all such calls, and it runs from the top.
+            CallRejected: One has rejected all such calls.
+            AnsweredBefore: One has decided about the same call, which came while this one was on its way.
+            TooManyApprovals: Too many calls wait already.
+        """
+        if not invocation.request.approved and await is_required(invocation):
+            preview = await _preview.make_preview(invocation)
+            if wants_acknowledgement(invocation.call):  # Each time.
+                preview = _show_checks(invocation.call, preview)
+            else:
+                await self._rules.follow(invocation)
+            raise (await ask_person(self._approvals, invocation, preview)).as_error()
+
+
+def _show_checks(call: ToolCall, preview: Preview) -> Preview:
+    """Let a person read what the model's provider wants to be acknowledged."""
+    item = call.item or {}
+    checks = item.get(CHECKS) or [item.get(DECISION)]
+    said = [str(check.get("message") or check.get("explanation") or check.get("code") or "") for check in checks]
+    text = "The model's provider wants this to be looked at: " + "; ".join(words for words in said if words)
+    return replace(preview, description=text.removesuffix(": "), payload=checks)
+
+
+class ApproveInside:
+    """Ask for approval of what a tool is about to do, once it has said so; when it is given, the tool runs again.
+
+    A tool that asks a second time about the same call has failed, so that no call asks for ever, unless it is one that
+    has more to say each time, with a state.
+    """
+
+    def __init__(self, approvals: Approvals, rules: ApprovalRules | None = None) -> None:
+        self._approvals = approvals
+        self._rules = Rules(rules)
+
+    def __call__(self, invocation: Invocation) -> Awaitable[None] | None:
+        """Put the approval in the place of the failure that says so; nothing has to be awaited for any other."""
+        error = invocation.error
+        wanted = error.__cause__ if isinstance(error, ToolExecutionError) else None
+        if isinstance(wanted, ApprovalWanted):
+            return self._ask(invocation, wanted.tool_call)
+        if not isinstance(wanted, ApprovalRequired) or not wanted.is_new:
+            return None
+        if invocation.request.approved and wanted.state is None:
+            wanted.add_note("The call was approved already; a tool that sees `context.approved` has to go on.")
+            return None
+        return self._ask_about(invocation, wanted)
+
+    async def _ask_about(self, invocation: Invocation, wanted: ApprovalRequired) -> None:
+        if wanted.state is None:  # What somebody has decided about all calls answers no question.
+            await self._rules.follow(invocation)
+        raise (
+            await ask_person(self._approvals, invocation, await _preview.show_question(invocation, wanted))
+        ).as_error() from None
+
+    async def _ask(self, invocation: Invocation, wanted: ToolCall) -> None:
+        call = CallRecord.of(invocation.request, invocation.id)
+        raise (await _ask_whole(invocation, self._approvals.ask(call, wanted))).as_error() from None
+
+
+async def ask_person(approvals: Approvals, invocation: Invocation, preview: Preview) -> ApprovalRecord:
+    """Let a call wait for a person; one that has waited before goes on waiting under the same id.
+
+    Raises:
+        TooManyApprovals: Too many calls wait already.
+    """
+    waited = invocation.request.resumes
+    if waited is not None:
+        return await approvals.reopen(waited, preview)
+    call = CallRecord.of(invocation.request, invocation.id)
+    return await _ask_whole(invocation, approvals.ask(call, show_call(invocation), preview))
+
+
+async def _ask_whole(invocation: Invocation, asking: Coroutine[Any, Any, ApprovalRecord]) -> ApprovalRecord:
+    """Ask; a remembered call that is cancelled meanwhile waits, so that who cancels it takes back what was asked."""
+    if not invocation.request.is_remembered:
+        return await asking
+    task, is_cancelled = asyncio.ensure_future(asking), False
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError:
+            is_cancelled = True
+    if is_cancelled and task.exception() is not None:
+        raise asyncio.CancelledError
+    return task.result()
+
+
+def show_call(invocation: Invocation) -> ToolCall:
+    """Return the call as a person should see it who decides about it."""
+    return ToolCall(name=invocation.tool.name, args=_write_args(invocation.args), id=invocation.call.id)
+
+
+def _write_args(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Write arguments as JSON, also those that a guardrail put in place of the model's."""
+    written: dict[str, Any] = to_jsonable_python(args, fallback=str, inf_nan_mode="strings")
+    return written
+
+
+async def is_required(invocation: Invocation) -> bool:
+    """Return whether a person has to approve a call, as its author's policy says, or a policy that crashes."""
+    policy = invocation.tool.options.requires_approval
+    if wants_acknowledgement(invocation.call):
+        return True
+    if isinstance(policy, bool):
+        return policy
+    try:
+        answer = await call_hook(
+            policy, invocation.tool_context, invocation.visible_values, patience=patience(invocation)
+        )
+    except HookFailed as failed:
+        log_hook_failure(invocation, "the approval policy", failed.__cause__ or failed)
+        return True
+    return answer is not False

@@ -1,0 +1,89 @@
+"""Carry out decisions that were written down though whoever decided was told that they may not have been."""
+
+from dataclasses import replace
+
+from sidecall.features.approvals.decide import (
+    DecisionTerms,
+    answer_rejected,
+    finish,
+    keep_answer,
+    note_end,
+    put_decided_args,
+    reopening,
+)
+from sidecall.features.audit.auditor import Auditor
+from sidecall.features.calls.errors import OutcomeUnknown
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.error_kind import ErrorKind
+from sidecall.kernel.core.errors import CallRejected
+from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.pipeline.format import refuse
+from sidecall.kernel.pipeline.pipeline import Pipeline
+from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, Decision
+from sidecall.kernel.ports.approvals.decided import describe_decision
+from sidecall.kernel.ports.approvals.orphan import StrayDecision
+from sidecall.kernel.ports.approvals.stores import Approvals
+
+
+async def carry_out_stray(
+    pipeline: Pipeline, approvals: Approvals, stray: StrayDecision, auditor: Auditor | None
+) -> Approval:
+    """Run an approved call, or answer a rejected one; one that may have run ends as unknown.
+
+    What was to hold for later calls too is decided anew: until when is not kept. Of one that has its answer only those
+    are told who watch.
+
+    Raises:
+        Overloaded: There is no room to run the call now; it goes on waiting for a person.
+    """
+    record, approval_id = stray.record, stray.record.approval.id
+    call = record.call
+    assert call is not None
+    if stray.answer is not None:
+        kind: ErrorKind = "rejected" if _has_only_to_be_refused(record) else "outcome_unknown"
+        note_end(pipeline, call, record.approval, stray.answer, kind)
+        return record.answer(stray.answer).approval
+    if stray.was_begun:
+        return await keep_answer(approvals, approval_id, refuse(OutcomeUnknown(), call.tool_call), call)
+    if record.approval.always:
+        return (await approvals.reopen(approval_id)).approval
+    if _has_only_to_be_refused(record):
+        await _audit(record, auditor)
+        return await answer_rejected(pipeline, approvals, record.approval, call)
+    request = _make_request(record, call)
+    async with reopening(approvals, approval_id):
+        entered = await pipeline.gate.enter(request)
+    await _audit(record, auditor)
+    return await finish(pipeline, approvals, request, entered, call)
+
+
+def _has_only_to_be_refused(record: ApprovalRecord) -> bool:
+    """Return whether a call was rejected, and its tool is not to be told of that."""
+    return record.approval.status == "rejected" and not record.tells_tool
+
+
+def _make_request(record: ApprovalRecord, call: CallRecord) -> CallRequest:
+    approval = record.approval
+    if approval.sign_in is not None:
+        return replace(call.to_request(), resumes=approval.id)
+    request, decided = put_decided_args(call, approval).to_request(), describe_decision(approval)
+    request = replace(request, resumes=approval.id)
+    request = replace(request, approved=True, resumed=record.state, reply=approval.reason, decided=decided)
+    if approval.status == "rejected":
+        request = replace(request, rejection=CallRejected(approval.reason).message)
+    return request
+
+
+async def _audit(record: ApprovalRecord, auditor: Auditor | None) -> None:
+    approval = record.approval
+    if approval.sign_in is not None or not approval.decided_by:
+        return
+    args = approval.tool_call.args if approval.asked_args is not None else None
+    decision = Decision(
+        decision="approve" if approval.status == "approved" else "reject",
+        reason=approval.reason,
+        args=args if isinstance(args, dict) else None,
+    )
+    by = Caller(approval.decided_by, tenant=record.tenant)
+    await DecisionTerms(auditor=auditor).record(approval.id, decision, by, None)

@@ -1,0 +1,43 @@
+"""Let a listener hear of calls that nobody carries on, and of those that have expired in the middle of their work."""
+
+from collections import deque
+
+from sidecall.kernel.ports.approvals.approval import ApprovalRecord
+from sidecall.kernel.ports.approvals.orphan import HearOfStray, StrayDecision
+
+# Kept for a listener, which a program without a server never has.
+_MOST = 100
+
+
+class StrayNews:
+    """Let a listener hear of strays, each once, and keep those in mind, up to `most`, that nobody hears of yet."""
+
+    def __init__(self, most: int | None = None) -> None:
+        self.listener: HearOfStray | None = None
+        self._untold: deque[StrayDecision] = deque(maxlen=most)
+
+    def hear(self, listener: HearOfStray | None) -> None:
+        """Let a listener hear of them from now on; None for none."""
+        self.listener = listener
+        while listener is not None and self._untold:
+            listener(self._untold.popleft())
+
+    def tell(self, stray: StrayDecision) -> None:
+        """Let the listener hear of one, now or later."""
+        if self.listener is None:
+            self._untold.append(stray)
+        else:
+            self.listener(stray)
+
+
+class ExpiredCalls:
+    """Let a listener hear of calls that had begun, asked a person amid their work, and have expired there."""
+
+    def __init__(self) -> None:
+        self._news = StrayNews(_MOST)
+        self.hear = self._news.hear
+
+    def note(self, record: ApprovalRecord) -> None:
+        """Note that an approval is kept no more; of a call that had not begun nobody is told."""
+        if record.state is not None and record.call is not None:
+            self._news.tell(StrayDecision(record, was_begun=True, has_expired=True))

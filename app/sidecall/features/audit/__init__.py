@@ -1,0 +1,1 @@
+"""Who has decided what, and who was refused."""

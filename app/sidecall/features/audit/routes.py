@@ -1,0 +1,73 @@
+"""Show who has decided what, and who was refused."""
+
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic_core import to_json
+
+from sidecall.features.audit.entry import AuditAction, AuditEntry, AuditFilter
+from sidecall.features.calls.routes import Moment
+from sidecall.kernel.http.late_route import LateRoute
+from sidecall.kernel.http.parameters import ENTRY, OF_LINK, WHOLE_NUMBER, refuse_unknown_parameters
+from sidecall.kernel.http.problems import Problem
+from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.rest.openapi import CALLER_PROBLEM
+from sidecall.kernel.rest.parts import CallerDep, PartsDep
+
+router = APIRouter(tags=["operations"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
+
+OfAction = Annotated[AuditAction | None, Query(description="Only entries of this kind.")]
+ByWhom = Annotated[str | None, Query(description="Only what this caller did, or was refused.")]
+Since = Annotated[Moment | None, Query(description="Only entries from then on.")]
+Until = Annotated[Moment | None, Query(description="Only entries from before then.")]
+MostEntries = Annotated[int, Query(ge=1, le=1000, description="Most entries of one page."), WHOLE_NUMBER]
+FromEntry = Annotated[
+    str | None,
+    Query(pattern=ENTRY, description="Where the page begins: from the `Link` of the one before."),
+    OF_LINK,
+]
+_PARAMETER: dict[int | str, dict[str, Any]] = {422: {"model": Problem, "description": "A parameter is wrong."}}
+
+
+async def _want(
+    caller: CallerDep, action: OfAction = None, by: ByWhom = None, since: Since = None, until: Until = None
+) -> AuditFilter:
+    first, last = (None if time is None else time.timestamp() for time in (since, until))
+    return AuditFilter(caller.tenant, action, by, first, last)
+
+
+@router.get(
+    "/audit",
+    operation_id="list_audit",
+    summary="List decisions and refusals",
+    response_model=None,
+    responses={
+        200: {
+            "model": list[AuditEntry],
+            "description": "A page of entries.",
+            "headers": {"Link": {"description": 'The next page, with `rel="next"`.', "schema": {"type": "string"}}},
+        },
+        **CALLER_PROBLEM,
+        **_PARAMETER,
+    },
+)
+async def list_audit(
+    request: Request,
+    parts: PartsDep,
+    wanted: Annotated[AuditFilter, Depends(_want)],
+    limit: MostEntries = 100,
+    cursor: FromEntry = None,
+) -> Response:
+    """List what people and programs of your tenant have decided, and what they were refused, latest first.
+
+    Refusals of one kind are one entry a minute, with their `count`. Those without a credential that is known are in the
+    tenant `default`.
+    """
+    await parts.auditor.flush()
+    page = await parts.auditor.trail.list(wanted, limit, cursor)
+    response = Reply(to_json(page.entries)).to_response()
+    if page.cursor is not None:
+        kept = [(name, value) for name, value in request.query_params.multi_items() if name != "cursor"]
+        response.headers["Link"] = f'</audit?{urlencode([*kept, ("cursor", page.cursor)])}>; rel="next"'
+    return response

@@ -1,0 +1,83 @@
+"""Decisions that were written down, kept in a database."""
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sidecall.features.audit.entry import AuditEntry, AuditFilter, AuditPage
+from sidecall.features.calls.entry import to_datetime
+from sidecall.storage.database import Database, Row
+
+
+class SqlAudit:
+    """Remember about `most` entries for `ttl` seconds; what is more is removed by `forget`."""
+
+    def __init__(
+        self,
+        database: Database,
+        ttl: float = 7_776_000.0,
+        most: int = 100_000,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.ttl = ttl
+        self._database = database
+        self._most = most
+        self._clock = clock
+
+    async def add(self, entry: AuditEntry) -> None:
+        """Keep an entry, unless one of its id is kept already.
+
+        Raises:
+            StoreUnavailable: The database cannot be used just now.
+        """
+        what = (entry.action, entry.by, entry.target, json.dumps(entry.details), entry.count)
+        await self._database.write("add_audit_entry", entry.id, entry.tenant, entry.at.timestamp(), *what)
+
+    async def list(self, wanted: AuditFilter, limit: int = 100, cursor: str | None = None) -> AuditPage:
+        """List entries, those that came last first, no more than `limit`, after the page that the cursor is from."""
+        where, values = _write_clauses(wanted, self._clock() - self.ttl, cursor)
+        values.append(limit + 1)
+        where = f"{where} ORDER BY number DESC LIMIT ${len(values)}"
+        rows = await self._database.read("list_audit_entries", *values, where=where)
+        shown = rows[:limit]
+        return AuditPage([_to_entry(row) for row in shown], str(shown[-1][0]) if len(rows) > limit else None)
+
+    async def forget(self) -> None:
+        """Remove what is too old or too much.
+
+        Raises:
+            StoreUnavailable: The database cannot be used just now.
+        """
+        old = self._clock() - self.ttl
+        await self._database.write("forget_refusals", max(1, self._most // 2))
+        await self._database.write("forget_audit_entries", old, self._most)
+
+
+def _write_clauses(wanted: AuditFilter, old: float, cursor: str | None) -> tuple[str, list[Any]]:
+    given = [
+        ("tenant = ", wanted.tenant),
+        ("at > ", old),
+        ("action = ", wanted.action),
+        ("subject = ", wanted.by),
+        ("at >= ", wanted.since),
+        ("at < ", wanted.until),
+        ("number < ", None if cursor is None else int(cursor)),
+    ]
+    present = [(clause, value) for clause, value in given if value is not None]
+    clauses = [f"{clause}${number}" for number, (clause, _) in enumerate(present, 1)]
+    return "WHERE " + " AND ".join(clauses), [value for _, value in present]
+
+
+def _to_entry(row: Row) -> AuditEntry:
+    _, entry_id, tenant, at, action, subject, target, details, count = row
+    return AuditEntry(
+        id=entry_id,
+        tenant=tenant,
+        at=to_datetime(at),
+        action=action,
+        by=subject,
+        target=target,
+        details=json.loads(details),
+        count=count,
+    )

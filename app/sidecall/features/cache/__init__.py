@@ -1,0 +1,1 @@
+"""Answers that are given again while they are fresh."""

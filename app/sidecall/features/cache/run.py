@@ -1,0 +1,124 @@
+"""Answer the calls of a tool whose answers may be given again."""
+
+import hashlib
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from sidecall.features.cache.answers import Caching, KeptAnswer, KeptAnswers
+from sidecall.features.cache.exact import write_exactly
+from sidecall.features.cache.flight import Flight, Landed
+from sidecall.features.cache.freshness import Freshness, read_freshness
+from sidecall.kernel.core.cache_policy import Cache
+from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.pipeline.execution.execute import Execute
+from sidecall.kernel.pipeline.format import format_output
+
+logger = logging.getLogger("sidecall")
+
+
+def has_cache(tool: CompiledTool) -> bool:
+    """Return whether answers of a tool may be given again."""
+    return tool.options.cache is not None
+
+
+def has_no_cache(tool: CompiledTool) -> bool:
+    """Return whether each call of a tool runs it."""
+    return tool.options.cache is None
+
+
+class RunCached:
+    """Run a tool unless its answer is known, or another call runs it already with the same arguments."""
+
+    def __init__(self, execute: Execute, caching: Caching) -> None:
+        self._execute = execute
+        self._timeout = caching.timeout
+        self._kept = KeptAnswers(caching.most_bytes, caching.most_entries)
+        self._flights: dict[bytes, tuple[CompiledTool, Flight]] = {}
+        self._told: set[str] = set()
+
+    async def __call__(self, invocation: Invocation) -> None:
+        """Make the message of a call.
+
+        Raises:
+            ToolFailure: The tool has failed, or the time is up.
+        """
+        cache = invocation.tool.options.cache
+        assert cache is not None
+        freshness = read_freshness(invocation.request.headers)
+        key = self._make_key(invocation, cache) if freshness.may_keep and not _is_special(invocation) else None
+        if key is None:
+            await self._run(invocation)
+            return _note(invocation, {"status": "miss"})
+        found = None if freshness.wants_run else self._kept.find(key, invocation.tool, freshness.max_age)
+        if found is not None:
+            answer, age = found
+            return await answer.give(invocation, {"cache": {"status": "hit", "age": int(age)}})
+        return await self._fly(invocation, key, freshness)
+
+    async def _fly(self, invocation: Invocation, key: bytes, freshness: Freshness) -> None:
+        made_by, flight = self._flights.get(key, (None, None))
+        is_first = flight is None or made_by is not invocation.tool or freshness.wants_run
+        if is_first or flight is None:
+            flight = self._begin(invocation, key)
+        landed = await flight.wait(invocation)
+        await self._answer(invocation, landed, is_first=is_first)
+
+    def _begin(self, invocation: Invocation, key: bytes) -> Flight:
+        tool = invocation.tool
+
+        def leave(flight: Flight) -> None:
+            if self._flights.get(key, (tool, None))[1] is flight:
+                del self._flights[key]
+
+        def keep(answer: KeptAnswer) -> None:
+            assert tool.options.cache is not None
+            self._kept.keep(key, tool, tool.options.cache.ttl, answer)
+
+        flight = Flight(invocation, self._run, self._timeout, keep, leave)
+        self._flights[key] = (tool, flight)
+        return flight
+
+    async def _answer(self, invocation: Invocation, landed: Landed, *, is_first: bool) -> None:
+        told = {"cache": {"status": "miss" if is_first else "shared"}}
+        if landed.answer is not None:
+            invocation.attempts = landed.answer.attempts
+            return await landed.answer.give(invocation, told)
+        if is_first:
+            message = landed.message
+            message.id = invocation.id
+            invocation.message = message
+        else:
+            await self._run(invocation)
+        return _note(invocation, {"status": "miss"})
+
+    async def _run(self, invocation: Invocation) -> None:
+        waits = self._execute(invocation)
+        if waits is not None:
+            await waits
+        waits = format_output(invocation)
+        if waits is not None:
+            await waits
+
+    def _make_key(self, invocation: Invocation, cache: Cache) -> bytes | None:
+        """Make the key of a call, from all that its tool gets; None where that cannot be written down."""
+        tool, caller = invocation.tool, invocation.request.caller
+        whose = (caller.tenant, caller.subject) if cache.per_caller else (caller.tenant,)
+        try:
+            return hashlib.sha256(write_exactly((tool.name, whose, invocation.values))).digest()
+        except Exception as error:  # The arguments' own code may raise anything.
+            if tool.name not in self._told:
+                self._told.add(tool.name)
+                logger.warning("answers of %s are not kept: its arguments cannot be compared: %r", tool.name, error)
+            return None
+
+
+def _is_special(invocation: Invocation) -> bool:
+    """Return whether a person has had a say, which belongs to this call alone."""
+    return invocation.request.approved or invocation.request.rejection is not None
+
+
+def _note(invocation: Invocation, told: Mapping[str, Any]) -> None:
+    assert invocation.message is not None
+    invocation.message.response_metadata["cache"] = dict(told)

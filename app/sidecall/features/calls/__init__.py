@@ -1,0 +1,1 @@
+"""Calls that are remembered: their entries, events and routes."""

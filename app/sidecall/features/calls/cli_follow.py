@@ -1,0 +1,136 @@
+"""sidecall calls follow: print calls as they come, and as they end."""
+
+import time
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+
+import httpx
+import typer
+
+from sidecall.features.calls.cli_filters import (
+    CallerOption,
+    KindOption,
+    NameOption,
+    StatusOption,
+    TagOption,
+    make_query,
+)
+from sidecall.features.calls.cli_rows import open_console, write_line
+from sidecall.terminal.json_output import print_line
+from sidecall.terminal.remote import DEFAULT_URL, RefusedByServer, Url, ask, list_pages, place_of, reach
+
+# Seconds between two looks.
+_PAUSE = 1.0
+# How much later than a newer one a call may be found, where several servers write.
+_LATE = timedelta(seconds=5)
+# Calls that are read at one look, and of those that have not ended.
+_MOST = 10_000
+_MOST_OPEN = 20
+_OPEN = frozenset(("queued", "running", "awaiting_approval"))
+
+ShownCall = dict[str, Any]
+
+
+class Follower:
+    """Knows which calls it has shown, and finds those that are new or have changed."""
+
+    def __init__(self, client: httpx.Client, query: dict[str, Any]) -> None:
+        """Begin with the newest call that there is now, which is not shown."""
+        self._client = client
+        self._query = query
+        self._seen: dict[str, ShownCall] = {}
+        self._newest: datetime | None = None
+        newest = list_pages(client, "/tool_calls", 1, query)
+        self._began = newest[0]["id"] if newest else ""
+        self._note(newest)
+
+    def find_news(self) -> list[ShownCall]:
+        """Return calls that are new or have ended, oldest first."""
+        query = dict(self._query)
+        if self._newest is not None:
+            query["since"] = (self._newest - _LATE).isoformat().replace("+00:00", "Z")
+        found = list_pages(self._client, "/tool_calls", _MOST, query)
+        found = [call for call in found if call["id"] not in self._seen and self._is_late_enough(call)]
+        ended = [call for call in self._ask_for_open() if call["status"] not in _OPEN]
+        self._note([*found, *ended])
+        return [*reversed(found), *ended]
+
+    def _is_late_enough(self, call: ShownCall) -> bool:
+        return bool(call["id"] > self._began)
+
+    def _ask_for_open(self) -> list[ShownCall]:
+        """Ask for some of those that had not ended, each time for others."""
+        open_ids = [call_id for call_id, call in self._seen.items() if call["status"] in _OPEN][:_MOST_OPEN]
+        asked = {call_id: self._ask_for(call_id) for call_id in open_ids}
+        for call_id, call in asked.items():
+            seen = self._seen.pop(call_id)
+            if call is not None:
+                self._seen[call_id] = {**seen, "status": call["status"]}
+        return [call for call in asked.values() if call is not None]
+
+    def _ask_for(self, call_id: str) -> ShownCall | None:
+        """Ask for a call; None where the server does not know it any more, such as one that has begun anew."""
+        try:
+            return dict(ask(self._client, "GET", place_of("tool_calls", call_id)))
+        except RefusedByServer as error:
+            if error.status == httpx.codes.NOT_FOUND:
+                return None
+            raise
+
+    def _note(self, calls: list[ShownCall]) -> None:
+        for call in calls:
+            self._seen[call["id"]] = {"status": call["status"], "created_at": call["created_at"]}
+        times = [datetime.fromisoformat(call["created_at"]) for call in calls]
+        self._newest = max([*times, *([] if self._newest is None else [self._newest])], default=None)
+        if self._newest is not None:
+            oldest = (self._newest - 2 * _LATE).timestamp()
+            self._seen = {call_id: call for call_id, call in self._seen.items() if _is_needed(call, oldest)}
+
+
+def _is_needed(call: ShownCall, oldest: float) -> bool:
+    return call["status"] in _OPEN or datetime.fromisoformat(call["created_at"]).timestamp() >= oldest
+
+
+def follow(
+    name: NameOption = None,
+    tag: TagOption = None,
+    status: StatusOption = None,
+    kind: KindOption = None,
+    caller: CallerOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one call a line, as JSON.")] = False,
+    url: Url = DEFAULT_URL,
+) -> None:
+    """Print calls as they come, and again when they have ended, until Ctrl+C; also while no server answers at times."""
+    query = make_query(name=name, tag=tag, status=status, kind=kind, caller=caller)
+    console = open_console()
+    with suppress(KeyboardInterrupt), reach(url) as client:
+        follower = Follower(client, query)
+        while True:
+            for call in _insist(follower, url):
+                if as_json:
+                    print_line({**call, "message": None})
+                else:
+                    console.print(write_line(call), no_wrap=True, overflow="ellipsis", crop=True)
+            time.sleep(_PAUSE)
+
+
+def _insist(follower: Follower, url: str) -> list[ShownCall]:
+    """Look for news until the server answers, and say once that it does not, and that it does again."""
+    is_away = False
+    while True:
+        try:
+            news = follower.find_news()
+        # What is no JSON is the word of a gateway, whose server begins anew.
+        except (httpx.TransportError, RefusedByServer, ValueError) as error:
+            if isinstance(error, RefusedByServer) and not error.may_pass:
+                raise
+            if not is_away:
+                why = str(error).rstrip(".") or type(error).__name__
+                typer.echo(f"{url} cannot be asked just now, and is tried again until Ctrl+C: {why}.", err=True)
+            is_away = True
+            time.sleep(_PAUSE)
+        else:
+            if is_away:
+                typer.echo(f"{url} answers again.", err=True)
+            return news

@@ -1,0 +1,170 @@
+"""Show calls and approvals to people, in no more room than their terminal has, and whole to programs."""
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sidecall.terminal.console import make_console
+
+_COLORS = {"succeeded": "green", "failed": "red", "outcome_unknown": "red", "running": "cyan", "pending": "yellow"}
+
+# How the times of an approval are called, in their order.
+_TIMES = {"asked": "created_at", "decided": "decided_at", "expires": "expires_at"}
+
+# Columns of the terminal: between two of ours, for a tool's name, and below which the last is left out.
+_GAP = 2
+_WIDEST_NAME = 24
+_LEAST = 8
+# Columns of what is no terminal.
+_BOUNDLESS = 1_000_000
+
+
+def print_calls(calls: Iterable[dict[str, Any]]) -> None:
+    """Print a table of calls."""
+    rows = [
+        (call["id"], call["name"], call["status"], write_time(call["created_at"]), _how_long(call), _what(call))
+        for call in calls
+    ]
+    _print_table(("id", "tool", "status", "began", "took", "about"), rows)
+
+
+def print_approvals(approvals: Iterable[dict[str, Any]]) -> None:
+    """Print a table of approvals."""
+    rows = []
+    for approval in approvals:
+        asked = approval["tool_call"]
+        args = "(large)" if asked["args"] is None else _write(asked["args"])
+        sign_in = approval.get("sign_in") if approval["status"] == "pending" else None
+        status = approval["status"] if sign_in is None else f"sign in: {sign_in['url']}"
+        rows.append((approval["id"], asked["name"], status, write_time(approval["created_at"]), args))
+    _print_table(("id", "tool", "status", "asked", "arguments"), rows)
+
+
+def print_approval(approval: dict[str, Any]) -> None:
+    """Print all of one approval, a line or more for each of its members that says something."""
+    asked, message, sign_in = approval["tool_call"], approval["message"] or {}, approval["sign_in"] or {}
+    rows = {
+        "id": approval["id"],
+        "status": approval["status"],
+        "tool": asked["name"],
+        "call": asked["id"],
+        "arguments": asked["args"],
+        "model's arguments": approval["asked_args"],
+        "question": approval["description"],
+        "question's number": approval.get("question"),
+        "preview": approval["preview"],
+        "no preview": approval["preview_error"],
+        "payload": approval["payload"],
+        "sign in": sign_in.get("url"),
+        "conversation": approval["conversation_id"],
+        "asked by": approval["requested_by"],
+        **{name: approval[key] and write_time(approval[key]) for name, key in _TIMES.items()},
+        "decided by": approval["decided_by"],
+        "reason": approval["reason"],
+        "for good": "yes" if approval["always"] else None,
+        "failure" if message.get("status") == "error" else "answer": message.get("content"),
+    }
+    table = Table(box=None, show_header=False, padding=(0, _GAP, 0, 0), pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows.items():
+        if value is not None:
+            table.add_row(name, Text(_write_whole(value), _COLORS.get(str(value), "")))
+    make_console().print(table)
+
+
+def print_rules(rules: Iterable[dict[str, Any]]) -> None:
+    """Print a table of decisions that hold for later calls."""
+    rows = []
+    for rule in rules:
+        until = "" if rule["expires_at"] is None else f", until {write_time(rule['expires_at'])}"
+        whose = f"{rule['caller']}, by {rule['decided_by']}{until}"
+        rows.append((rule["id"], rule["tool"], rule["decision"], write_time(rule["decided_at"]), whose))
+    _print_table(("id", "tool", "decision", "decided", "for"), rows)
+
+
+def print_audit(entries: Iterable[dict[str, Any]]) -> None:
+    """Print a table of decisions and refusals."""
+    rows = []
+    for entry in entries:
+        times = "" if entry["count"] == 1 else f"{entry['count']} times "
+        about = "" if entry["target"] is None else f"{entry['target']} "
+        rows.append(
+            (write_time(entry["at"]), entry["action"], entry["by"] or "-", f"{times}{about}{_write(entry['details'])}")
+        )
+    _print_table(("when", "what", "by", "about"), rows)
+
+
+def _print_table(headings: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
+    """Print a table whose last column takes the room that the others leave; without room it is left out."""
+    console = open_console()
+    rows = [tuple(map(clean, row)) for row in rows]
+    widths = [max(map(cell_len, column)) for column in zip(headings, *rows, strict=True)]
+    if console.width < _BOUNDLESS:
+        widths[1] = min(widths[1], _WIDEST_NAME)
+    shown = len(headings)
+    while shown > 2 and sum(widths[: shown - 1]) + _GAP * (shown - 1) + _LEAST > console.width:
+        shown -= 1
+    room = console.width - sum(widths[: shown - 1]) - _GAP * shown
+    widths[shown - 1] = max(1, min(widths[shown - 1], room))
+    table = Table(box=None, header_style="bold", padding=(0, _GAP, 0, 0), pad_edge=False)
+    for index, heading in enumerate(headings[:shown]):
+        table.add_column(heading, no_wrap=True, overflow="ellipsis", width=widths[index])
+    for row in rows:
+        table.add_row(*(Text(cell, _COLORS.get(cell, "")) for cell in row[:shown]))
+    console.print(table)
+
+
+def open_console() -> Console:
+    """Write no wider than the terminal, or than COLUMNS says; a pipe or a file takes all there is."""
+    console = make_console()
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _BOUNDLESS
+    return console
+
+
+def write_line(call: dict[str, Any]) -> Text:
+    """Write a call in one line."""
+    status = Text(f"{call['status']:<17}", _COLORS.get(call["status"], ""))
+    rest = f"  {call['name']}  {_how_long(call)}  {_what(call)}"
+    return Text.assemble(f"{write_time(call['created_at'])}  {call['id']}  ", status, clean(rest))
+
+
+def clean(text: str) -> str:
+    """Replace what would move the cursor or hide something, and not be seen."""
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
+
+
+def write_time(text: str) -> str:
+    """Write a time as a clock here shows it, of another day with the day."""
+    time = datetime.fromisoformat(text).astimezone()
+    return time.strftime("%H:%M:%S" if time.date() == datetime.now().astimezone().date() else "%Y-%m-%d %H:%M")
+
+
+def _how_long(call: dict[str, Any]) -> str:
+    milliseconds = call["duration_ms"]
+    if milliseconds is None:
+        return "-"
+    return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
+
+
+def _what(call: dict[str, Any]) -> str:
+    """Write why a call failed, and its arguments."""
+    kind = "" if call["kind"] in (None, call["status"]) else f"{call['kind']} "
+    return kind + ("" if call["args"] is None else _write(call["args"]))
+
+
+def _write_whole(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    return "\n".join(map(clean, text.split("\n")))
+
+
+def _write(args: Any) -> str:
+    return json.dumps(args, ensure_ascii=False, separators=(", ", ": "))

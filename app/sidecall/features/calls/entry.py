@@ -1,0 +1,192 @@
+"""What is known of one call, and what is kept of it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.calls.decision import CallDecision
+from sidecall.features.calls.keys import CallKey
+from sidecall.kernel.core.messages import ToolMessage, make_unchecked
+from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.core.result_values import ABSENT, find_value, write_stored
+
+CallStatus = Literal[
+    "queued", "running", "awaiting_approval", "succeeded", "failed", "cancelled", "expired", "outcome_unknown"
+]
+# Of arguments and answers, after which a page of calls ends, whatever is wanted.
+PAGE_CHARACTERS = 1024 * 1024
+OPEN: frozenset[CallStatus] = frozenset(("queued", "running", "awaiting_approval"))
+
+
+def _let_message_be_absent(schema: dict[str, Any]) -> None:
+    schema["required"] = [name for name in schema["required"] if name != "message"]
+
+
+class CallEntry(BaseModel, defer_build=True):
+    """What is known of one call, whether it waits, runs or has ended."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        json_schema_serialization_defaults_required=True,
+        json_schema_extra=_let_message_be_absent,
+    )
+
+    id: str = Field(description="The invocation's id, a UUIDv7; also the `id` of its ToolMessage.")
+    name: str = Field(description="The tool.")
+    tool_call_id: str = Field(description="The id that the model gave the call.")
+    status: CallStatus
+    kind: str | None = Field(default=None, description="Why it failed, in one word: the `kind` of its error.")
+    caller: str = Field(description="Who sent it.")
+    tenant: str = Field(exclude=True)
+    is_durable: bool = Field(description="Whether it was on disk before it was accepted, and goes on after a restart.")
+    attempt: int = Field(description="How often it was begun.")
+    created_at: datetime
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    duration_ms: float | None = Field(default=None, description="From its start to its end.")
+    tags: tuple[str, ...] | None = Field(
+        default=None,
+        description="Those of its tool when it ran; of a remembered call those that it has now, null if it is gone.",
+    )
+    args: Any = Field(default=None, description="Its arguments, without secrets and shortened; null if not kept.")
+    approval_id: str | None = Field(default=None, description="The approval that it waits for, or waited for.")
+    decided_by: str | None = Field(
+        default=None, description="Who has decided about it, this one or all such; null if nobody had to, or not kept."
+    )
+    decided_at: datetime | None = Field(default=None, description="When they did.")
+    reason: str | None = Field(default=None, description="What they said of it; null if nothing, or not kept.")
+    asked_args: Any = Field(
+        default=None,
+        description="What its model asked for, where a person has put other arguments in place; null if not kept.",
+    )
+    replay_of: str | None = Field(default=None, description="The call of which this one is a repetition.")
+    message: ToolMessage | None = Field(
+        default=None, description="Its answer, once there is one and where it is kept; absent in lists."
+    )
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return self.status not in OPEN
+
+
+# Those that each call has are not frozen: to set the fields of such ones takes several times as long.
+@dataclass(slots=True)
+class Acceptance:
+    """What is kept of a call beside its record.
+
+    Args:
+        owner: The server that begins it at once; None where it is queued.
+        args: Its arguments as they are shown, as JSON text.
+        key: By what it is known again.
+        replay_of: The call of which it is a repetition.
+        callback_url: Where to tell that it has ended.
+    """
+
+    owner: str | None = None
+    args: str | None = None
+    key: CallKey | None = None
+    replay_of: str | None = None
+    callback_url: str | None = None
+
+
+@dataclass(slots=True)
+class ClaimedCall:
+    """A call that a server may run: the record of it, and the attempt that its end has to name.
+
+    `describe` says what is known of it; None where whoever accepted it knows that better. `is_unwanted` says that
+    somebody has cancelled it while it ran before.
+    """
+
+    record: CallRecord
+    attempt: int
+    describe: Callable[[], CallEntry] | None = None
+    is_unwanted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LostCall:
+    """A call whose server has ended while it ran."""
+
+    id: str
+    name: str
+    attempt: int
+    record: CallRecord
+
+
+@dataclass(slots=True)
+class CallEnd:
+    """How an attempt at a call ended; `text` is its answer as JSON once that was written, as it is only once.
+
+    `never_ran` says that it waited for a person, and its tool was not begun; `decision` is what a person has said.
+    """
+
+    status: CallStatus
+    kind: str | None
+    message: ToolMessage
+    text: bytes | None = field(default=None, repr=False, compare=False)
+    never_ran: bool = False
+    decision: CallDecision | None = None
+
+    def write(self) -> bytes:
+        """Return its answer as JSON."""
+        if self.text is None:
+            # As pydantic's own method does, with less around it.
+            self.text = self.message.__pydantic_serializer__.to_json(self.message)
+        return self.text
+
+    def store(self) -> bytes:
+        """Return its answer as JSON, as it is stored."""
+        return self.write() if find_value(self.message) is ABSENT else write_stored(self.message)
+
+
+@dataclass(frozen=True, slots=True)
+class CallFilter:
+    """Which calls are looked for; None means any. Times are in seconds since 1970."""
+
+    tenant: str
+    names: Sequence[str] | None = None
+    status: CallStatus | None = None
+    kind: str | None = None
+    caller: str | None = None
+    since: float | None = None
+    until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallPage:
+    """A part of a list, newest first, and the id after which the next one begins; None where there is no more."""
+
+    calls: Sequence[CallEntry]
+    cursor: str | None = None
+
+
+def to_datetime(seconds: float) -> datetime:
+    """Return a time in UTC; `seconds` are since 1970."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def measure_ms(started: datetime, ended: datetime) -> float:
+    """Return the milliseconds between two times."""
+    return round((ended - started).total_seconds() * 1000, 3)
+
+
+def end_entry(entry: CallEntry, end: CallEnd, at: float) -> CallEntry:
+    """Return what is known of a call that has ended then, in seconds since 1970."""
+    started = entry.started_at or entry.created_at
+    ended = to_datetime(at)
+    fields = {
+        **entry.__dict__,
+        **({} if end.decision is None else end.decision.describe()),
+        "status": end.status,
+        "kind": end.kind,
+        "message": end.message,
+        "started_at": started,
+        "ended_at": ended,
+        "duration_ms": measure_ms(started, ended),
+    }
+    return make_unchecked(CallEntry, fields)

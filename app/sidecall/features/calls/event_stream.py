@@ -1,0 +1,101 @@
+"""Answer with server-sent events of one call, until it has ended."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import aclosing
+
+from pydantic_core import to_json
+from starlette.requests import Request
+
+from sidecall.features.calls.entry import CallEntry
+from sidecall.features.jobs.event_log import Happening
+from sidecall.features.jobs.watching import Sights
+from sidecall.features.native_items.rest.received import DialectName
+from sidecall.kernel.core.errors import RequestError
+from sidecall.kernel.http import problems
+from sidecall.kernel.http.events import KEEP_ALIVE, STILL_WORKING, write_event
+from sidecall.kernel.http.pieces import PIECE
+from sidecall.kernel.http.shutdown import shutdown_problem
+from sidecall.kernel.rest.parts import Parts
+from sidecall.kernel.rest.plain_calls import write_answer
+
+# The number of every call's answer, so that any server knows who has it.
+LAST = 999_999_999
+# Bytes of events that are sent at once: each costs far less so.
+_PORTION = 16 * 1024
+# The stream as OpenAPI 3.1 describes it, which has no words for the items of one.
+EVENTS = {
+    "type": "string",
+    "description": (
+        "Server-sent events. Each has an `id`, a number of up to nine digits; an `event`: `status`, `progress`,"
+        " `partial`, `missed`, `message`, `error` or `problem`; and `data`, the text of a JSON object."
+    ),
+}
+
+
+def read_last(request: Request) -> int:
+    """Return the number of the event that a client has heard last, 0 where it has heard none of ours."""
+    text = request.headers.get("last-event-id", "")
+    return min(int(text), LAST) if text.isascii() and text.isdecimal() and len(text) <= len(str(LAST)) else 0
+
+
+async def write_call_events(
+    parts: Parts, request: Request, entry: CallEntry, after: int, form: DialectName
+) -> AsyncGenerator[bytes]:
+    """Write what happens to a call, and at last its answer in this dialect."""
+    if not entry.is_durable:  # It has ended, and nobody has heard what its tool said.
+        for piece in _write_message(entry, form):
+            yield piece
+        return
+    try:
+        async with aclosing(_write(parts, request, parts.jobs.watch(entry, after), form)) as pieces:
+            async for piece in pieces:
+                yield piece
+    except RequestError as error:
+        yield write_event("problem", bytes((await problems.answer(request, error)).body))
+
+
+async def _write(parts: Parts, request: Request, sights: Sights, form: DialectName) -> AsyncGenerator[bytes]:
+    spoken = time.monotonic()
+    async with aclosing(sights):
+        async for sight in sights:
+            if isinstance(sight, CallEntry):
+                for piece in _write_message(sight, form):
+                    yield piece
+            elif parts.lifecycle.is_draining:
+                yield write_event("error", bytes(shutdown_problem(request).body))
+                return
+            elif sight is not None:
+                async for portion in write_happenings(sight):
+                    yield portion
+                spoken = time.monotonic()
+            elif time.monotonic() - spoken >= KEEP_ALIVE:
+                yield STILL_WORKING
+                spoken = time.monotonic()
+
+
+async def write_happenings(happenings: Sequence[Happening]) -> AsyncIterator[bytes]:
+    """Write what has happened in few portions; others have their turns in between, as many may come for it at once."""
+    for portion in _join(happenings):
+        yield portion
+        await asyncio.sleep(0)
+
+
+def _join(happenings: Sequence[Happening]) -> Iterator[bytes]:
+    portion, size = list[bytes](), 0
+    for happening in happenings:
+        event = happening.write(write_event)
+        if portion and size + len(event) > _PORTION:
+            yield b"".join(portion)
+            portion, size = [], 0
+        portion.append(event)
+        size += len(event)
+    yield b"".join(portion)
+
+
+def _write_message(entry: CallEntry, form: DialectName) -> Iterator[bytes]:
+    assert entry.message is not None
+    event = memoryview(write_event("message", to_json(write_answer(entry.message, form)), LAST))
+    for start in range(0, len(event), PIECE):  # A slow reader holds up a piece, and not a copy of all.
+        yield bytes(event[start : start + PIECE])

@@ -1,0 +1,99 @@
+"""Calls that are remembered and calls that have ended, as one list."""
+
+from heapq import merge
+from operator import attrgetter
+
+from sidecall.features.calls.entry import CallEntry, CallFilter, CallPage
+from sidecall.features.calls.errors import CallEnded, UnknownCall
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.core.scopes import OPERATE, READ
+from sidecall.kernel.rest.parts import Parts
+
+_by_id = attrgetter("id")
+
+
+async def list_calls(
+    parts: Parts, wanted: CallFilter, limit: int, cursor: str | None = None, *, is_whole: bool = False
+) -> CallPage:
+    """List calls, newest first, after the one that the page before names.
+
+    Args:
+        parts: The parts of the server.
+        wanted: Which.
+        limit: How many at most; a page has fewer where they are large.
+        cursor: What the page before says.
+        is_whole: Whether their answers are wanted, too.
+    """
+    remembered = await parts.jobs.list(wanted, limit, cursor, is_whole=is_whole)
+    past = await parts.history.list(wanted, limit, cursor)
+    page = join_pages(remembered, past, limit)
+    return CallPage([parts.add_tags(entry) for entry in page.calls], page.cursor)
+
+
+def join_pages(remembered: CallPage, past: CallPage, limit: int) -> CallPage:
+    """Make one page of two that begin at the same place; each knows its own calls as far as it reaches.
+
+    A page may be short, and go on all the same: of the calls that were found some may have been forgotten meanwhile.
+    """
+    # Of two of one id that which is remembered counts: a person has decided about it, and both were told of its end.
+    found = {entry.id: entry for entry in merge(past.calls, remembered.calls, key=_by_id, reverse=True)}
+    found |= {entry.id: entry for entry in remembered.calls}
+    reach = max(remembered.cursor or "", past.cursor or "")
+    sure = [entry for entry in found.values() if entry.id >= reach]
+    if len(sure) > limit:
+        return CallPage(sure[:limit], sure[limit - 1].id)
+    return CallPage(sure, reach or None)
+
+
+async def find_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
+    """Find a call that a caller may see, as it stands now: its own, or with the scope for it one of its tenant.
+
+    Raises:
+        UnknownCall: There is none, or it is not kept any more.
+    """
+    entry = await _find_of_tenant(parts, call_id, caller.tenant)
+    if entry.caller != caller.subject and not caller.may(READ):
+        raise UnknownCall
+    return entry
+
+
+async def _find_of_tenant(parts: Parts, call_id: str, tenant: str) -> CallEntry:
+    try:
+        entry = await parts.jobs.get(call_id, tenant)
+    except UnknownCall:
+        return await parts.history.get(call_id, tenant)
+    return parts.add_tags(entry)
+
+
+async def cancel_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
+    """Cancel a call that goes on without its client.
+
+    Raises:
+        UnknownCall: There is none that the caller may see or, if it could see it, cancel.
+        MissingScope: It is another's, and the caller may not cancel those, or not see them.
+        CallEnded: It has ended.
+    """
+    entry = await _find_of_tenant(parts, call_id, caller.tenant)
+    if entry.caller != caller.subject:
+        if not (caller.may(READ) or caller.may(OPERATE)):
+            raise UnknownCall
+        parts.auditor.require(caller, OPERATE)
+        parts.auditor.require(caller, READ)  # The answer shows the call, and what watches a server has the other.
+    try:
+        return parts.add_tags(await parts.jobs.cancel(call_id, caller.tenant, caller.subject))
+    except UnknownCall:
+        raise CallEnded(f"The call has ended already: it is {entry.status}.") from None
+
+
+async def find_sent(parts: Parts, call_id: str, tenant: str) -> CallRecord:
+    """Return a call as it was sent.
+
+    Raises:
+        UnknownCall: This tenant has none of that id.
+        CallNotKept: What was sent is not kept, or not all of it.
+    """
+    try:
+        return await parts.jobs.get_record(call_id, tenant)
+    except UnknownCall:
+        return await parts.history.get_sent(call_id, tenant)

@@ -1,0 +1,263 @@
+"""Answer calls that are remembered: those with a key, and those whose client does not wait to the end."""
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import to_json
+
+from sidecall.features.cache.headers import cache_headers
+from sidecall.features.calls.accepted import AcceptedCall
+from sidecall.features.calls.entry import CallEnd, CallEntry
+from sidecall.features.calls.errors import NotRepeatable
+from sidecall.features.jobs.completion import may_repeat
+from sidecall.features.jobs.keys import make_call_key, make_replay_key
+from sidecall.features.jobs.submission import Submission, Submitted, entry_of
+from sidecall.features.native_items.rest.received import DialectName, ReceivedCall
+from sidecall.features.rates.headers import quota_headers
+from sidecall.kernel.authoring.inprocess import new_call_id
+from sidecall.kernel.core.deadline import Deadline
+from sidecall.kernel.core.errors import UnknownTool
+from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.http.context import RequestContext
+from sidecall.kernel.http.preferences import Preferences
+from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.pipeline.isolate import find_problem
+from sidecall.kernel.pipeline.visible import is_visible
+from sidecall.kernel.rest.parts import Parts
+from sidecall.kernel.rest.plain_calls import write_answer
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.features.calls import past_calls as _past_calls
+    from sidecall.features.native_items.rest import writing as _writing
+else:
+    _writing = Later("sidecall.features.native_items.rest.writing")
+    _past_calls = Later("sidecall.features.calls.past_calls")
+
+# Seconds after which to ask for the first time.
+_ASK_AFTER = "1"
+
+
+async def answer_remembered(
+    parts: Parts,
+    request: CallRequest,
+    tool: CompiledTool,
+    preferences: Preferences,
+    context: RequestContext,
+    sent: ReceivedCall | None = None,
+) -> Reply:
+    """Accept a call, and answer with its end, or with where to ask for it.
+
+    Whether the client is still there is only listened for while it waits for a call that takes longer.
+
+    Args:
+        parts: The parts of the server.
+        request: The call.
+        tool: Its tool.
+        preferences: How long its client waits.
+        context: What the request is about.
+        sent: The call as it was understood; None for one in the form of most.
+
+    Raises:
+        RequestError: The calling program has to mend something, or there is no room.
+    """
+    form: DialectName = "langchain"
+    callback_url, is_async = None, preferences.is_async or tool.options.background
+    if sent is not None:
+        form, callback_url, is_async = sent.dialect, sent.callback_url, is_async or goes_on_alone(sent)
+    if callback_url is not None:
+        parts.receivers.find(callback_url)
+    if _has_to_be_admitted(parts, request, tool):
+        await _admit(parts, request, tool)
+    how = _choose_how(parts, request, tool, preferences, is_async, callback_url)
+    submitted = await parts.jobs.submit(request, how)
+    if isinstance(submitted, AcceptedCall) and submitted.end is not None:
+        _let_through(submitted.end.message, how, submitted)
+        return _write_end(submitted.end, form, _make_headers(parts, submitted, request, tool, preferences))
+    waiting = _wait(parts, submitted, preferences, request.deadline, is_async=is_async)
+    entry = await context.while_present(waiting)
+    _let_through(entry.message, how, submitted)
+    return await write_entry(parts, entry, form, _make_headers(parts, submitted, request, tool, preferences))
+
+
+async def accept_call(
+    parts: Parts, request: CallRequest, tool: CompiledTool, preferences: Preferences
+) -> tuple[CallEntry, dict[str, str]]:
+    """Accept a call, and return what is known of it once its client waits no longer, and the headers that say so.
+
+    Raises:
+        RequestError: The calling program has to mend something, or there is no room.
+    """
+    is_async = preferences.is_async or tool.options.background
+    await _admit(parts, request, tool)
+    how = _choose_how(parts, request, tool, preferences, is_async)
+    submitted = await parts.jobs.submit(request, how)
+    entry = await _wait(parts, submitted, preferences, request.deadline, is_async=is_async)
+    _let_through(entry.message, how, submitted)
+    return entry, _make_headers(parts, submitted, request, tool, preferences)
+
+
+def _choose_how(
+    parts: Parts,
+    request: CallRequest,
+    tool: CompiledTool,
+    preferences: Preferences,
+    is_async: bool,
+    callback_url: str | None = None,
+) -> Submission:
+    key, wait = None, preferences.wait
+    if preferences.key is not None or tool.options.idempotency is not None:
+        key = make_call_key(request, tool, preferences.key, parts.jobs.limits.key_ttl)
+    # By place, since each name would cost as much as a stage.
+    return Submission(key, not is_async and wait is None, None, callback_url, not is_async or bool(wait))
+
+
+async def answer_replay(
+    parts: Parts, call_id: str, context: RequestContext, preferences: Preferences, form: DialectName, *, insists: bool
+) -> Reply:
+    """Accept a call that was sent before once more, for whoever asks for it, and answer with where to ask for its end.
+
+    Args:
+        parts: The parts of the server.
+        call_id: Which call.
+        context: What the request is about.
+        preferences: How long its client waits.
+        form: The form of the answer.
+        insists: Whether the client wants it although the tool does not say that it may run again.
+
+    Raises:
+        RequestError: It cannot be repeated, or there is no room.
+    """
+    limits = parts.jobs.limits
+    record = await _past_calls.find_sent(parts, call_id, context.caller.tenant)
+    name = record.tool_call.name
+    tool = parts.registry.get(name)
+    if tool is None or not await is_visible(tool, context.caller, record.context):
+        raise UnknownTool(f"The call cannot be repeated: there is no tool {name} any more.")
+    if not (insists or may_repeat(tool)):
+        raise NotRepeatable(
+            f"{name} is neither read-only nor idempotent, so it may do twice what it should do once. "
+            'Send {"insist": true} to run it again all the same.',
+            example={"insist": True},
+        )
+    # Under its own id it would be known again, and answered as it was before.
+    call = record.tool_call.model_copy(update={"id": new_call_id()})
+    # The headers of the one who asks: those of the first call may name somebody else.
+    request = CallRequest(
+        call, context.caller, record.state, record.context, context.headers, deadline=context.deadline
+    )
+    key = None if preferences.key is None else make_replay_key(request, call_id, preferences.key, limits.key_ttl)
+    await _admit(parts, request, tool)
+    submitted = await parts.jobs.submit(request, Submission(key, replay_of=call_id))
+    entry = await _wait(parts, submitted, preferences, request.deadline, is_async=True)
+    return await write_entry(parts, entry, form, _make_headers(parts, submitted, request, tool, preferences))
+
+
+def _let_through(message: ToolMessage | None, how: Submission, submitted: Submitted) -> None:
+    """Raise what its author lets through to a client that waits for the end of a call, the first time and later."""
+    if how.waits and message is not None and message.status == "error":
+        problem = find_problem(message)
+        if problem is not None:
+            problem.is_replayed = isinstance(submitted, CallEntry)
+            raise problem
+
+
+def _has_to_be_admitted(parts: Parts, request: CallRequest, tool: CompiledTool) -> bool:
+    """Return whether anything can be in the way of a call: most calls are spared a coroutine that finds nothing."""
+    return bool(tool.injections) or request.pinned is not None or parts.pipeline.gate.counts(tool)
+
+
+async def _admit(parts: Parts, request: CallRequest, tool: CompiledTool) -> None:
+    """Refuse a call that its program has to mend, and count it."""
+    gate = parts.pipeline.gate
+    if tool.injections:
+        missing = await parts.pipeline.find_missing(request)
+        if missing is not None:
+            raise missing
+    if request.pinned is not None:
+        gate.hold(request, tool)
+    if gate.counts(tool):
+        await gate.count(request, tool)
+
+
+async def _wait(
+    parts: Parts, submitted: Submitted, preferences: Preferences, deadline: Deadline | None, *, is_async: bool
+) -> CallEntry:
+    seconds = preferences.wait if preferences.wait is not None else (0.0 if is_async else None)
+    entry = entry_of(submitted)
+    if deadline is not None and (entry is submitted or entry.status != "running"):
+        # One that runs for this request has ended by then, and says why.
+        seconds = deadline.left if seconds is None else min(seconds, deadline.left)
+    wait = parts.jobs.wait_for_known if entry is submitted else parts.jobs.wait
+    return await wait(entry, seconds, _waits_for_person if preferences.wait is None else _never)
+
+
+def _make_headers(
+    parts: Parts, submitted: Submitted, request: CallRequest, tool: CompiledTool, preferences: Preferences
+) -> dict[str, str]:
+    headers = preferences.applied
+    if parts.pipeline.gate.counts(tool):
+        headers |= quota_headers(parts.pipeline.gate.quotas_of(request.caller, request.call.name))
+    if isinstance(submitted, CallEntry):
+        headers["Idempotency-Replayed"] = "true"
+    return headers
+
+
+def _waits_for_person(entry: CallEntry) -> bool:
+    return entry.status == "awaiting_approval"
+
+
+def _never(_entry: CallEntry) -> bool:
+    return False
+
+
+def _write_end(end: CallEnd, form: DialectName, headers: dict[str, str]) -> Reply:
+    """Write the answer of a call that has just ended, in the words in which it was written down where it can be."""
+    message = end.message
+    headers |= _tell_cache(message, headers)
+    if form == "langchain" and not message.additional_kwargs:
+        return Reply(end.write(), 200, headers)
+    return Reply(to_json(write_answer(message, form)), 200, {**headers, **_writing.name_failure(message, form)})
+
+
+def _tell_cache(message: ToolMessage, headers: dict[str, str]) -> dict[str, str]:
+    """Write whether a cache has answered; of an answer that was given before it is not said anew."""
+    cached = message.response_metadata.get("cache")
+    return {} if cached is None or "Idempotency-Replayed" in headers else cache_headers(cached)
+
+
+async def write_entry(parts: Parts, entry: CallEntry, form: DialectName, headers: dict[str, str]) -> Reply:
+    """Write the answer of a call that has ended, or what is known of one that has not."""
+    if entry.message is not None:
+        told = _tell_cache(entry.message, headers) | _writing.name_failure(entry.message, form)
+        return Reply(to_json(write_answer(entry.message, form)), 200, {**headers, **told})
+    if entry.status == "awaiting_approval" and entry.approval_id is not None:
+        approval = (await parts.approvals.get(entry.approval_id)).approval
+        return Reply(to_json(approval), 202, {**headers, "Location": f"/approvals/{approval.id}"})
+    return Reply(
+        show_entry(parts.add_tags(entry), form),
+        202,
+        {**headers, "Location": f"/tool_calls/{entry.id}", "Retry-After": _ASK_AFTER},
+    )
+
+
+def show_entry(entry: CallEntry, form: DialectName = "langchain") -> bytes:
+    """Write what is known of a call, its message in this dialect."""
+    shown: dict[str, Any] = entry.model_dump(mode="json", exclude={"message"})
+    return to_json({**shown, "message": None if entry.message is None else write_answer(entry.message, form)})
+
+
+def is_remembered(tool: CompiledTool) -> bool:
+    """Return whether every call of a tool is remembered."""
+    return tool.options.background or tool.options.idempotency is not None
+
+
+def has_to_be_remembered(tool: CompiledTool, sent: ReceivedCall) -> bool:
+    """Return whether a call is remembered for its tool's sake, or since it goes on alone."""
+    return tool.options.is_remembered or goes_on_alone(sent)
+
+
+def goes_on_alone(sent: ReceivedCall) -> bool:
+    """Return whether a call says itself that nobody waits for its answer."""
+    return sent.is_async or sent.callback_url is not None

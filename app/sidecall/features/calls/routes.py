@@ -1,0 +1,271 @@
+"""Ask what became of calls."""
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from pydantic import AwareDatetime, BeforeValidator
+from pydantic_core import to_json
+
+from sidecall.features.calls.entry import CallEntry, CallFilter, CallStatus
+from sidecall.features.calls.errors import CallNotKept
+from sidecall.features.calls.event_stream import EVENTS, LAST, read_last, write_call_events
+from sidecall.features.calls.json_lines import LINES, export_calls
+from sidecall.features.calls.past_calls import cancel_call, find_call, list_calls
+from sidecall.features.calls.remembered import show_entry
+from sidecall.features.history.rollups import CallSummary, SummaryPart
+from sidecall.features.native_items.rest.received import DialectName
+from sidecall.features.native_items.rest.writing import name_failure
+from sidecall.kernel.core.error_kind import ErrorKind
+from sidecall.kernel.http.events import MEDIA_TYPE
+from sidecall.kernel.http.late_route import LateRoute
+from sidecall.kernel.http.parameters import WHOLE_NUMBER, must_be_of_link, refuse_unknown_parameters
+from sidecall.kernel.http.preferences import PREFER, read_preferences
+from sidecall.kernel.http.problems import Problem
+from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.http.streaming import PieceStream
+from sidecall.kernel.rest.openapi import CALLER_PROBLEM
+from sidecall.kernel.rest.parts import CallerDep, ContextDep, PartsDep
+from sidecall.kernel.rest.wire import AnsweredCall
+
+router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
+
+_CURSOR = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+CallId = Annotated[UUID, Path(description="The invocation's id: `id` of a ToolMessage, or the end of `Location`.")]
+SummedBy = Annotated[SummaryPart, Query(description="What the calls of one group have in common.")]
+AnswerForm = Annotated[DialectName, Query(alias="format", description="The form of `message`.")]
+MostCalls = Annotated[int, Query(ge=1, le=1000, description="Most calls of one page."), WHOLE_NUMBER]
+FromCall = Annotated[
+    str | None,
+    Query(pattern=_CURSOR, description="Where the page begins: from the `Link` of the one before."),
+    must_be_of_link(_CURSOR),
+]
+OfTools = Annotated[list[str] | None, Query(alias="name", description="Only calls of these tools; repeatable.")]
+WithTags = Annotated[
+    list[str] | None, Query(alias="tag", description="Only calls of tools with all of these tags; repeatable.")
+]
+OfStatus = Annotated[CallStatus | None, Query(description="Only calls in this status.")]
+OfKind = Annotated[
+    Literal[ErrorKind, "internal_error"] | None, Query(description="Only calls that failed for this reason.")
+]
+OfCaller = Annotated[str | None, Query(alias="caller", description="Only calls of this caller.")]
+
+
+def _require_date(text: Any) -> Any:
+    if isinstance(text, str) and _DATE.match(text) is None:
+        raise ValueError("a time as 2026-03-14T09:00:00Z")
+    return text
+
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]")
+# Not seconds since 1970, which a number would be taken for.
+Moment = Annotated[AwareDatetime, BeforeValidator(_require_date)]
+# No call is older; and what lies behind would leave the calendar when it is widened to a whole hour.
+_FIRST, _LAST = 0.0, datetime(9999, 1, 1, tzinfo=UTC).timestamp()
+BeganSince = Annotated[Moment | None, Query(description="Only calls from then on.")]
+BeganUntil = Annotated[Moment | None, Query(description="Only calls from before then.")]
+
+_LAST_EVENT_ID: dict[str, Any] = {
+    "name": "Last-Event-ID",
+    "in": "header",
+    "description": "The `id` of the event that you have heard last.",
+    "schema": {"type": "string"},
+    "example": "7",
+}
+_UNKNOWN: dict[int | str, dict[str, Any]] = {
+    404: {"model": Problem, "description": "There is no such call, or it is not remembered any more."},
+    422: {"model": Problem, "description": "A parameter is wrong."},
+}
+_ONE: dict[int | str, dict[str, Any]] = {
+    200: {"model": AnsweredCall, "description": "What is known of the call."},
+    **CALLER_PROBLEM,
+    **_UNKNOWN,
+}
+
+
+def _to_seconds(time: datetime | None) -> float | None:
+    return None if time is None else min(max(time.timestamp(), _FIRST), _LAST)
+
+
+async def _of_whom(
+    parts: PartsDep, caller: CallerDep, names: OfTools = None, tags: WithTags = None, sender: OfCaller = None
+) -> CallFilter:
+    if tags:  # Those that have it now.
+        tagged = [tool.name for tool in parts.registry if set(tags) <= set(tool.options.tags)]
+        names = tagged if names is None else [name for name in names if name in tagged]
+    return CallFilter(caller.tenant, names, caller=sender)
+
+
+async def _want(
+    of_whom: Annotated[CallFilter, Depends(_of_whom)],
+    status: OfStatus = None,
+    kind: OfKind = None,
+    since: BeganSince = None,
+    until: BeganUntil = None,
+) -> CallFilter:
+    return replace(of_whom, status=status, kind=kind, since=_to_seconds(since), until=_to_seconds(until))
+
+
+WantedCalls = Annotated[CallFilter, Depends(_want)]
+
+
+@router.get(
+    "/tool_calls",
+    operation_id="list_tool_calls",
+    summary="List calls",
+    response_model=None,
+    responses={
+        200: {
+            "model": list[AnsweredCall],
+            "description": "A page of calls, newest first.",
+            "headers": {"Link": {"description": 'The next page, with `rel="next"`.', "schema": {"type": "string"}}},
+        },
+        **CALLER_PROBLEM,
+        422: {"model": Problem, "description": "A parameter is wrong."},
+    },
+)
+async def list_tool_calls(
+    request: Request, parts: PartsDep, wanted: WantedCalls, limit: MostCalls = 100, cursor: FromCall = None
+) -> Response:
+    """List calls, newest first, without their answers; a call itself has its answer.
+
+    These are the calls that are remembered, and those that have ended, as far as the history has them. A page holds
+    `limit` of them, and fewer when they are large; the header `Link` leads to the next, if there is one.
+    """
+    page = await list_calls(parts, wanted, limit, cursor)
+    shown = [entry.model_dump(mode="json", exclude={"message"}) for entry in page.calls]
+    response = Reply(to_json(shown)).to_response()
+    if page.cursor is not None:
+        kept = [(name, value) for name, value in request.query_params.multi_items() if name != "cursor"]
+        response.headers["Link"] = f'</tool_calls?{urlencode([*kept, ("cursor", page.cursor)])}>; rel="next"'
+    return response
+
+
+# Before the route of one call, whose id it would be taken for; so is the next.
+@router.get(
+    "/tool_calls/summary",
+    operation_id="summarize_tool_calls",
+    summary="Count calls and their durations",
+    response_model=None,
+    responses={
+        200: {"model": CallSummary, "description": "How many calls ran and failed, and how long they took."},
+        **CALLER_PROBLEM,
+        404: {"model": Problem, "description": "This server keeps no history."},
+        422: {"model": Problem, "description": "A parameter is wrong."},
+    },
+)
+async def summarize_tool_calls(
+    parts: PartsDep, caller: CallerDep, by: SummedBy = "name", since: BeganSince = None, until: BeganUntil = None
+) -> Response:
+    """Count the calls that ran, by what they have in common, in whole hours around `since` and `until`.
+
+    A remembered call counts each time it ran. Percentiles are right to a tenth.
+    """
+    found = await parts.history.summarize(caller.tenant, by, _to_seconds(since), _to_seconds(until))
+    return Reply(to_json(found)).to_response()
+
+
+@router.get(
+    "/tool_calls/export",
+    operation_id="export_tool_calls",
+    summary="Write all calls out",
+    response_class=Response,
+    response_model=None,
+    responses={
+        200: {
+            "description": "One call a line, newest first, each with its answer.",
+            "content": {LINES: {"schema": {"type": "string"}}},
+        },
+        **CALLER_PROBLEM,
+        422: {"model": Problem, "description": "A parameter is wrong."},
+    },
+)
+async def export_tool_calls(parts: PartsDep, wanted: WantedCalls, format: AnswerForm = "langchain") -> Response:
+    """Write calls as JSON Lines, with their answers; they come as they are read.
+
+    Where the lines end early because the store fails, the connection is broken off before its proper end.
+    """
+    lines = export_calls(parts, wanted, format)
+    # An error before the first line can be answered with a status.
+    return PieceStream(lines, await anext(lines, b""), media_type=LINES)
+
+
+@router.get(
+    "/tool_calls/{call_id:uuid}",
+    operation_id="get_tool_call",
+    summary="Ask what became of a call",
+    response_model=None,
+    responses={**_ONE, 503: {"model": Problem, "description": "So many wait for ends of calls that you cannot."}},
+    openapi_extra={"parameters": [PREFER]},
+)
+async def get_tool_call(
+    request: Request, parts: PartsDep, context: ContextDep, call_id: CallId, format: AnswerForm = "langchain"
+) -> Response:
+    """Show a call; with `Prefer: wait=10` as soon as it has ended, after ten seconds at the latest."""
+    preferences = read_preferences(request.headers, parts.jobs.limits.wait)
+    entry = await find_call(parts, str(call_id), context.caller)
+    if preferences.wait is not None:
+        entry = parts.add_tags(await context.while_present(parts.jobs.wait_for_known(entry, preferences.wait)))
+    return _respond(entry, format, preferences.applied)
+
+
+@router.get(
+    "/tool_calls/{call_id:uuid}/events",
+    operation_id="watch_tool_call",
+    summary="Watch a call",
+    response_class=Response,
+    response_model=None,
+    responses={
+        200: {
+            "description": "`status`, `progress` and `partial` as they come; at last `message`.",
+            "content": {MEDIA_TYPE: {"schema": EVENTS}},
+        },
+        204: {"description": "`Last-Event-ID` is that of `message`: there is nothing more to come."},
+        **CALLER_PROBLEM,
+        **_UNKNOWN,
+        410: {"model": Problem, "description": "It has ended, and its answer is not kept."},
+    },
+    openapi_extra={"parameters": [_LAST_EVENT_ID]},
+)
+async def watch_tool_call(
+    request: Request, parts: PartsDep, caller: CallerDep, call_id: CallId, format: AnswerForm = "langchain"
+) -> Response:
+    """Follow a call as server-sent events: how it stands, what its tool says, and at last its answer.
+
+    `progress` and `partial` come from the server that runs the call, which keeps the last of them until some minutes
+    after its end. `Last-Event-ID` goes on after the event of that number.
+    """
+    entry = await find_call(parts, str(call_id), caller)
+    after = read_last(request)
+    if after == LAST and entry.has_ended:
+        return Response(status_code=204)
+    if entry.has_ended and entry.message is None:
+        raise CallNotKept("The call has ended, and its answer is not kept: SIDECALL_HISTORY is meta.")
+    events = write_call_events(parts, request, entry, 0 if after == LAST else after, format)
+    return PieceStream(events, media_type=MEDIA_TYPE, headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
+
+
+@router.post(
+    "/tool_calls/{call_id:uuid}/cancel",
+    operation_id="cancel_tool_call",
+    summary="Cancel a call",
+    response_model=None,
+    responses={**_ONE, 409: {"model": Problem, "description": "It has ended already."}},
+)
+async def cancel_tool_call(
+    parts: PartsDep, caller: CallerDep, call_id: CallId, format: AnswerForm = "langchain"
+) -> Response:
+    """Cancel a call that goes on without its client; what it has done already stays done."""
+    return _respond(await cancel_call(parts, str(call_id), caller), format, {})
+
+
+def _respond(entry: CallEntry, form: DialectName, headers: dict[str, str]) -> Response:
+    if not entry.has_ended:
+        headers = {**headers, "Retry-After": "1"}
+    if entry.message is not None:
+        headers = {**headers, **name_failure(entry.message, form)}
+    return Reply(show_entry(entry, form), 200, headers).to_response()

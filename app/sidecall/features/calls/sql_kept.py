@@ -1,0 +1,116 @@
+"""How many calls are remembered in a database, and which of those that have ended may be forgotten."""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.storage.database import Database
+
+# Seconds after its end for which a call is never forgotten for want of room, so that whoever sent it can ask for it.
+GRACE = 60.0
+# Calls that are forgotten in one step.
+_STEP = 256
+# Seconds between two counts of what there is, at least, and how many times as long as a count takes.
+_COUNT_AGAIN = 60.0
+_SELDOM = 200
+# Seconds after its end for which a call is kept that somebody is to be told of: more than all tries take.
+_TELLING = 604_800.0
+
+
+@dataclass(frozen=True, slots=True)
+class CallBounds:
+    """For how many seconds calls are kept that have ended, and how many calls are, of how many bytes.
+
+    `key_ttl` and `approval_ttl` are for how long an ended call is known by its key and its approval.
+    """
+
+    ttl: float = 604_800.0
+    most: int = 5_000_000
+    most_bytes: int = 4 * 1024 * 1024 * 1024
+    key_ttl: float = 86_400.0
+    approval_ttl: float = 3600.0
+
+
+class KeptCalls:
+    """Know about how many calls there are, and forget ended ones that are too old or too many.
+
+    A call that is known by its key, or its approval, or that somebody is still to be told of, is never forgotten. What
+    other servers write is counted now and then; in between it is reckoned.
+    """
+
+    def __init__(
+        self, database: Database, bounds: CallBounds | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._database = database
+        self._bounds = bounds or CallBounds()
+        self._clock = clock
+        self._calls = self._bytes = 0
+        self._count_at = 0.0
+        # No call is promised for longer after its end.
+        self._promise = max(GRACE, self._bounds.key_ttl, self._bounds.approval_ttl)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no room for another call."""
+        return self._calls >= self._bounds.most or self._bytes >= self._bounds.most_bytes
+
+    def take(self, calls: int, size: int) -> None:
+        """Count calls and bytes that come, or go where they are negative."""
+        self._calls += calls
+        self._bytes += size
+
+    def keep_until(self, ended: float, *, was_held: bool) -> float:
+        """Return until when a call that ended is kept even if it has no key; `was_held` where a person decided."""
+        grace = min(GRACE, self._bounds.ttl)
+        return ended + (max(grace, self._bounds.approval_ttl) if was_held else grace)
+
+    async def forget(self, room_for: int = 0) -> bool:
+        """Forget some ended calls, in a short step; return whether there may be more.
+
+        Args:
+            room_for: How many more calls there should be room for.
+        """
+        await self._count()
+        bounds, now = self._bounds, self._clock()
+        aged = now - bounds.ttl
+        rows = await self._find(min(now, aged + self._promise), aged)
+        if not rows and self._lacks_room(room_for):
+            rows = self._choose(await self._find(now, now), bounds.most - room_for - bounds.most // 1000)
+        await self._database.write_all("forget_ended_call", [(call_id, now) for call_id, _ in rows])
+        self.take(-len(rows), -sum(size for _, size in rows))
+        return len(rows) == _STEP
+
+    def _lacks_room(self, room_for: int) -> bool:
+        over = self._bytes - self._bounds.most_bytes
+        return self._calls + room_for > self._bounds.most or over > 0 or (over == 0 and room_for > 0)
+
+    def _choose(self, found: list[tuple[str, int]], most: int) -> list[tuple[str, int]]:
+        """Return the first of these calls, until the others have room, and a little is left."""
+        most_bytes = self._bounds.most_bytes - 1 - self._bounds.most_bytes // 1000
+        calls, size = self._calls, self._bytes
+        chosen: list[tuple[str, int]] = []
+        for row in found:
+            if calls <= most and size <= most_bytes:
+                break
+            chosen.append(row)
+            calls, size = calls - 1, size - row[1]
+        return chosen
+
+    async def _find(self, free_since: float, ended_since: float) -> list[tuple[str, int]]:
+        """Return ids and sizes of calls that nothing has needed since then; those that were needed first come first."""
+        rows = await self._database.read(
+            "list_forgettable_calls", free_since, ended_since, self._clock() - _TELLING, _STEP
+        )
+        return [(call_id, size) for call_id, size in rows]
+
+    async def _count(self) -> None:
+        began = time.monotonic()
+        if began < self._count_at:
+            return
+        # Where it takes longer than is waited for, the old ones go all the same.
+        with suppress(StoreUnavailable):
+            [(self._calls, self._bytes)] = await self._database.read("measure_calls")
+        ended = time.monotonic()
+        self._count_at = ended + max(_COUNT_AGAIN, _SELDOM * (ended - began))

@@ -1,0 +1,239 @@
+"""Calls remembered in a database."""
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pydantic_core import from_json
+
+from sidecall.features.calls.accepted import AcceptedCall
+from sidecall.features.calls.decision import CallDecision
+from sidecall.features.calls.entry import Acceptance, CallEnd, CallEntry, CallFilter, CallPage, measure_ms, to_datetime
+from sidecall.features.calls.errors import KeyReused, UnknownCall
+from sidecall.features.calls.keys import CallKey
+from sidecall.features.calls.sql_kept import CallBounds, KeptCalls
+from sidecall.features.calls.stores import EndedCalls
+from sidecall.kernel.concurrency.shares import Shares
+from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.core.result_values import read_stored
+from sidecall.kernel.json_data.text import quote_text
+from sidecall.storage.database import LONG_READS, Database, Row
+from sidecall.storage.listing import read_page
+
+# As many columns as an entry has, in the order of the statements that read one.
+_COLUMNS = 17
+ATTEMPT = 8
+_ENDED = 11
+# What a row takes beside its texts.
+_BESIDE = 256
+
+
+class SqlCalls:
+    """Remember calls in one table; those that are found by a key stand in it under that, too."""
+
+    def __init__(
+        self, database: Database, bounds: CallBounds | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._kept = KeptCalls(database, bounds, clock)
+        self.kept: EndedCalls = self._kept
+        # Of many calls, finding those that somebody wants may take long.
+        self._shares = Shares(LONG_READS[database.dialect], most_waiting=1000)
+
+    async def accept(self, call: CallRecord, acceptance: Acceptance) -> AcceptedCall | None:
+        """Remember a call that is begun or queued; None where one with its key is remembered already.
+
+        Raises:
+            StoreUnavailable: It was not accepted.
+        """
+        record, args, key, owner = call.to_json(), acceptance.args, acceptance.key, acceptance.owner
+        whose, created = _name_call(call)
+        status, attempt, started = ("queued", 0, None) if owner is None else ("running", 1, created)
+        known = (None, None, None) if key is None else (key.text, key.fingerprint, key.expires_at)
+        url = acceptance.callback_url
+        size = _measure(record) + _BESIDE + (0 if args is None else _measure(args))
+        row: Row | None = None
+        self._kept.take(1, size)  # Before it is written, so that of many at once each sees those before it.
+        try:
+            row = await self._database.write(
+                *("accept_call", *whose, status, attempt, owner, created, started, args, record, *known),
+                *(acceptance.replay_of, size, url, None if url is None else created),
+                size=size,
+            )
+        finally:
+            if row is None:
+                self._kept.take(-1, -size)
+        return None if row is None else AcceptedCall(call, acceptance)
+
+    async def record(self, call: CallRecord, acceptance: Acceptance, end: CallEnd) -> AcceptedCall | None:
+        """Remember a call that has ended in its first attempt; None where one with its key is remembered already.
+
+        Raises:
+            StoreUnavailable: It was not remembered.
+        """
+        record, message, now, key = call.to_json(), end.store().decode(), self._clock(), acceptance.key
+        whose, created = _name_call(call)
+        free_at = self._kept.keep_until(now, was_held=False)
+        known: Row = (None, None, None, free_at)
+        if key is not None:
+            expires_at = key.expires_at + now - created  # As the end of others begins its time anew.
+            known = (key.text, key.fingerprint, expires_at, max(free_at, expires_at))
+        said = None if end.decision is None else end.decision.write()
+        size = _measure(record) + _measure(acceptance.args or "") + _measure(message) + _measure(said or "") + _BESIDE
+        texts = (acceptance.args, record, message)
+        row: Row | None = None
+        self._kept.take(1, size)
+        try:
+            row = await self._database.write(
+                *("record_call", *whose, end.status, end.kind, created, created, now),
+                *(*texts, *known, acceptance.replay_of, size, said),
+                size=size,
+            )
+        finally:
+            if row is None:
+                self._kept.take(-1, -size)
+        return None if row is None else AcceptedCall(call, acceptance, end, now)
+
+    async def find(self, key: CallKey) -> CallEntry | None:
+        """Find the call of a key; None if there is none, or the key has expired, which is then free.
+
+        Raises:
+            KeyReused: It stands for another call.
+        """
+        rows = await self._database.read("find_key", key.text)
+        if not rows:
+            return None
+        fingerprint, expires_at = rows[0][_COLUMNS:]
+        now = self._clock()
+        if rows[0][_ENDED] is not None and expires_at <= now:
+            await self._database.write("free_key", rows[0][0], now)
+            return None
+        if fingerprint != key.fingerprint:
+            raise KeyReused(key.reused)
+        return to_entry(rows[0][:_COLUMNS])
+
+    async def get(self, call_id: str, tenant: str) -> CallEntry:
+        """Find a call.
+
+        Raises:
+            UnknownCall: This tenant has none of that id.
+        """
+        rows = await self._database.read("get_call", call_id, tenant)
+        if not rows:
+            raise UnknownCall
+        return to_entry(rows[0])
+
+    async def get_record(self, call_id: str) -> CallRecord | None:
+        """Return a call as it was sent; None where it is not kept."""
+        rows = await self._database.read("get_call_record", call_id)
+        return None if not rows or rows[0][0] is None else CallRecord.from_json(rows[0][0])
+
+    async def list(
+        self, wanted: CallFilter, limit: int = 100, cursor: str | None = None, *, is_whole: bool = False
+    ) -> CallPage:
+        """List calls, newest first, no more than `limit`, and fewer where they are large, with or without answers."""
+        async with self._shares.take((wanted.tenant, "")):
+            page = await read_page(self._database, wanted, limit, cursor, is_whole=is_whole)
+        return CallPage([to_entry(row) for row in page.rows], page.cursor)
+
+    async def release(self, call_id: str, attempt: int) -> bool:
+        """Queue a call again that could not be begun, or may run twice, and return whether it is to be cancelled."""
+        row = await self._database.write("release_call", call_id, attempt)
+        return row is not None and bool(row[1])
+
+    async def hold(
+        self, call_id: str, attempt: int | None, approval_id: str, decision: CallDecision | None = None
+    ) -> bool:
+        """Note that a person has to decide about a call, again where it has no attempt.
+
+        Return whether somebody wants it to be cancelled.
+        """
+        said = None if decision is None else decision.write()
+        size = _measure(said or "")
+        step = (
+            ("hold_call", attempt, approval_id) if attempt is not None else ("hold_call_again", approval_id, said, size)
+        )
+        row = await self._database.write(step[0], call_id, *step[1:], size=size)
+        if row is not None:
+            self._kept.take(0, size)
+        return row is not None and bool(row[1])
+
+    async def finish(self, call_id: str, attempt: int | None, end: CallEnd) -> float | None:
+        """Note the end of an attempt, None for a call that waits for a person, and return when that was.
+
+        None where another was heard.
+        """
+        text, now, is_held = end.store(), self._clock(), attempt is None
+        said = None if end.decision is None else end.decision.write()
+        message, size = text.decode(), len(text) + _measure(said or "")
+        told = (end.status, end.kind, message, now, size, self._kept.keep_until(now, was_held=is_held))
+        row = (
+            ("settle_call", call_id, *told, int(end.never_ran), said)
+            if is_held
+            else ("finish_call", call_id, attempt, *told, said)
+        )
+        if await self._database.write(*row, size=size) is None:
+            return None
+        self._kept.take(0, size)
+        return now
+
+    async def forget(self, call_id: str, attempt: int) -> None:
+        """Forget a call that was refused before it began, and its key."""
+        row = await self._database.write("forget_call", call_id, attempt)
+        if row is not None:
+            self._kept.take(-1, -row[1])
+
+    async def list_held(self, limit: int = 1000) -> Sequence[CallEntry]:
+        """List the calls that wait for a person, those that have waited longest first."""
+        return [to_entry(row) for row in await self._database.read("list_held_calls", limit)]
+
+    async def find_held(self, approval_id: str) -> CallEntry | None:
+        """Find the call that waits for this approval; None if none does."""
+        rows = await self._database.read("find_held_call", approval_id)
+        return to_entry(rows[0]) if rows else None
+
+
+def _name_call(call: CallRecord) -> tuple[Row, float]:
+    """Return whose call it is and which one, as the table has it, and when it was made, in seconds since 1970."""
+    said = call.__dict__  # At once, since a model looks far for each attribute.
+    caller, sent = said["caller"], said["tool_call"].__dict__
+    named = (said["id"], caller.tenant, caller.subject, sent["name"], quote_text(sent["id"]))
+    return named, said["created_at"].timestamp()
+
+
+def to_entry(row: Row) -> CallEntry:
+    """Read an entry from the columns of one."""
+    call_id, tenant, caller, name, sent_id, status, kind, durable, attempt, created, started, ended, *texts = row
+    args, approval_id, replay_of, decision, message = texts
+    started_at = None if started is None else to_datetime(started)
+    ended_at = None if ended is None else to_datetime(ended)
+    shown = {"args": _read(args), "approval_id": approval_id}
+    shown |= {} if decision is None else CallDecision.read(decision).describe()
+    return CallEntry(
+        id=call_id,
+        name=name,
+        tool_call_id=json.loads(sent_id),
+        status=status,
+        kind=kind,
+        caller=caller,
+        tenant=tenant,
+        is_durable=bool(durable),
+        attempt=attempt,
+        created_at=to_datetime(created),
+        started_at=started_at,
+        ended_at=ended_at,
+        duration_ms=None if started_at is None or ended_at is None else measure_ms(started_at, ended_at),
+        replay_of=replay_of,
+        message=None if message is None else read_stored(json.loads(message)),
+        **shown,
+    )
+
+
+def _measure(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
+
+
+def _read(text: str | None) -> Any:
+    return None if text is None else from_json(text)

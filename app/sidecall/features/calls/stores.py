@@ -1,0 +1,151 @@
+"""Where calls are remembered."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from sidecall.features.calls.accepted import AcceptedCall
+from sidecall.features.calls.decision import CallDecision
+from sidecall.features.calls.entry import Acceptance, CallEnd, CallEntry, CallFilter, CallPage, ClaimedCall, LostCall
+from sidecall.features.calls.keys import CallKey
+from sidecall.kernel.core.record import CallRecord
+
+
+class EndedCalls(Protocol):
+    """The remembered calls of which nothing more will come, and the room that all remembered calls take."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so many calls are kept, or so many bytes of them, that there is no room for another."""
+
+    async def forget(self, room_for: int = 0) -> bool:
+        """Forget some ended calls that are too old or too many, in a short step; return whether there may be more.
+
+        None that is known by its key or its approval goes, none that somebody is still to be told of, and none that has
+        just ended.
+
+        Args:
+            room_for: How many more calls there should be room for.
+        """
+
+
+class Calls(Protocol):
+    """Where calls are remembered.
+
+    Each method is one step and durable once it returns. Whoever ends a call names the attempt: of two servers that took
+    the same call for theirs, one is heard.
+    """
+
+    kept: EndedCalls
+
+    async def accept(self, call: CallRecord, acceptance: Acceptance) -> AcceptedCall | None:
+        """Remember a call that is begun or queued; None where one with its key is remembered already.
+
+        Raises:
+            StoreUnavailable: It was not accepted.
+        """
+
+    async def record(self, call: CallRecord, acceptance: Acceptance, end: CallEnd) -> AcceptedCall | None:
+        """Remember a call that has ended in its first attempt; None where one with its key is remembered already.
+
+        Raises:
+            StoreUnavailable: It was not remembered.
+        """
+
+    async def find(self, key: CallKey) -> CallEntry | None:
+        """Find the call of a key; None if there is none, or the key has expired, which is then free.
+
+        Raises:
+            KeyReused: It stands for another call.
+        """
+
+    async def get(self, call_id: str, tenant: str) -> CallEntry:
+        """Find a call.
+
+        Raises:
+            UnknownCall: This tenant has none of that id.
+        """
+
+    async def get_record(self, call_id: str) -> CallRecord | None:
+        """Return a call as it was sent; None where it is not kept."""
+
+    async def list(
+        self, wanted: CallFilter, limit: int = 100, cursor: str | None = None, *, is_whole: bool = False
+    ) -> CallPage:
+        """List calls, newest first, after the one that the page before names.
+
+        Args:
+            wanted: Which.
+            limit: How many at most; a page has fewer where they are large.
+            cursor: What the page before says.
+            is_whole: Whether their answers are wanted, too.
+        """
+
+    async def release(self, call_id: str, attempt: int) -> bool:
+        """Queue a call again that could not be begun, or may run twice, and return whether it is to be cancelled."""
+
+    async def hold(
+        self, call_id: str, attempt: int | None, approval_id: str, decision: CallDecision | None = None
+    ) -> bool:
+        """Note that a person has to decide about a call, and return whether somebody wants it to be cancelled.
+
+        One that waits again has no attempt; its end has the decision by which it has begun where nobody says more.
+        """
+
+    async def finish(self, call_id: str, attempt: int | None, end: CallEnd) -> float | None:
+        """Note the end of an attempt, None for a call that waits for a person, and return when that was.
+
+        Returns:
+            Seconds since 1970; None where another end was heard.
+        """
+
+    async def forget(self, call_id: str, attempt: int) -> None:
+        """Forget a call that was refused before it began, and its key."""
+
+    async def list_held(self, limit: int = 1000) -> Sequence[CallEntry]:
+        """List the calls that wait for a person, those that have waited longest first."""
+
+    async def find_held(self, approval_id: str) -> CallEntry | None:
+        """Find the call that waits for this approval; None if none does."""
+
+
+class CallQueue(Protocol):
+    """The remembered calls that no server runs, and the servers that may take them.
+
+    Each method is one step and durable once it returns.
+    """
+
+    async def claim(self, owner: str, most: int, may_take: Callable[[str], bool] = ...) -> Sequence[ClaimedCall]:
+        """Begin up to `most` queued calls, fairly between their callers, of those tools that this server may take."""
+
+    def note(self, call_id: str, tenant: str, caller: str) -> None:
+        """Note that a call was just queued, so that it is not looked for."""
+
+    def look_again(self) -> None:
+        """Note that calls were queued which nobody has noted."""
+
+    async def count_queued(self) -> int:
+        """Count the calls that wait for a server to begin them."""
+
+    async def count_open(self) -> tuple[int, int]:
+        """Count the calls that are queued, and those that run, at whatever server."""
+
+    async def cancel(self, call_id: str, end: CallEnd) -> bool:
+        """End a call that is queued, or ask the server that runs it to; False where it is neither."""
+
+    async def ask_to_cancel(self, call_id: str) -> bool:
+        """Ask the server that runs a call to cancel it; False where none does."""
+
+    async def list_cancelled(self, owner: str) -> Sequence[str]:
+        """List the calls of this server that somebody wants to be cancelled."""
+
+    async def ask_to_cancel_held(self, call_id: str) -> None:
+        """Note that somebody wants a call to be cancelled that was approved, should it wait again."""
+
+    async def list_held_cancelled(self, limit: int = 1000) -> Sequence[CallEntry]:
+        """List the calls that wait for a person though somebody wants them to be cancelled."""
+
+    async def list_lost(self, dead_since: float, owner: str) -> Sequence[LostCall]:
+        """List the calls that run on servers but this one which have said nothing since then, in seconds since 1970."""
+
+    async def list_strays(self, owner: str, runs: Callable[[str], bool]) -> Sequence[LostCall]:
+        """List the calls that this server should run, without those that it `runs`."""

@@ -1,0 +1,46 @@
+"""Name in a header the calls of a batch that wait for a person: most dialects have no room for it."""
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote
+
+from sidecall.kernel.core.messages import ToolMessage
+
+HEADER = "X-Sidecall-Approvals"
+# Servers in between give the headers of an answer 4 KiB, often.
+_LONGEST = 3072
+DOCUMENTED: dict[str, dict[str, Any]] = {
+    HEADER: {
+        "description": (
+            "Which calls wait for a person: `call_id=approval_id`, with commas between them. Ids of calls are "
+            "percent-encoded; `*=3` at the end says that three more had no room."
+        ),
+        "schema": {"type": "string"},
+        "example": "call_2=01936c5e-7a4b-7c3d-9e2f-5a6b7c8d9e0f",
+    }
+}
+
+
+def waiting_headers(messages: Sequence[ToolMessage]) -> dict[str, str]:
+    """Write the header; none where no call waits."""
+    waiting = [(message.tool_call_id, find_approval(message)) for message in messages]
+    pairs = dict.fromkeys(f"{quote(call_id, safe='')}={found}" for call_id, found in waiting if found is not None)
+    if not pairs:
+        return {}
+    shown: list[str] = []
+    left = _LONGEST
+    for pair in pairs:
+        left -= len(pair) + 2
+        if left < 0:
+            shown.append(f"*={len(pairs) - len(shown)}")
+            break
+        shown.append(pair)
+    return {HEADER: ", ".join(shown)}
+
+
+def find_approval(message: ToolMessage) -> str | None:
+    """Return which approval a call waits for, if it does."""
+    told = message.response_metadata
+    if "approval_id" not in told or told.get("error", {}).get("kind") != "approval_required":
+        return None
+    return str(told["approval_id"])

@@ -1,0 +1,196 @@
+"""Read a content in parts, so that a model can look into what was cut."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, TypeVar
+from urllib.parse import urlencode
+
+from fastapi import Query
+from pydantic_core import to_json
+from starlette.responses import Response
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.contents.text_lines import ALL, MOST_CHARACTERS, cut_lines, find_lines, read_range
+from sidecall.kernel.concurrency.outlasting import outlast
+from sidecall.kernel.concurrency.pools import EXCERPTS
+from sidecall.kernel.concurrency.semaphore import Semaphore
+from sidecall.kernel.concurrency.turns import CallerKey, key_of
+from sidecall.kernel.core.context import ANONYMOUS, Caller
+from sidecall.kernel.core.deadline import Deadline
+from sidecall.kernel.core.errors import InvalidParameter, write_seconds
+from sidecall.kernel.core.overload import Overloaded
+from sidecall.kernel.http.parameters import must_be
+from sidecall.kernel.ports.contents import JSON, TEXT, KeptContent
+from sidecall.later import Later
+
+json_paths = Later("sidecall.features.contents.json_paths")
+
+T = TypeVar("T")
+
+# Requests that wait, and those of one caller.
+MOST_WAITING = 1000
+MOST_OF_CALLER = 100
+# Seconds after which whoever was sent away may try again.
+_RETRY_AFTER = 1
+_NUMBER = "[1-9][0-9]{0,8}"
+_RANGE = f"^({_NUMBER}|{_NUMBER}-({_NUMBER})?|-{_NUMBER})$"
+Lines = Annotated[
+    str | None,
+    Query(pattern=_RANGE, description="Only these lines: `10-20`, `10-` or `-20`, the last twenty."),
+    must_be(_RANGE, "Write it as `10`, `10-20`, `10-`, or `-20` for the last twenty lines"),
+]
+Word = Annotated[
+    str | None,
+    Query(
+        alias="grep",
+        min_length=1,
+        max_length=200,
+        pattern=r"^[^\n]*$",
+        description="Only lines that hold this text, with their numbers.",
+    ),
+    must_be(r"^[^\n]*\Z", "Leave out the line feed: no line holds one"),
+]
+IgnoreCase = Annotated[bool, Query(description="Whether `grep` takes large letters and small ones for the same.")]
+JsonPath = Annotated[
+    str | None,
+    Query(
+        alias="path",
+        min_length=1,
+        max_length=1000,
+        description="Only the values at this JSONPath (RFC 9535).",
+        # Only documented: what is no path is told so in words.
+        json_schema_extra={"pattern": r"^\$"},
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What of a content a request asks for."""
+
+    lines: str | None
+    word: str | None
+    ignore_case: bool
+    path: str | None
+
+
+async def read_wanted(
+    lines: Lines = None, word: Word = None, ignore_case: IgnoreCase = False, path: JsonPath = None
+) -> Wanted | None:
+    """Read the parameters, as a dependency of a route; None when the whole is wanted.
+
+    Raises:
+        InvalidParameter: There is nothing for which case matters.
+    """
+    if ignore_case and word is None:
+        raise InvalidParameter("`ignore_case` goes with `grep`.")
+    return None if lines is None and word is None and path is None else Wanted(lines, word, ignore_case, path)
+
+
+class Excerpts:
+    """Make excerpts in a thread, one at a time, since each may take the content's memory several times.
+
+    Callers take turns, and each has its share of those that wait.
+    """
+
+    def __init__(self, patience: float = 10.0) -> None:
+        """Let nobody wait longer for a turn than so many seconds."""
+        self._turn = Semaphore(1)
+        self._patience = patience
+
+    async def make(
+        self,
+        fetch: Callable[[], Awaitable[KeptContent]],
+        wanted: Wanted,
+        caller: Caller = ANONYMOUS,
+        deadline: Deadline | None = None,
+    ) -> Response:
+        """Answer with what is wanted of a content, which is fetched when its turn has come.
+
+        Who leaves before that, leaves the others' turns to them.
+
+        Raises:
+            InvalidParameter: The content has no such thing, or too much of it.
+            Overloaded: No more may wait, or the wait was too long.
+        """
+        whose = key_of(caller)
+        await self._enter(whose, deadline)
+        # A thread goes on though nobody waits for it, and so long it is its turn.
+        making = outlast(self._take_turn(fetch, wanted, whose))
+        if deadline is None:
+            return await making
+        return await _wait(making, deadline.left, deadline.seconds)
+
+    async def _enter(self, caller: CallerKey, deadline: Deadline | None) -> None:
+        waiting = self._turn.waiting
+        if len(waiting) >= MOST_WAITING or len(waiting.callers.get(caller, ())) >= MOST_OF_CALLER:
+            text = f"Requests for parts of contents that wait already: {len(waiting)}."
+            raise Overloaded(text, retry_after=_RETRY_AFTER)
+        patience = allowed = self._patience
+        if deadline is not None and deadline.left < patience:
+            patience, allowed = deadline.left, deadline.seconds
+        await _wait(self._turn.enter(caller), patience, allowed)
+
+    async def _take_turn(
+        self, fetch: Callable[[], Awaitable[KeptContent]], wanted: Wanted, caller: CallerKey
+    ) -> Response:
+        try:
+            return await EXCERPTS.run_for(caller, _make, await fetch(), wanted)
+        finally:
+            self._turn.waiting.postpone(caller)
+            self._turn.leave()
+
+
+async def _wait(work: Awaitable[T], patience: float, allowed: float) -> T:
+    """Wait no longer than `patience`, of the seconds that were allowed."""
+    try:
+        async with asyncio.timeout(patience):
+            return await work
+    except TimeoutError:
+        text = f"The request for a part of a content waited {write_seconds(allowed)} in vain."
+        raise Overloaded(text, retry_after=_RETRY_AFTER) from None
+
+
+def _make(content: KeptContent, wanted: Wanted) -> Response:
+    if wanted.path is None:
+        return _cut(content.id, content.body.decode(errors="replace"), wanted)
+    try:
+        found = json_paths.find_values(content.body, wanted.path)
+    except json_paths.PathError as error:
+        raise InvalidParameter(f"`path`: {error}.") from None
+    if wanted.lines is None and wanted.word is None:
+        body = b"[" + b",".join(_write_all(found, MOST_CHARACTERS)) + b"]"
+        return Response(body, media_type=JSON)
+    return _cut(content.id, b"\n".join(_write_all(found, json_paths.MOST_BYTES, indent=2)).decode(), wanted)
+
+
+def _write_all(found: list[Any], most: int, indent: int | None = None) -> list[bytes]:
+    """Write values as JSON, those that are read by lines as their texts."""
+    written, size = [], 2
+    for value in found:
+        is_text = indent is not None and isinstance(value, str)
+        written.append(value.encode() if is_text else to_json(value, indent=indent))
+        size += len(written[-1]) + 1
+        if size > most:
+            raise InvalidParameter(
+                f"`path`: the {len(found)} values that it finds take more than {most} bytes; ask for fewer, "
+                "such as [0:10], or for some of their lines with `lines=1-50`."
+            )
+    return written
+
+
+def _cut(content_id: str, text: str, wanted: Wanted) -> Response:
+    try:
+        lines = ALL if wanted.lines is None else read_range(wanted.lines)
+    except ValueError as error:
+        raise InvalidParameter(f"`lines`: {error}.") from None
+    if wanted.word is None:
+        excerpt = cut_lines(text, lines)
+    else:
+        excerpt = find_lines(text, wanted.word, lines, ignore_case=wanted.ignore_case)
+    response = Response(excerpt.text.encode(errors="replace"), media_type=TEXT)
+    if excerpt.rest is not None:
+        asked = {"grep": wanted.word, "ignore_case": wanted.ignore_case and "true", "path": wanted.path}
+        query = urlencode({name: it for name, it in asked.items() if it} | {"lines": str(excerpt.rest)})
+        response.headers["Link"] = f'</contents/{content_id}?{query}>; rel="next"'
+    return response

@@ -1,0 +1,127 @@
+"""Find values in JSON by a path of RFC 9535, with a bound on everything: paths come from outside."""
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from jsonpath import CompoundJSONPath, JSONPathEnvironment, JSONPathError, JSONPathMatch
+from jsonpath.filter import BaseExpression, FilterQuery
+from jsonpath.segments import JSONPathSegment
+from jsonpath.selectors import Filter
+
+from sidecall.kernel.json_data.text import parse_json
+
+# Bytes and values of JSON that is looked through, as much as an artifact may be.
+MOST_BYTES = 16 * 1024 * 1024
+_MOST_IN_IT = 1_000_000
+MOST_FOUND = 1000
+# Places that are visited and compared, and seconds that it may take.
+MOST_STEPS = 1_000_000
+_SECONDS = 5.0
+
+
+class PathError(ValueError):
+    """What is wrong with a path, or with looking for it here."""
+
+
+def find_values(body: bytes, path: str) -> list[Any]:
+    """Return the values that a path finds, in their order.
+
+    Raises:
+        PathError: It is no path, finds too much or takes too long, or the body is not JSON.
+    """
+    if len(body) > MOST_BYTES:
+        raise PathError(f"the content has {len(body)} bytes; paths are for up to {MOST_BYTES}")
+    try:
+        plain = parse_json(body, most=_MOST_IN_IT)
+    except ValueError as error:
+        raise PathError(f"the content is not JSON: {error}") from None
+    if not path.startswith("$"):
+        raise PathError("a path begins with $, as in $.items[0].name")
+    try:
+        return _find(_Environment(), path, plain)
+    except JSONPathError as error:
+        raise PathError(str(error).partition("\n")[0]) from None
+    except PathError:
+        raise
+    except (RecursionError, OverflowError, ValueError):  # The library reads an index such as 1e999 with int().
+        raise PathError("it is nested too deeply, or has a number out of range") from None
+
+
+def _find(environment: "_Environment", path: str, plain: Any) -> list[Any]:
+    compiled = environment.compile(path)
+    assert not isinstance(compiled, CompoundJSONPath)  # Of which RFC 9535 knows nothing.
+    nodes: Iterable[JSONPathMatch] = [environment.make_root(plain)]
+    for segment in compiled.segments:
+        _refuse_searches(segment)
+        nodes = segment.resolve(nodes)
+    found: list[Any] = []
+    for node in nodes:
+        if len(found) == MOST_FOUND:
+            raise PathError(f"it finds more than {MOST_FOUND} values; ask for fewer, such as [0:10]")
+        found.append(node.obj)
+    return found
+
+
+def _refuse_searches(segment: JSONPathSegment) -> None:
+    """Refuse filters that look for many places at each place: nothing would count those."""
+    waiting: list[BaseExpression] = [it.expression for it in segment.selectors if isinstance(it, Filter)]
+    while waiting:
+        expression = waiting.pop()
+        if isinstance(expression, FilterQuery) and not expression.path.singular_query():
+            raise PathError("in a filter, a path leads to one place, as in [?@.price > 10]")
+        waiting += expression.children()
+
+
+class _Environment(JSONPathEnvironment):
+    """What one path may use and do; without `match` and `search`, whose patterns could take for ever."""
+
+    max_recursion_depth = 200
+
+    def __init__(self) -> None:
+        super().__init__(strict=True)
+        self._steps = 0
+        self._end = time.monotonic() + _SECONDS
+
+    def make_root(self, plain: Any) -> JSONPathMatch:
+        """Make the place where a path begins."""
+        take_step = self.take_step
+
+        class Place(JSONPathMatch):
+            """One that costs the same however deep it lies: it knows neither its path nor what is below."""
+
+            __slots__ = ()
+
+            def add_child(self, *children: JSONPathMatch) -> None:
+                pass
+
+            def new_child(self, obj: object, key: int | str) -> JSONPathMatch:  # noqa: ARG002  # as it is called
+                take_step()
+                return Place(filter_context={}, obj=obj, parent=None, path="", parts=(), root=plain)
+
+        return Place(filter_context={}, obj=plain, parent=None, path="", parts=(), root=plain)
+
+    def setup_function_extensions(self) -> None:
+        """Offer what takes no pattern."""
+        super().setup_function_extensions()
+        del self.function_extensions["match"], self.function_extensions["search"]
+
+    def take_step(self) -> None:
+        """Count a step.
+
+        Raises:
+            PathError: It was one too many, or took too long.
+        """
+        self._steps += 1
+        if self._steps > MOST_STEPS or time.monotonic() > self._end:
+            raise PathError("it takes too long; say more exactly where to look")
+
+    def compare(self, left: object, operator: str, right: object) -> bool:
+        """Compare as the environment does, and count it."""
+        self.take_step()
+        return super().compare(left, operator, right)
+
+    def is_truthy(self, obj: object) -> bool:
+        """Judge as the environment does, and count it."""
+        self.take_step()
+        return super().is_truthy(obj)

@@ -1,0 +1,138 @@
+"""Contents too large for a model, kept in a database until they expire."""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from uuid_utils import uuid4
+
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.errors import UnknownContent
+from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.kernel.ports.contents import KeptContent, TooManyContents
+from sidecall.storage.database import Database
+
+# Small bodies cost more than their bytes, so of those only one in so many bytes is kept, though never fewer than a few.
+_SHARE = 4096
+_FEW = 64
+
+
+class SqlContents:
+    """Keep texts for `ttl` seconds, of `most` bytes together at most; the oldest go first.
+
+    One caller has room for `quota` bytes, where that is less.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        ttl: float = 3600.0,
+        most: int = 32 * 1024 * 1024,
+        clock: Callable[[], float] = time.time,
+        quota: int | None = None,
+    ) -> None:
+        self._database = database
+        self.ttl = ttl
+        self.quota = most if quota is None else min(quota, most)
+        self._most = most
+        self._clock = clock
+        self.loop: asyncio.AbstractEventLoop | None = None
+        # So that of many uploads that come at once each sees those before it; other servers may still send one each.
+        self._turn = asyncio.Lock()
+
+    def attach(self) -> None:
+        """Let other threads use the running event loop, which the database is on."""
+        self.loop = asyncio.get_running_loop()
+
+    async def keep(self, body: str | bytes, caller: Caller, media_type: str, *, is_sent: bool = False) -> str | None:
+        """Keep a caller's body and return its id, which nobody can guess.
+
+        Returns:
+            None when it is larger than all there is room for, or the database cannot be used: the call was answered,
+            and what is left of its answer is worth more than none.
+
+        Raises:
+            TooManyContents: It was sent, and its caller has no room left.
+        """
+        # Of a text the characters are counted first, which are no more than its bytes: it may be of any length.
+        if len(body) > self.quota:
+            return None
+        body = body.encode() if isinstance(body, str) else body
+        if len(body) > self.quota:
+            return None
+        try:
+            if self.quota < self._most and is_sent:
+                async with self._turn:
+                    return await self._keep(body, caller, media_type, is_sent=True)
+            return await self._keep(body, caller, media_type, is_sent=is_sent)
+        except StoreUnavailable:
+            return None
+
+    async def _keep(self, body: bytes, caller: Caller, media_type: str, *, is_sent: bool) -> str:
+        whose = (caller.tenant, caller.subject)
+        content_id, now = uuid4().hex, self._clock()
+        await self._make_room(whose, len(body), now, is_sent=is_sent)
+        row = (content_id, *whose, media_type, len(body), now, now + self.ttl, body)
+        await self._database.write("keep_content", *row)
+        if is_sent and self.quota < self._most:
+            await self._take_back(content_id, whose, now)
+        return content_id
+
+    async def _make_room(self, whose: tuple[str, str], size: int, now: float, *, is_sent: bool) -> None:
+        """Forget the caller's own oldest as far as it has no room left, and then anybody's."""
+        # Where one may have all the room, the oldest of all go, whosever they are.
+        if self.quota < self._most:
+            if is_sent:
+                await self._refuse_beyond(whose, self.quota - size, now)
+            else:
+                await self._database.write("forget_own_contents", now, self.quota - size, *whose)
+        await self._forget(now, size, 1)
+
+    async def _refuse_beyond(self, whose: tuple[str, str], most: int, now: float) -> None:
+        [(taken, first)] = await self._database.read("measure_contents", *whose, now)
+        if taken > most:
+            raise TooManyContents(self.quota, first - now)
+
+    async def _take_back(self, content_id: str, whose: tuple[str, str], now: float) -> None:
+        """Remove a body again whose caller has sent others meanwhile, so that together they are too many."""
+        if await self._database.write("take_content_back", content_id, *whose, now, self.quota) is not None:
+            raise TooManyContents(self.quota, 1.0)
+
+    async def forget(self) -> None:
+        """Remove what has expired.
+
+        Raises:
+            StoreUnavailable: The database cannot be used just now.
+        """
+        await self._forget(self._clock(), 0, 0)
+
+    async def _forget(self, now: float, size: int, count: int) -> None:
+        """Remove what has expired, and the oldest, as long as there is no room for so many bytes and bodies more."""
+        most = max(_FEW, self._most // _SHARE)
+        await self._database.write("forget_contents", now, self._most - size, most - count)
+
+    async def get(self, content_id: str, caller: Caller) -> KeptContent:
+        """Find a caller's content.
+
+        Raises:
+            UnknownContent: There is none, it has expired, or it is another caller's.
+            StoreUnavailable: The database cannot be used just now.
+        """
+        whose = (caller.tenant, caller.subject)
+        rows = await self._database.read("get_content", content_id, self._clock(), *whose)
+        if not rows:
+            raise UnknownContent
+        media_type, body = rows[0]
+        return KeptContent(content_id, *whose, media_type, bytes(body))
+
+    async def remove(self, content_id: str, caller: Caller) -> None:
+        """Forget a caller's content.
+
+        Raises:
+            UnknownContent: There is none, it has expired, or it is another caller's.
+            StoreUnavailable: The database cannot be used just now.
+        """
+        values = (content_id, self._clock(), caller.tenant, caller.subject)
+        # PostgreSQL does not even look for a text with a NUL in it.
+        if "\0" in content_id or await self._database.write("remove_content", *values) is None:
+            raise UnknownContent

@@ -1,0 +1,51 @@
+"""sidecall lock: write down what callers of the tools rely on, and tell what has changed since."""
+
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from sidecall.features.contract.lock import LockUnfit, ToolChange, compare_tools, parse_lock, write_lock
+from sidecall.features.contract.lock_path import LOCK
+from sidecall.kernel.registry import Registry
+from sidecall.terminal.given import load_registry, read_settings, write_count
+from sidecall.terminal.options import Tools
+
+# How `sidecall check --lock` ends where something is not as it is locked, and nothing breaks callers.
+COMPATIBLE = 3
+
+
+def lock(tools: Tools = None) -> None:
+    """Write `tools.lock`: the name, hash, description and parameters of each tool, which calls may be pinned to."""
+    registry = load_registry(read_settings(tools=tools))
+    Path(LOCK).write_text(write_lock(registry), encoding="utf-8")
+    typer.echo(f"{LOCK}: {write_count(len(registry), 'tool')}")
+
+
+def compare_with_lock(registry: Registry) -> list[ToolChange]:
+    """List what has changed since `tools.lock` was written.
+
+    Raises:
+        LockUnfit: There is none, or it is none.
+    """
+    path = Path(LOCK)
+    if not path.is_file():
+        raise LockUnfit(f"There is no {LOCK} in this folder. `sidecall lock` writes it.")
+    return compare_tools(parse_lock(path.read_text(encoding="utf-8")), registry)
+
+
+def print_changes(changes: list[ToolChange], console: Console) -> None:
+    """Print what has changed, a line for each."""
+    for each in changes:
+        level = ("breaks ", "red") if each.change.breaks else ("changed", "dim")
+        console.print(Text.assemble(level, " ", (each.tool, "cyan"), f" {each.change.text}"))
+    breaking = sum(each.change.breaks for each in changes)
+    console.print(f"{LOCK}: {write_count(len(changes), 'change')}, {breaking} of them break callers")
+
+
+def find_exit_code(changes: list[ToolChange]) -> int:
+    """Return 1 where callers are broken, 3 where something else has changed, and 0 where nothing has."""
+    if any(each.change.breaks for each in changes):
+        return 1
+    return COMPATIBLE if changes else 0

@@ -1,0 +1,15 @@
+"""Write into answers that a tool shall not be relied on any more."""
+
+from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.tool import CompiledTool
+
+
+def is_deprecated(tool: CompiledTool) -> bool:
+    """Return whether a tool says what to use in its place."""
+    return tool.options.deprecated is not None
+
+
+def tell_deprecated(invocation: Invocation) -> None:
+    """Write into an answer what its tool's author says to use in its place."""
+    if invocation.message is not None:
+        invocation.message.response_metadata["deprecated"] = invocation.tool.options.deprecated

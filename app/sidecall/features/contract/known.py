@@ -1,0 +1,58 @@
+"""Know what tools are, and what they were as far as anybody has said."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.features.contract import compare as _compare
+    from sidecall.features.contract import lock as _lock
+    from sidecall.kernel.schema.forms import definitions as _definitions
+else:
+    _lock = Later("sidecall.features.contract.lock")
+    _definitions = Later("sidecall.kernel.schema.forms.definitions")
+
+# What a tool was before, and before that; whoever changes it more often is told of less.
+_MOST = 4
+
+
+class KnownContracts:
+    """What callers may rely on: tools as they are, as they were before they were loaded again, and as they are locked.
+
+    Nothing is worked out before a call asks for it.
+    """
+
+    def __init__(self) -> None:
+        self._hashes: dict[str, tuple[CompiledTool, str]] = {}
+        self._before: dict[str, tuple[CompiledTool, ...]] = {}
+        self._locked: Mapping[str, _lock.LockedTool] = {}
+
+    def learn(self, locked: "Mapping[str, _lock.LockedTool]") -> None:
+        """Take what is locked for what callers may know."""
+        self._locked = locked
+
+    def follow(self, old: Mapping[str, CompiledTool], new: Mapping[str, CompiledTool]) -> None:
+        """Note which tools stand in the place of others."""
+        changed = {name: tool for name, tool in old.items() if name in new and new[name] is not tool}
+        kept = {name: before for name, before in self._before.items() if name in new}
+        self._before = kept | {name: (tool, *kept.get(name, ()))[:_MOST] for name, tool in changed.items()}
+        self._hashes = {}
+
+    def find_hash(self, tool: CompiledTool) -> str:
+        """Return the hash of a tool, which is worked out once."""
+        known = self._hashes.get(tool.name)
+        if known is None or known[0] is not tool:
+            known = self._hashes[tool.name] = tool, _definitions.hash_definition(tool)
+        return known[1]
+
+    def explain(self, tool: CompiledTool, hashes: Iterable[str]) -> "list[_compare.Change] | None":
+        """List how a tool has changed since it had one of these hashes; None where nobody knows."""
+        wanted = frozenset(hashes)
+        old = next((it for it in self._list_known(tool.name) if it.hash in wanted), None)
+        return None if old is None else _lock.compare_tool(old, _lock.lock_tool(tool))
+
+    def _list_known(self, name: str) -> "list[_lock.LockedTool]":
+        before = [_lock.lock_tool(tool) for tool in self._before.get(name, ())]
+        return before if name not in self._locked else [*before, self._locked[name]]

@@ -1,0 +1,94 @@
+"""What callers rely on, as a file that is kept with the sources: `tools.lock`."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.contract.compare import Change, compare_parameters
+from sidecall.features.contract.lock_path import LOCK
+from sidecall.kernel.core.errors import SidecallError
+from sidecall.kernel.core.tool import CompiledTool, Schema
+from sidecall.kernel.schema.forms.definitions import hash_definition
+
+
+class LockUnfit(SidecallError):
+    """The file is no lock of tools."""
+
+
+class LockedTool(BaseModel, defer_build=True):
+    """What callers rely on of one tool."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    hash: str
+    description: str
+    parameters: Schema
+
+
+class _Lock(BaseModel, defer_build=True):
+    model_config = ConfigDict(extra="forbid")
+
+    version: Literal[1]
+    tools: dict[str, LockedTool] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChange:
+    """How one tool has changed."""
+
+    tool: str
+    change: Change
+
+
+def lock_tool(tool: CompiledTool) -> LockedTool:
+    """Take down what callers rely on of a tool."""
+    return LockedTool(
+        hash=hash_definition(tool), description=tool.description, parameters=tool.declaration or tool.args_schema.flat
+    )
+
+
+def write_lock(tools: Iterable[CompiledTool]) -> str:
+    """Write the lock of tools, by their names, so that two of them can be compared line by line."""
+    locked = {tool.name: lock_tool(tool).model_dump() for tool in sorted(tools, key=lambda it: it.name)}
+    return json.dumps({"version": 1, "tools": locked}, indent=2, ensure_ascii=False) + "\n"
+
+
+def parse_lock(text: str) -> dict[str, LockedTool]:
+    """Read a lock.
+
+    Raises:
+        LockUnfit: It is none.
+    """
+    try:
+        return _Lock.model_validate_json(text).tools
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise LockUnfit(f"{LOCK} is no lock of tools: {where + ': ' if where else ''}{first['msg']}.") from None
+
+
+def compare_tool(old: LockedTool, new: LockedTool) -> list[Change]:
+    """List how a tool has changed; nothing where its hash is the same."""
+    if old.hash == new.hash:
+        return []
+    changes = compare_parameters(old.parameters, new.parameters)
+    if old.description != new.description:
+        changes.insert(0, Change("", "has another description", False))
+    return changes or [Change("", "is written in another way", False)]
+
+
+def compare_tools(locked: Mapping[str, LockedTool], tools: Iterable[CompiledTool]) -> list[ToolChange]:
+    """List how tools have changed since they were locked, by their names."""
+    now = {tool.name: lock_tool(tool) for tool in tools}
+    found: list[ToolChange] = []
+    for name in sorted(locked.keys() | now.keys()):
+        if name not in now:
+            found.append(ToolChange(name, Change("", "is not there any more", True)))
+        elif name not in locked:
+            found.append(ToolChange(name, Change("", "is new", False)))
+        else:
+            found += [ToolChange(name, change) for change in compare_tool(locked[name], now[name])]
+    return found

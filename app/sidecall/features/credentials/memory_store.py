@@ -1,0 +1,70 @@
+"""Secrets of callers, encrypted, kept in this process."""
+
+import time
+from collections.abc import Callable, Collection, Sequence
+
+from sidecall.features.calls.entry import to_datetime
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.ports.secrets import SealedSecret, SecretListing, TooManySecrets, UnknownSecret
+
+_Key = tuple[str, str, str]
+
+
+class MemorySecrets:
+    """Remember up to `most` secrets; they are lost when the process ends."""
+
+    # No method ever waits, so that each is one step, on one event loop.
+
+    def __init__(self, most: int = 10_000, clock: Callable[[], float] = time.time) -> None:
+        self._most = most
+        self._clock = clock
+        self._secrets: dict[_Key, tuple[SealedSecret, float, float]] = {}
+
+    async def put(self, secret: SealedSecret) -> None:
+        """Keep a secret, in place of the one of the same caller and name.
+
+        Raises:
+            TooManySecrets: There is no room for it.
+        """
+        key, now = _key_of(secret), self._clock()
+        if key not in self._secrets and len(self._secrets) >= self._most:
+            raise TooManySecrets
+        created = self._secrets[key][1] if key in self._secrets else now
+        self._secrets[key] = (secret, created, now)
+
+    async def remove(self, caller: Caller, name: str) -> None:
+        """Remove a secret.
+
+        Raises:
+            UnknownSecret: The caller has none of this name.
+        """
+        if self._secrets.pop((caller.tenant, caller.subject, name), None) is None:
+            raise UnknownSecret
+
+    async def list(self, caller: Caller) -> Sequence[SecretListing]:
+        """List a caller's secrets by their names."""
+        whose = (caller.tenant, caller.subject)
+        return [
+            SecretListing(name=key[2], created_at=to_datetime(created), updated_at=to_datetime(updated))
+            for key, (_, created, updated) in sorted(self._secrets.items(), key=lambda item: item[0])
+            if key[:2] == whose
+        ]
+
+    async def find(self, caller: Caller, names: Collection[str]) -> Sequence[SealedSecret]:
+        """Find those of a caller that have one of these names."""
+        keys = [(caller.tenant, caller.subject, name) for name in dict.fromkeys(names)]
+        return [self._secrets[key][0] for key in keys if key in self._secrets]
+
+    async def list_old(self, key_id: str, limit: int = 100) -> Sequence[SealedSecret]:
+        """List some that were encrypted with other keys than this one."""
+        return [secret for secret, _, _ in self._secrets.values() if secret.key_id != key_id][:limit]
+
+    async def renew(self, old: SealedSecret, new: SealedSecret) -> None:
+        """Put one in the place of another, unless that has been replaced meanwhile."""
+        known = self._secrets.get(_key_of(old))
+        if known is not None and known[0] == old:
+            self._secrets[_key_of(old)] = (new, *known[1:])
+
+
+def _key_of(secret: SealedSecret) -> _Key:
+    return secret.tenant, secret.caller, secret.name

@@ -1,0 +1,173 @@
+"""Find the tokens of callers' persons, each refreshed in time and by one at a time."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from uuid import uuid4
+
+from sidecall.features.audit.auditor import Auditor
+from sidecall.features.credentials.oauth.asking import GrantRefused, OAuthProvider
+from sidecall.features.credentials.oauth.stored import KeptToken, StoredToken, TokenDrawer
+from sidecall.kernel.concurrency.outlasting import outlast
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.ports.user_tokens import SignIn, TokenListing, TokenRemoval, TokenUnavailable, UnknownUserToken
+
+logger = logging.getLogger("sidecall")
+
+# Seconds for which whoever refreshes a token keeps others from doing it too: longer than asking a provider may take.
+_CLAIMED = 30.0
+# Seconds between two looks at a token that another server is refreshing.
+_LOOK = 0.1
+
+Invite = Callable[[Caller, str], SignIn]
+_Whose = tuple[str, str, str]
+
+
+class TokenKeeper:
+    """Keep the tokens of callers' persons."""
+
+    def __init__(
+        self,
+        providers: Mapping[str, OAuthProvider],
+        drawer: TokenDrawer,
+        auditor: Auditor,
+        invite: Invite,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Join what it takes.
+
+        Args:
+            providers: Whom it asks, by name.
+            drawer: Where tokens are kept.
+            auditor: Who writes down what becomes of them.
+            invite: Makes the address at which a caller's person signs in.
+            clock: Seconds since 1970.
+
+        Whoever knows the calls that wait for a person sets `resume`.
+        """
+        self._providers = providers
+        self._drawer = drawer
+        self._auditor = auditor
+        self._invite = invite
+        self._clock = clock
+        self._refreshing: dict[_Whose, asyncio.Task[StoredToken | None]] = {}
+        self.resume: Callable[[Caller, str], None] = lambda _caller, _provider: None
+
+    def invite(self, caller: Caller, provider: str) -> SignIn:
+        """Make the address at which the caller's person signs in.
+
+        Raises:
+            TokenUnavailable: There is no such provider.
+        """
+        if provider not in self._providers:
+            raise TokenUnavailable(f"There is no provider {provider} in SIDECALL_OAUTH.")
+        return self._invite(caller, provider)
+
+    async def find(self, caller: Caller, provider: str) -> str | None:
+        """Return a token that is valid, refreshed where it was about to expire; None if there is none any more.
+
+        Raises:
+            TokenUnavailable: It has to be refreshed, and its provider cannot be asked just now.
+        """
+        if provider not in self._providers:
+            return None
+        kept = await self._drawer.find(caller, provider)
+        if kept is None or kept.token.is_fresh(self._clock()):
+            return None if kept is None else kept.token.access_token
+        if kept.token.refresh_token is None:
+            return await self._use_up(caller, provider, kept)
+        whose = (caller.tenant, caller.subject, provider)
+        task = self._refreshing.get(whose)
+        if task is None:
+            # In a task of its own: a call that is broken off must not lose a refresh token that was just changed.
+            task = asyncio.get_running_loop().create_task(self._refresh(caller, provider))
+            self._refreshing[whose] = task
+            task.add_done_callback(lambda _: self._refreshing.pop(whose, None))
+        token = await outlast(task)
+        return None if token is None else token.access_token
+
+    async def look_again(self, caller: Caller, provider: str) -> None:
+        """Let the calls go on that wait for the caller's person, where they have signed in."""
+        with suppress(TokenUnavailable):
+            if await self.find(caller, provider) is not None:
+                self.resume(caller, provider)
+
+    async def drop(self, caller: Caller, provider: str, token: str) -> None:
+        """Forget a token that its provider refuses, unless there is another one by now."""
+        kept = await self._drawer.find(caller, provider)
+        if kept is not None and kept.token.access_token == token:
+            await self._lose(caller, provider, "the tool was told so")
+
+    async def list(self, caller: Caller) -> Sequence[TokenListing]:
+        """List of which providers a caller has tokens."""
+        return await self._drawer.list(caller)
+
+    async def remove(self, caller: Caller, provider: str) -> TokenRemoval:
+        """Forget a token, and have its provider forget it, where that can be.
+
+        Raises:
+            UnknownUserToken: The caller has none.
+        """
+        kept: KeptToken | None = None
+        with suppress(TokenUnavailable):  # What cannot be read can be forgotten.
+            kept = await self._drawer.find(caller, provider)
+        if not await self._drawer.remove(caller, provider):
+            raise UnknownUserToken
+        is_revoked = kept is not None and await self._revoke(provider, kept.token)
+        await self._auditor.record("token_deleted", caller, provider, {"revoked": is_revoked})
+        return TokenRemoval(provider=provider, revoked=is_revoked)
+
+    async def close(self) -> None:
+        """Wait for what is being refreshed."""
+        await asyncio.gather(*self._refreshing.values(), return_exceptions=True)
+
+    async def _revoke(self, provider: str, token: StoredToken) -> bool:
+        known = self._providers.get(provider)
+        if known is None:
+            return False
+        # With the refresh token most providers take its access tokens no more either, but they need not.
+        access = await known.revoke(token.access_token, "access_token")
+        if token.refresh_token is None:
+            return access
+        return await known.revoke(token.refresh_token, "refresh_token")
+
+    async def _use_up(self, caller: Caller, provider: str, kept: KeptToken) -> str | None:
+        if kept.token.is_valid(self._clock()):
+            return kept.token.access_token
+        await self._lose(caller, provider, "it has expired")
+        return None
+
+    async def _refresh(self, caller: Caller, provider: str) -> StoredToken | None:
+        """Get the next token, or wait for another server that does; None where a person has to sign in."""
+        name = uuid4().hex
+        while True:
+            kept, now = await self._drawer.find(caller, provider), self._clock()
+            if kept is None or kept.token.is_fresh(now):
+                return None if kept is None else kept.token
+            if kept.token.claim is not None and now < kept.token.claimed_until:
+                await asyncio.sleep(_LOOK)
+            elif await self._drawer.swap(caller, provider, kept, kept.token.claimed(name, now + _CLAIMED)):
+                return await self._ask(caller, provider, kept.token)
+
+    async def _ask(self, caller: Caller, provider: str, old: StoredToken) -> StoredToken | None:
+        assert old.refresh_token is not None
+        try:
+            grant = await self._providers[provider].refresh(old.refresh_token)
+        except GrantRefused as error:
+            await self._lose(caller, provider, error.message)
+            return None
+        except TokenUnavailable as error:
+            await self._drawer.put(caller, provider, old)  # Without the claim.
+            if not old.is_valid(self._clock()):
+                raise
+            logger.warning("a token cannot be refreshed yet: %s", error.message)
+            return old
+        token = StoredToken.of(grant, self._clock(), old.refresh_token)
+        await self._drawer.put(caller, provider, token)
+        return token
+
+    async def _lose(self, caller: Caller, provider: str, why: str) -> None:
+        if await self._drawer.remove(caller, provider):
+            await self._auditor.record("token_lost", caller, provider, {"reason": why})

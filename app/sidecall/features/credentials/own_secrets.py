@@ -1,0 +1,117 @@
+"""The secrets that callers keep here for their own calls."""
+
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from sidecall.features.audit.auditor import Auditor
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.errors import SidecallError
+from sidecall.kernel.ports.secrets import (
+    RESERVED,
+    Seal,
+    SealedSecret,
+    SealedSecrets,
+    SecretListing,
+    SecretsOff,
+    SecretUnreadable,
+)
+
+if TYPE_CHECKING:
+    from sidecall.features.credentials.oauth import signing_in as _signing_in
+
+logger = logging.getLogger("sidecall")
+
+_NO_KEY = ""  # By which none was encrypted.
+
+
+class SecretsUnfit(SidecallError):
+    """Secrets of callers cannot be kept by this program."""
+
+
+class SecretKeeper:
+    """Keep secrets encrypted, where the operator has given a key, and find them for calls."""
+
+    def __init__(
+        self,
+        places: SealedSecrets,
+        sealer: Seal | None,
+        auditor: Auditor,
+        signing_in: "_signing_in.SigningIn | None" = None,
+    ) -> None:
+        self.signing_in = signing_in
+        self._places = places
+        self._sealer = sealer
+        self.auditor = auditor
+        self._has_lost_key = False  # Whether some are kept here although there is no key.
+
+    async def open(self) -> None:
+        """Encrypt anew what was encrypted with an older key, so that it is needed no more."""
+        if self._sealer is None:
+            self._has_lost_key = bool(await self._places.list_old(_NO_KEY, 1))
+            if self._has_lost_key:
+                logger.error("secrets of callers are kept here, and there is no SIDECALL_SECRETS_KEY to decrypt them")
+            return
+        renewed, lost = 0, 0
+        passed: set[tuple[str, str, str]] = set()
+        while old := await self._places.list_old(self._sealer.key_id, 100 + len(passed)):
+            fresh = [secret for secret in old if (secret.tenant, secret.caller, secret.name) not in passed]
+            if not fresh:
+                break
+            for secret in fresh:
+                passed.add((secret.tenant, secret.caller, secret.name))
+                is_renewed = await self._renew(self._sealer, secret)
+                renewed, lost = renewed + is_renewed, lost + (not is_renewed)
+        if renewed:
+            logger.info("secrets of callers that were encrypted anew with the first key: %d", renewed)
+        if lost:
+            logger.error("secrets of callers that no key of SIDECALL_SECRETS_KEY decrypts: %d", lost)
+
+    async def _renew(self, sealer: Seal, old: SealedSecret) -> bool:
+        try:
+            value = sealer.unseal(old)
+        except SecretUnreadable:
+            return False
+        await self._places.renew(old, sealer.seal(old.tenant, old.caller, old.name, value))
+        return True
+
+    async def put(self, caller: Caller, name: str, value: str) -> None:
+        """Keep a secret, in place of the one of the same name.
+
+        Raises:
+            SecretsOff: There is no key to encrypt it with.
+            TooManySecrets: There is no room for it.
+        """
+        if self._sealer is None:
+            raise SecretsOff
+        await self._places.put(self._sealer.seal(caller.tenant, caller.subject, name, value))
+        await self.auditor.record("secret_set", caller, name, {})
+
+    async def remove(self, caller: Caller, name: str) -> None:
+        """Forget a secret, also where there is no key any more.
+
+        Raises:
+            UnknownSecret: The caller has none of this name.
+        """
+        await self._places.remove(caller, name)
+        await self.auditor.record("secret_deleted", caller, name, {})
+
+    async def list(self, caller: Caller) -> Sequence[SecretListing]:
+        """List a caller's secrets, without their values."""
+        return [it for it in await self._places.list(caller) if RESERVED not in it.name]
+
+    async def find(self, caller: Caller, names: Collection[str]) -> Mapping[str, str]:
+        """Return those of a caller that have one of these names.
+
+        Raises:
+            SecretUnreadable: One of them cannot be decrypted.
+        """
+        if self._sealer is None and not self._has_lost_key:
+            return {}
+        found = await self._places.find(caller, names)
+        if self._sealer is None:
+            if found:  # Not as if there were none: the tool would take the server's instead, which may do more.
+                name = found[0].name
+                raise SecretUnreadable(name, f"There is no key for the secret {name} of {caller.subject}.")
+            return {}
+        return {secret.name: self._sealer.unseal(secret) for secret in found}

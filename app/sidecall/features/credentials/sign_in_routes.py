@@ -1,0 +1,149 @@
+"""Lead persons to where they sign in, and back."""
+
+import logging
+import re
+import secrets
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter, Request, Response
+from starlette.responses import RedirectResponse
+
+from sidecall.features.access.access import Access
+from sidecall.features.access.methods import Unauthenticated
+from sidecall.features.credentials.oauth.authorization_flow import Invitation, LinkInvalid, SignInDenied, SignInRounds
+from sidecall.features.credentials.oauth.paths import CALLBACK, START
+from sidecall.features.credentials.own_secrets import SecretKeeper
+from sidecall.features.credentials.sign_in_pages import (
+    ask_whether_to_begin,
+    tell_denied,
+    tell_failed,
+    tell_invalid,
+    tell_off,
+    tell_other,
+    tell_signed_in,
+)
+from sidecall.kernel.core.context import ANONYMOUS, Caller
+from sidecall.kernel.http.late_route import LateRoute
+from sidecall.kernel.ports.secrets import TooManySecrets
+from sidecall.kernel.ports.user_tokens import TokenUnavailable
+from sidecall.kernel.rest.parts import PartsDep
+
+logger = logging.getLogger("sidecall")
+# Pages for persons, which no program asks for.
+router = APIRouter(include_in_schema=False, route_class=LateRoute)
+
+_COOKIE = "sidecall_sign_in"
+_BROWSER = re.compile(r"[A-Za-z0-9_-]{32}")
+_PATIENCE = 900
+
+
+@router.get(START)
+async def show_sign_in(request: Request, parts: PartsDep) -> Response:
+    """Show a person which caller wants to act for them, and where."""
+    rounds = _find_rounds(parts.secrets)
+    if rounds is None:
+        return tell_off()
+    try:
+        invitation = rounds.read_link(request.query_params.get("link", ""))
+    except LinkInvalid:
+        return tell_invalid()
+    if await _is_other(request, invitation.caller):
+        return tell_other()
+    return ask_whether_to_begin(invitation.caller.subject, invitation.caller.tenant, invitation.provider)
+
+
+@router.post(START)
+async def begin_sign_in(request: Request, parts: PartsDep) -> Response:
+    """Begin a round of signing in, which this browser alone can end."""
+    rounds = _find_rounds(parts.secrets)
+    if rounds is None:
+        return tell_off()
+    try:
+        invitation = rounds.read_link(request.query_params.get("link", ""))
+        if await _is_other(request, invitation.caller):
+            return tell_other()
+        browser = _read_browser(request) or secrets.token_urlsafe(24)
+        address = await rounds.begin(invitation, browser)
+    except LinkInvalid:
+        return tell_invalid()
+    except (TokenUnavailable, TooManySecrets) as error:
+        logger.warning("a person cannot sign in: %s", error.message)
+        return tell_failed()
+    response = RedirectResponse(address, 303, {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"})
+    is_secure, place = rounds.public_url.startswith("https:"), START.rpartition("/")[0]
+    response.set_cookie(
+        _COOKIE, browser, _PATIENCE, path=_path_of(rounds) + place, secure=is_secure, httponly=True, samesite="lax"
+    )
+    return response
+
+
+@router.get(CALLBACK)
+async def end_sign_in(request: Request, parts: PartsDep) -> Response:
+    """Take what a provider sends a person back with, and let the calls go on that have waited for it."""
+    rounds = _find_rounds(parts.secrets)
+    if rounds is None:
+        return tell_off()
+    try:
+        came = _read_answer(request)
+        invitation = rounds.read_state(came.get("state", ""))
+        if await _is_other(request, invitation.caller):
+            return tell_other()
+        await rounds.finish(came, _read_browser(request) or "")
+    except LinkInvalid:
+        return tell_invalid()
+    except SignInDenied:
+        parts.jobs.waits.reject(*_whose(invitation))
+        return tell_denied()
+    except (TokenUnavailable, TooManySecrets) as error:
+        logger.warning("a person could not sign in: %s", error.message)
+        return tell_failed()
+    parts.jobs.waits.resume(*_whose(invitation))
+    return tell_signed_in()
+
+
+def _find_rounds(keeper: SecretKeeper) -> SignInRounds | None:
+    return None if keeper.signing_in is None else keeper.signing_in.rounds
+
+
+def _path_of(rounds: SignInRounds) -> str:
+    return urlsplit(rounds.public_url).path
+
+
+def _whose(invitation: Invitation) -> tuple[Caller, str]:
+    return invitation.caller, invitation.provider
+
+
+def _read_answer(request: Request) -> Mapping[str, str]:
+    """Return the parameters of a request, each of which may come once (RFC 6749, 3.1).
+
+    Raises:
+        LinkInvalid: One came twice.
+    """
+    pairs = request.query_params.multi_items()
+    said = dict(pairs)
+    if len(said) < len(pairs):
+        raise LinkInvalid
+    return said
+
+
+def _read_browser(request: Request) -> str | None:
+    said = request.cookies.get(_COOKIE, "")
+    return said if _BROWSER.fullmatch(said) else None
+
+
+async def _is_other(request: Request, wanted: Caller) -> bool:
+    """Return whether a request proves to be somebody else's; a browser of nobody known proves nothing.
+
+    Raises:
+        RequestError: It is not said for certain.
+    """
+    access: Access | None = request.app.state.access
+    if access is None:
+        return False
+    try:
+        found = access.authenticator.authenticate(request.scope)
+        caller = found if isinstance(found, Caller) else await found
+    except Unauthenticated:
+        return False
+    return caller != ANONYMOUS and (caller.tenant, caller.subject) != (wanted.tenant, wanted.subject)

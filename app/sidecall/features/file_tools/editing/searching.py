@@ -1,0 +1,105 @@
+"""Find files by their names, and lines by what they say."""
+
+import io
+import os
+import time
+from collections.abc import Callable, Iterator
+
+from sidecall.features.file_tools.editing.patterns import compile_glob, compile_pattern
+from sidecall.features.workspaces.entries import Entry
+from sidecall.features.workspaces.errors import WorkspaceError
+from sidecall.features.workspaces.workspace import Workspace
+from sidecall.kernel.core.errors import ToolException
+
+MOST_FOUND = 200
+MOST_OUTPUT = 100 * 1024
+MOST_LINE = 2000
+MOST_SEEN = 50_000
+MOST_SECONDS = 30.0
+_PIECE = 64 * 1024
+_HEAD = 512
+# Folders that are not searched unless they are named.
+_PASSED_BY = frozenset((".git", "node_modules"))
+
+
+def walk_files(workspace: Workspace, path: str) -> Iterator[Entry]:
+    """Go through a folder and all below it but what belongs to tools, or give the one file that is named."""
+    top = workspace.look_at(path)
+    if not top.is_folder:
+        yield top
+        return
+    waiting, seen = [top.path], 0
+    while waiting and seen <= MOST_SEEN:
+        try:
+            entries = workspace.list_entries(waiting.pop(), hidden=True)
+        except WorkspaceError:  # It has gone, or may not be read.
+            continue
+        for entry in entries:
+            seen += 1
+            yield entry
+        waiting += [it.path for it in reversed(entries) if it.is_folder and it.name not in _PASSED_BY]
+
+
+def find_by_name(workspace: Workspace, pattern: str, path: str) -> str:
+    """List the files and folders below a folder whose paths match a pattern, those changed last first.
+
+    Raises:
+        ToolException: There is no such folder, or it is no pattern.
+    """
+    matches = compile_glob(pattern)
+    top = workspace.look_at(path)
+    if not top.is_folder:
+        raise ToolException(f"{top.path} is a file. Name a folder in `path`.")
+    start = len(top.path) + 1
+    found = sorted(
+        (entry for entry in walk_files(workspace, path) if matches(entry.path[start:])),
+        key=lambda entry: (-entry.modified, entry.path),
+    )
+    lines = [f"{entry.path}/" if entry.is_folder else entry.path for entry in found[:MOST_FOUND]]
+    if len(found) > MOST_FOUND:
+        lines.append(f"[{len(found) - MOST_FOUND} more files match; use a narrower pattern]")
+    return "\n".join(lines) or "no matches"
+
+
+def find_by_text(workspace: Workspace, pattern: str, path: str, clock: Callable[[], float] = time.monotonic) -> str:
+    """List the lines that have a match for a regular expression, as `path:number:line`.
+
+    Raises:
+        ToolException: There is no such place, it is no expression, or it takes too long.
+    """
+    matches = compile_pattern(pattern)
+    deadline = clock() + MOST_SECONDS
+    found: list[str] = []
+    room = MOST_OUTPUT
+    for entry in walk_files(workspace, path):
+        if entry.is_folder:
+            continue
+        for number, line in _read_lines(workspace, entry.path):
+            if number % 1000 == 1 and clock() > deadline:
+                raise ToolException(f"The search took longer than {MOST_SECONDS:.0f} seconds. Name a smaller folder.")
+            if matches(line):
+                found.append(f"{entry.path}:{number}:{line}")
+                room -= len(found[-1].encode()) + 1
+                if room < 0:
+                    found[-1] = f"[output truncated at {MOST_OUTPUT} bytes]"
+                    return "\n".join(found)
+    return "\n".join(found) or "no matches"
+
+
+def _read_lines(workspace: Workspace, path: str) -> Iterator[tuple[int, str]]:
+    """Read the lines of a text and their numbers, without those that are very long; nothing of other files."""
+    try:
+        opened = workspace.open(path, os.O_RDONLY)
+    except WorkspaceError:  # It has gone, or may not be read.
+        return
+    with io.BufferedReader(io.FileIO(opened), _PIECE) as file:
+        if b"\0" in file.peek(_HEAD)[:_HEAD]:
+            return
+        number = 0
+        while line := file.readline(MOST_LINE + 2):
+            number += 1
+            if line.endswith(b"\n") or len(line) < MOST_LINE + 2:
+                yield number, line.rstrip(b"\r\n").decode(errors="replace")
+                continue
+            while line and not line.endswith(b"\n"):
+                line = file.readline(_PIECE)

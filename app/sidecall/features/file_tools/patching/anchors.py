@@ -1,0 +1,156 @@
+"""Where in a file the hunks of a patch belong."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sidecall.features.file_tools.patching.differences import describe_difference, find_applied
+from sidecall.features.file_tools.patching.hunks import Hunk
+from sidecall.features.file_tools.patching.passes import FOLDED, PASSES, LineView, MatchPass
+from sidecall.features.file_tools.patching.refusal import PatchRefused, quote_line
+
+
+class HunkPlace(NamedTuple):
+    """Where a hunk belongs: its first line, counted from 0, how its lines were compared, and what to say about it."""
+
+    start: int
+    length: int
+    how: MatchPass
+    note: str = ""
+
+
+class HunkFinder:
+    """Finds the places of the hunks of one file, one after the other."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._views: dict[str, LineView] = {}
+        self._taken: list[tuple[Hunk, HunkPlace]] = []
+
+    def find(self, hunk: Hunk) -> HunkPlace:
+        """Find the place of the next hunk.
+
+        Raises:
+            PatchRefused: It has none, or more than one.
+        """
+        place = self._find_block(hunk) if hunk.old else self._find_gap(hunk)
+        self._taken.append((hunk, place))
+        return place
+
+    @property
+    def _cursor(self) -> int:
+        return self._taken[-1][1].start + self._taken[-1][1].length if self._taken else 0
+
+    def _view(self, how: MatchPass) -> LineView:
+        if how.words not in self._views:
+            self._views[how.words] = LineView(self._lines, how)
+        return self._views[how.words]
+
+    def _find_block(self, hunk: Hunk) -> HunkPlace:
+        wanted = [line.text for line in hunk.old]
+        anchored = self._find_anchors(hunk)
+        for how in PASSES:
+            view = self._view(how)
+            found = view.find(wanted, self._cursor)
+            if hunk.hint is not None and len(found) > 1:
+                # Those around the number, where the first thousand do not reach it.
+                found = sorted({*found, *view.find(wanted, max(self._cursor, hunk.hint - 500))})
+            if anchored:
+                after = (next((place for place in found if place >= anchor), None) for anchor in anchored)
+                found = sorted({place for place in after if place is not None})
+            if found:
+                return self._choose(hunk, found, how)
+        raise PatchRefused(self._explain(hunk, wanted, anchored))
+
+    def _choose(self, hunk: Hunk, found: list[int], how: MatchPass) -> HunkPlace:
+        length, note = len(hunk.old), ""
+        if hunk.is_at_end:
+            ends = [place for place in found if place + length == len(self._lines)]
+            note = "" if ends else "not at the end of the file, as the patch says"
+            found = ends or found
+        if len(found) > 1 and hunk.hint is not None:
+            wanted = hunk.hint - 1
+            found = sorted(found, key=lambda place: abs(place - wanted))
+            if abs(found[0] - wanted) < abs(found[1] - wanted):
+                return HunkPlace(found[0], length, how, "the nearest to the line number in the patch")
+        if len(found) > 1:
+            raise PatchRefused(_describe_several(hunk, found))
+        return HunkPlace(found[0], length, how, note)
+
+    def _find_gap(self, hunk: Hunk) -> HunkPlace:
+        """Find where lines belong that have no others around them."""
+        anchored = self._find_anchors(hunk)
+        if len(anchored) > 1:
+            raise PatchRefused(_describe_several(hunk, anchored))
+        if anchored:
+            return HunkPlace(max(anchored[0] + 1, self._cursor), 0, PASSES[0], "after its anchor")
+        if hunk.hint is not None and not hunk.is_at_end and hunk.hint - 1 <= len(self._lines):
+            start = max(hunk.hint - 1, 0)
+            if start < self._cursor:
+                raise PatchRefused(self._describe_order(hunk, start))
+            return HunkPlace(start, 0, PASSES[0], "by its line number")
+        note = "" if hunk.is_at_end or not self._lines else "without context, so at the end of the file"
+        return HunkPlace(len(self._lines), 0, PASSES[0], note)
+
+    def _find_anchors(self, hunk: Hunk) -> list[int]:
+        """List the lines that a hunk's anchors lead to; none if it has no anchor."""
+        if not hunk.anchors:
+            return []
+        first, *inner = hunk.anchors
+        # The same anchor may stand above several hunks.
+        outer = self._find_anchor(first, self._cursor) or self._find_anchor(first, 0)
+        if not outer:
+            raise PatchRefused(_describe_anchor(hunk, first, ""))
+        places = set(outer)
+        for anchor in inner:
+            below = self._find_anchor(anchor, min(places) + 1)
+            found = {below[index] for index in (bisect_right(below, place) for place in places) if index < len(below)}
+            if not found:
+                raise PatchRefused(_describe_anchor(hunk, anchor, f" below line {min(places) + 1}"))
+            places = found
+        return sorted(places)
+
+    def _find_anchor(self, anchor: str, start: int) -> list[int]:
+        for text in (anchor, anchor.removesuffix("@@").rstrip()):
+            for how in PASSES:
+                found = self._view(how).find([text], start)
+                if found:
+                    return found
+        # Models leave away how a line ends, as in `@@ class Shop`.
+        wanted = FOLDED.key(anchor)
+        lines = self._view(FOLDED).lines
+        return [number for number in range(start, len(lines)) if lines[number].startswith(wanted)]
+
+    def _explain(self, hunk: Hunk, wanted: list[str], anchored: list[int]) -> str:
+        for how in PASSES:
+            for place in self._view(how).find(wanted):
+                if place < self._cursor:
+                    return self._describe_order(hunk, place)
+                above = f"its lines stand at line {place + 1}, and not after its anchor at line {anchored[0] + 1}"
+                return f"{hunk.name} does not fit: {above}."
+        applied = find_applied(hunk, [self._view(how) for how in PASSES])
+        if applied is not None:
+            last = applied + len(hunk.new)
+            there = f"lines {applied + 1} to {last} of the file read already as it would leave them"
+            return f"{hunk.name} seems to have been applied before: {there}."
+        view = self._view(FOLDED)
+        return f"{hunk.name} does not fit. {describe_difference(hunk.old, self._lines, view.lines, FOLDED.key)}"
+
+    def _describe_order(self, hunk: Hunk, start: int) -> str:
+        for other, place in self._taken:
+            last = place.start + place.length
+            if start < last and start + len(hunk.old) > place.start:
+                ranges = f"line {start + 1}, and hunk {other.index} covers lines {place.start + 1} to {last}"
+                return f"{hunk.name} overlaps another one: it begins at {ranges}. Make them one hunk."
+        before = f"line {start + 1}, above hunk {self._taken[-1][0].index} at line {self._taken[-1][1].start + 1}"
+        return f"{hunk.name} is out of order: it belongs to {before}. Put the hunks in the file's order."
+
+
+def _describe_several(hunk: Hunk, found: list[int]) -> str:
+    lines = f"{', '.join(str(place + 1) for place in found[:5])}{' and more' if len(found) > 5 else ''}"
+    more = "Add more lines of context, or an anchor above it, such as `@@ def name():`"
+    return f"{hunk.name} fits in {len(found)} places, at lines {lines} of the file. {more}."
+
+
+def _describe_anchor(hunk: Hunk, anchor: str, where: str) -> str:
+    return f"{hunk.name} does not fit: there is no line {quote_line(anchor)}{where}, which it names after `@@`."

@@ -1,0 +1,194 @@
+"""The hunks of a diff: what it expects to find, what it puts there, and where it says that this is."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import field, replace
+from typing import NamedTuple
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.file_tools.patching.refusal import PatchRefused, quote_line
+
+END_OF_FILE = "*** End of File"
+_NUMBERED = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+\d{1,9}(?:,\d{1,9})? @@.*")
+_HEADER = re.compile(r"(diff --git|index|new file mode|deleted file mode|old mode|new mode|similarity index) ")
+_ALLOWED = "a space, `+`, `-` or `@@`"
+
+
+class HunkLine(NamedTuple):
+    """A line of a hunk: its sign (a space, `+` or `-`), its text, and its number in the patch."""
+
+    sign: str
+    text: str
+    number: int
+    is_bare: bool = False  # An empty line that has not even a sign.
+
+
+@dataclass(frozen=True)
+class Hunk:
+    """A change of one place.
+
+    `anchors` are lines above the place, from the outermost on. `hint` is the line number that a unified diff gives;
+    models often count wrong. `final_newline` says whether the text ends with one afterwards, None as before.
+    """
+
+    index: int
+    number: int
+    anchors: tuple[str, ...] = ()
+    hint: int | None = None
+    lines: tuple[HunkLine, ...] = ()
+    is_at_end: bool = False
+    final_newline: bool | None = None
+
+    @property
+    def old(self) -> list[HunkLine]:
+        """The lines that it expects to find."""
+        return [line for line in self.lines if line.sign != "+"]
+
+    @property
+    def new(self) -> list[HunkLine]:
+        """The lines that it leaves."""
+        return [line for line in self.lines if line.sign != "-"]
+
+    @property
+    def name(self) -> str:
+        """How it is called in a message."""
+        return f"Hunk {self.index} (line {self.number} of the patch)"
+
+
+@dataclass
+class _Draft:
+    number: int
+    anchors: list[str] = field(default_factory=list)
+    hint: int | None = None
+    lines: list[HunkLine] = field(default_factory=list)
+    is_at_end: bool = False
+    # Of the old and of the new text: whether it is said to end without a newline.
+    ends_bare: set[str] = field(default_factory=set)
+
+    def finish(self, index: int) -> Hunk | None:
+        # Empty lines between hunks are no context.
+        while self.lines and self.lines[-1].is_bare:
+            self.lines.pop()
+        if not self.lines:
+            return None
+        newline = False if "+" in self.ends_bare else True if "-" in self.ends_bare else None
+        return Hunk(
+            index, self.number, tuple(self.anchors), self.hint, tuple(self.lines), self.is_at_end, newline
+        )  # fmt: skip
+
+
+class _Reader:
+    """Reads the lines of a diff one by one."""
+
+    def __init__(self, number: int) -> None:
+        self._drafts = [_Draft(number)]
+
+    def read(self, number: int, line: str) -> None:
+        draft = self._drafts[-1]
+        if line.startswith("@@"):
+            self._open(number, line)
+        elif line.startswith("\\"):
+            draft.ends_bare.add(draft.lines[-1].sign if draft.lines else " ")
+        elif line.rstrip() == END_OF_FILE:
+            draft.is_at_end = True
+        elif not line or line[0] in " +-":
+            self._add(HunkLine(line[:1] or " ", line[1:], number, not line))
+        else:
+            raise PatchRefused(_describe_stray(number, line))
+
+    def _open(self, number: int, line: str) -> None:
+        draft = self._drafts[-1]
+        if draft.lines:
+            draft = _Draft(number)
+            self._drafts.append(draft)
+        numbered = _NUMBERED.fullmatch(line)
+        anchor = line[2:].removeprefix(" ")
+        if numbered:
+            # What is only added comes after the line that is named.
+            draft.hint = int(numbered[1]) + (numbered[2] == "0")
+        elif anchor.strip() not in ("", "...", "... @@"):
+            draft.anchors.append(anchor)
+
+    def _add(self, line: HunkLine) -> None:
+        draft = self._drafts[-1]
+        if draft.is_at_end and not line.is_bare:
+            raise PatchRefused(
+                f"Line {line.number} of the patch comes after `{END_OF_FILE}`; begin it with `@@` first."
+            )
+        if line.is_bare and (draft.is_at_end or not draft.lines):
+            return
+        draft.lines.append(line)
+
+    def finish(self) -> list[Hunk]:
+        hunks: list[Hunk] = []
+        for draft in self._drafts:
+            hunk = draft.finish(len(hunks) + 1)
+            if hunk is not None:
+                hunks.append(hunk)
+        return hunks
+
+
+def number_lines(text: str, first: int = 1) -> list[tuple[int, str]]:
+    """Split a patch into its lines, without their endings, and count them."""
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return [(number, line.removesuffix("\r")) for number, line in enumerate(lines, first)]
+
+
+def read_hunks(lines: Sequence[tuple[int, str]]) -> list[Hunk]:
+    """Read the hunks of a diff from its counted lines; headers of a unified diff may stand above them.
+
+    Raises:
+        PatchRefused: A line is none of a diff, or there is nothing to change.
+    """
+    body = skip_headers(lines)
+    reader = _Reader(body[0][0] if body else 1)
+    for number, line in body:
+        reader.read(number, line)
+    hunks = reader.finish()
+    if not any(line.sign != " " for hunk in hunks for line in hunk.lines):
+        raise PatchRefused("The patch changes nothing: no line of it begins with `+` or `-`.")
+    return [replace(hunk, index=index) for index, hunk in enumerate(hunks, 1)]
+
+
+def read_new_text(lines: Sequence[tuple[int, str]]) -> str:
+    """Read the text of a new file, each line of which begins with `+`; it ends with a newline unless the diff denies.
+
+    Raises:
+        PatchRefused: A line begins with something else.
+    """
+    texts: list[str] = []
+    ending = "\n"
+    body = list(skip_headers(lines))
+    while body and not body[-1][1]:
+        body.pop()
+    for number, line in body:
+        if line.startswith("\\"):
+            ending = ""
+        elif line.startswith("+") or not line:
+            texts.append(line[1:])
+        elif not line.startswith("@@") and line.rstrip() != END_OF_FILE:
+            stray = f"Line {number} of the patch, {quote_line(line)}, must begin with `+`"
+            raise PatchRefused(f"{stray}, as every line of a new file does.")
+    return "\n".join(texts) + ending if texts else ""
+
+
+def skip_headers(lines: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
+    """Leave out what a unified diff says about its file before its hunks."""
+    start = 0
+    while start < len(lines):
+        line, following = lines[start][1], lines[start + 1][1] if start + 1 < len(lines) else ""
+        if _HEADER.match(line) or not line:
+            start += 1
+        elif line.startswith("--- ") and following.startswith("+++ "):
+            return lines[start + 2 :]
+        else:
+            break
+    return lines[start:]
+
+
+def _describe_stray(number: int, line: str) -> str:
+    if line.startswith("*** "):
+        return f"Line {number} of the patch, {quote_line(line)}, is not known here. A diff has hunks of one file only."
+    return f"Line {number} of the patch, {quote_line(line)}, must begin with {_ALLOWED}: write a space before context."

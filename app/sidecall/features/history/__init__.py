@@ -1,0 +1,1 @@
+"""The calls that have ended, and what became of each."""

@@ -1,0 +1,208 @@
+"""Calls in blocks: what is looked for stands in columns, the rest behind it, so that a call costs a part of a row."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from pydantic_core import from_json
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.calls.entry import CallEntry, CallFilter, CallStatus, to_datetime
+from sidecall.features.history.decided import KeptDecision, show_decision
+from sidecall.features.history.showing import read_shown
+from sidecall.kernel.core.messages import ToolMessage
+
+# Calls of one block, and the milliseconds between the first and the last of its ids.
+MOST_CALLS = 256
+SPAN = 2000
+ID = 36
+# Behind whatever is kept of the calls of a block.
+_END = 2**30
+_BITS = tuple(1 << index for index in range(MOST_CALLS))
+
+
+class Heads(NamedTuple):
+    """What filters look at: of each call its id, and by number its name, its caller and how it ended."""
+
+    ids: str
+    names: list[str]
+    callers: list[str]
+    ends: list[tuple[CallStatus, str | None]]
+    name_of: list[int]
+    caller_of: list[int]
+    end_of: list[int]
+    places: list[int]
+
+    def find(self, wanted: CallFilter, first: str, before: str) -> Iterator[tuple[str, int]]:
+        """Yield the id and the number of each call that is wanted, with ids from `first` on and below `before`."""
+        indexes: Sequence[int] | None = None
+        for of, fitting in self._list_conditions(wanted):
+            indexes = _places(of, fitting) if indexes is None else [index for index in indexes if of[index] in fitting]
+        ids = self.ids
+        for index in range(len(self.end_of)) if indexes is None else indexes:
+            call_id = ids[index * ID : index * ID + ID]
+            if first <= call_id < before:
+                yield call_id, index
+
+    def _list_conditions(self, wanted: CallFilter) -> Iterator[tuple[Sequence[int], set[int]]]:
+        """Yield columns, and which of their numbers are wanted, where those are not all."""
+        if wanted.status is not None or wanted.kind is not None:
+            ends = {
+                number
+                for number, (status, kind) in enumerate(self.ends)
+                if wanted.status in (None, status) and wanted.kind in (None, kind)
+            }
+            yield self.end_of, ends
+        if wanted.names is not None:
+            yield self.name_of, {number for number, name in enumerate(self.names) if name in wanted.names}
+        if wanted.caller is not None:
+            yield self.caller_of, {number for number, caller in enumerate(self.callers) if caller == wanted.caller}
+
+
+def _places(of: Sequence[int], fitting: set[int]) -> list[int]:
+    """Return where one of these numbers stands."""
+    if len(fitting) > 1:
+        return [index for index, number in enumerate(of) if number in fitting]
+    # Most calls are others: they are passed over without a step of Python for each.
+    found: list[int] = []
+    for number in fitting:
+        with suppress(ValueError):
+            while True:
+                found.append(of.index(number, found[-1] + 1 if found else 0))
+    return found
+
+
+class Body(NamedTuple):
+    """What is kept of one call beside what filters look at; times are in microseconds."""
+
+    call_id: str
+    ended: int
+    took: int
+    tags: list[str]
+    args: Any = None
+    is_whole: bool = False
+    content: Any = None
+    error: Any = None
+    decision: KeptDecision = ()
+    notes: tuple[Sequence[str], Sequence[str]] = ((), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Calls of one tenant that were accepted at about the same time, in the order of their ids."""
+
+    tenant: str
+    first_id: str
+    last_id: str
+    heads: bytes
+    bodies: bytes
+    marks: Mapping[str, int]
+    calls: int
+
+    @property
+    def size(self) -> int:
+        """How many bytes it takes, about."""
+        return len(self.heads) + len(self.bodies) + (ID + 50) * (len(self.marks) + 2)
+
+
+def read_heads(text: bytes) -> Heads:
+    """Read what filters look at."""
+    return Heads(*from_json(text))
+
+
+def mark(part: str, value: str) -> str:
+    """Return how a block is marked in which a call has this value."""
+    return f"{part}:{value}"
+
+
+def make_marks(heads: Heads) -> dict[str, int]:
+    """Return all marks of a block, and of each a bit for each call that has it."""
+    marks: dict[str, int] = {}
+    for part, values, of in (("name", heads.names, heads.name_of), ("caller", heads.callers, heads.caller_of)):
+        marks |= {mark(part, value): bits for value, bits in zip(values, _spread(len(values), of), strict=True)}
+    for (status, kind), bits in zip(heads.ends, _spread(len(heads.ends), heads.end_of), strict=True):
+        for text in [mark("status", status)] + ([] if kind is None else [mark("kind", kind)]):
+            marks[text] = marks.get(text, 0) | bits
+    return marks
+
+
+def _spread(count: int, of: Sequence[int]) -> list[int]:
+    """Return for each of so many numbers the bits of those that have it."""
+    if count == 1:
+        return [(1 << len(of)) - 1]
+    found = [0] * count
+    for number, bit in zip(of, _BITS, strict=False):
+        found[number] |= bit
+    return found
+
+
+class Piece(NamedTuple):
+    """A part of what is kept of the calls of a block: where it begins, and where it ends."""
+
+    begin: int
+    end: int
+
+
+def find_piece(places: Sequence[int], indexes: Sequence[int]) -> Piece:
+    """Return the part in which these calls stand."""
+    after = max(indexes) + 1
+    return Piece(places[min(indexes)], places[after] if after < len(places) else _END)
+
+
+def cut_body(text: bytes, begin: int, places: Sequence[int], index: int) -> bytes:
+    """Return what is kept of one call, from a part that begins there."""
+    end = places[index + 1] - begin if index + 1 < len(places) else len(text)
+    return text[places[index] - begin : end]
+
+
+def unpack_body(text: bytes) -> Body:
+    """Read what is kept of one call."""
+    call_id, ended, took, tags, kept, *decision = read_shown(text)
+    args, is_whole, content, error, *notes = kept or (None, False, None, None)
+    return Body(call_id, ended, took, tags, args, is_whole, content, error, tuple(decision), *notes)
+
+
+def place_all(texts: Sequence[bytes]) -> list[int]:
+    """Return where each of these texts begins when all are put together."""
+    return list(accumulate(map(len, texts), initial=0))[:-1]
+
+
+def make_entry(tenant: str, heads: Heads, index: int, body: Body) -> CallEntry:
+    """Make what is shown of a call."""
+    name = heads.names[heads.name_of[index]]
+    status, kind = heads.ends[heads.end_of[index]]
+    call_id = heads.ids[index * ID : index * ID + ID]
+    began = to_datetime((body.ended - body.took) / 1e6)
+    return CallEntry(
+        id=call_id,
+        name=name,
+        tool_call_id=body.call_id,
+        status=status,
+        kind=kind,
+        caller=heads.callers[heads.caller_of[index]],
+        tenant=tenant,
+        is_durable=False,
+        attempt=1,
+        created_at=began,
+        started_at=began,
+        ended_at=to_datetime(body.ended / 1e6),
+        duration_ms=body.took / 1000,
+        tags=tuple(body.tags),
+        args=body.args,
+        **show_decision(body.decision),
+        message=None if body.content is None else _make_message(call_id, name, body),
+    )
+
+
+def _make_message(call_id: str, name: str, body: Body) -> ToolMessage:
+    error = {} if body.error is None else {"error": body.error}
+    notes = dict(zip(("ignored_args", "repaired"), body.notes, strict=True))
+    return ToolMessage(
+        content=body.content,
+        tool_call_id=body.call_id,
+        name=name,
+        id=call_id,
+        status="error" if error else "success",
+        response_metadata={"duration_ms": body.took / 1000, **{key: it for key, it in notes.items() if it}, **error},
+    )

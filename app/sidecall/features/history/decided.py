@@ -1,0 +1,47 @@
+"""What is kept of a person's word about a call: of which approval, whose, and what the model had asked for."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any
+
+from sidecall.features.history.showing import Showing
+from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.secret_mask import hide_spellings
+
+# The id of the approval, if the call has waited; who has decided and when, if anybody; the arguments that they changed,
+# if they did; and what they said. The last two only where arguments and answers are kept. Most calls have nothing.
+KeptDecision = tuple[()] | tuple[str | None, str | None, str | None, Any, str | None]
+
+
+def keep_decision(request: CallRequest, showing: Showing | None, hidden: Collection[str]) -> KeptDecision:
+    """Copy what a person has said of a call, without hidden parameters and what is secret."""
+    decided = request.decided
+    if decided is None:
+        return (request.resumes, None, None, None, None)
+    asked = reason = None
+    if showing is not None:
+        reason = None if decided.reason is None else showing.show_content(decided.reason)
+        if isinstance(decided.asked_args, Mapping):
+            asked = showing.show_args(decided.asked_args, hidden).args
+    at = None if decided.at is None else decided.at.isoformat()
+    return (request.resumes, decided.by, at, asked, reason)
+
+
+def hide_in_decision(kept: KeptDecision, secrets: Collection[str]) -> KeptDecision:
+    """Copy it with a mark in the place of these secrets."""
+    if not kept or not secrets:
+        return kept
+    return (*kept[:3], hide_spellings(kept[3], secrets), hide_spellings(kept[4], secrets))
+
+
+def show_decision(kept: KeptDecision) -> dict[str, Any]:
+    """Return what an entry says of it."""
+    approval_id, by, at, asked, reason = kept or (None,) * 5
+    decided_at = None if at is None else datetime.fromisoformat(at)
+    return {
+        "approval_id": approval_id,
+        "decided_by": by,
+        "decided_at": decided_at,
+        "asked_args": asked,
+        "reason": reason,
+    }

@@ -1,0 +1,212 @@
+"""The calls that have ended here, and what became of each."""
+
+import asyncio
+import logging
+import time
+from collections import deque
+from contextlib import AsyncExitStack
+from itertools import islice
+
+from sidecall.features.calls.entry import OPEN, CallEntry, CallFilter, CallPage
+from sidecall.features.calls.errors import CallNotKept, UnknownCall
+from sidecall.features.history.blocks import Block
+from sidecall.features.history.listing import BlockReader
+from sidecall.features.history.noted import NotedCalls
+from sidecall.features.history.packing import Packer
+from sidecall.features.history.rollups import HOUR, CallSummary, SummaryPart, find_without_kind, summarize
+from sidecall.features.history.stores import Blocks
+from sidecall.features.history.waiting import WithWaiting
+from sidecall.features.telemetry.calls import CallNotes
+from sidecall.kernel.concurrency.outlasting import outlast
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.messages import ToolCall
+from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.kernel.core.record import CallRecord
+from sidecall.storage.database import Database
+
+logger = logging.getLogger("sidecall")
+
+# Seconds between two writes of what has been noted, and between two looks for what is too old.
+_ROUND = 0.5
+_LOOK = 5.0
+# Between two steps of forgetting others have their turn.
+_REST = 0.02
+# Blocks that are written at once.
+_WRITTEN = 32
+_EVER = 2**40
+
+
+class History:
+    """Note each call that has ended, write it down a moment later, and find it again."""
+
+    def __init__(self, notes: NotedCalls, packer: Packer, blocks: Blocks, ttl: float) -> None:
+        """Join what it takes; calls are kept for `ttl` seconds."""
+        self._notes = notes
+        self.notes: CallNotes = notes
+        self._packer = packer
+        self._blocks = blocks
+        self._ttl = ttl
+        self._backlog: deque[Block] = deque()
+        self._found = WithWaiting(blocks, self._backlog, packer)
+        self._listing = BlockReader(self._found, ttl)
+        self._writing: asyncio.Task[None] | None = None
+        self._rounds: list[asyncio.Task[None]] = []
+        self._told = 0
+        notes.when_many = self._pack_all
+
+    @property
+    def dropped(self) -> int:
+        """How many calls were left out, since there was no room for them."""
+        return self._notes.dropped
+
+    @property
+    def database(self) -> Database | None:
+        """Where it is kept; None where that is in memory."""
+        return self._blocks.database
+
+    async def open(self) -> None:
+        """Begin to write.
+
+        Raises:
+            StoreUnfit: The place cannot be used by this program.
+        """
+        await self._blocks.open()
+        self._rounds = [asyncio.create_task(self._go_round()), asyncio.create_task(self._forget())]
+
+    async def close(self) -> None:
+        """Write what is left, for a bounded time."""
+        if not self._rounds:
+            return
+        for task in self._rounds:
+            task.cancel()
+        await asyncio.gather(*self._rounds, return_exceptions=True)
+        self._rounds = []
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self._blocks.close)
+            stack.callback(self._give_up)
+            await self._settle_if_possible()
+
+    async def settle(self) -> None:
+        """Write down what has been noted, so that it is found.
+
+        Raises:
+            StoreUnavailable: It cannot be written just now.
+        """
+        while self._writing is not None and not self._writing.done():
+            await asyncio.wait([self._writing])
+        if self._notes or self._backlog:
+            self._writing = asyncio.create_task(self._write())
+            await outlast(self._writing)
+
+    async def list(self, wanted: CallFilter, limit: int, cursor: str | None) -> CallPage:
+        """List calls, newest first, no more than `limit`, after the one that the page before names."""
+        if wanted.status in OPEN:
+            return CallPage([])
+        await self._settle_if_possible()
+        return await self._listing.list_page(wanted, limit, cursor)
+
+    async def get(self, call_id: str, tenant: str) -> CallEntry:
+        """Find a call.
+
+        Raises:
+            UnknownCall: This tenant has none of that id that is kept.
+        """
+        await self._settle_if_possible()
+        found = await self._listing.find(call_id, tenant)
+        if found is None:
+            raise UnknownCall
+        return found[0]
+
+    async def get_sent(self, call_id: str, tenant: str) -> CallRecord:
+        """Return a call as it was sent.
+
+        Raises:
+            UnknownCall: This tenant has none of that id that is kept.
+            CallNotKept: Its arguments are not kept, or not all of what was sent.
+        """
+        await self._settle_if_possible()
+        found = await self._listing.find(call_id, tenant)
+        if found is None:
+            raise UnknownCall
+        entry, is_whole = found
+        if not is_whole:
+            raise CallNotKept
+        call = ToolCall(name=entry.name, args=entry.args, id=entry.tool_call_id)
+        caller = Caller(entry.caller, tenant)
+        return CallRecord(id=call_id, created_at=entry.created_at, tool_call=call, caller=caller)
+
+    async def summarize(self, tenant: str, by: SummaryPart, since: float | None, until: float | None) -> CallSummary:
+        """Sum calls up by what they have in common, in whole hours that begin before `until` and end after `since`."""
+        await self._settle_if_possible()
+        first = None if since is None else int(since // HOUR)
+        before = None if until is None else int(-(-until // HOUR))
+        # Of the day in which the oldest hour lies that is kept, the hours before it do not count.
+        oldest = max(first or 0, int(time.time() - self._ttl) // HOUR)
+        end = _EVER if before is None else before
+        found = await self._found.sum_up(tenant, by, oldest, end)
+        if by == "kind":
+            found = [*found, *find_without_kind(await self._found.sum_up(tenant, "status", oldest, end))]
+        return summarize(by, (first, before), found)
+
+    async def _settle_if_possible(self) -> None:
+        # What waits is found all the same, and what was written before.
+        try:
+            await self.settle()
+        except StoreUnavailable:
+            pass
+        except Exception:
+            logger.exception("calls could not be written into the history")
+
+    def _pack_all(self) -> None:
+        """Pack what has been noted, while that is about as much as is packed at once."""
+        for block in self._packer.pack(self._notes.take()):
+            self._backlog.append(block)
+            self._notes.held += block.size
+        failures = self._packer.take_failures()
+        if failures:
+            self._tell_missing("for which there was no room")
+            self._notes.dropped += len(failures)
+            self._tell_missing("which could not be packed", failures[0])
+
+    async def _write(self) -> None:
+        self._pack_all()
+        while self._backlog or self._packer.sums:
+            blocks = list(islice(self._backlog, _WRITTEN))
+            sums = self._packer.take_sums()
+            try:
+                await self._blocks.keep(blocks, sums)
+            except BaseException:
+                self._packer.sums.add(sums)
+                raise
+            for block in blocks:
+                self._backlog.popleft()
+                self._notes.held -= block.size
+        self._tell_missing("for which there was no room")
+
+    def _give_up(self) -> None:
+        """Count the calls that could not be written before the end, which nobody will write."""
+        self._tell_missing("for which there was no room")
+        self._notes.dropped += sum(block.calls for block in self._backlog)
+        self._backlog.clear()
+        self._tell_missing("which could not be written before this server ended")
+
+    def _tell_missing(self, why: str, failure: Exception | None = None) -> None:
+        if self.dropped != self._told:
+            logger.warning("the history lacks %d calls, %s", self.dropped - self._told, why, exc_info=failure)
+            self._told = self.dropped
+
+    async def _go_round(self) -> None:
+        while True:
+            await asyncio.sleep(_ROUND)
+            await self._settle_if_possible()
+
+    async def _forget(self) -> None:
+        while True:
+            more = False
+            try:
+                more = await self._blocks.forget(time.time())
+            except StoreUnavailable:
+                pass
+            except Exception:
+                logger.exception("the history could not be looked through for what is too old")
+            await asyncio.sleep(_REST if more else _LOOK)

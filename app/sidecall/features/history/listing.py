@@ -1,0 +1,144 @@
+"""Find calls in blocks, in the order of their ids."""
+
+import time
+from collections.abc import Iterator, Sequence
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.calls.entry import PAGE_CHARACTERS, CallEntry, CallFilter, CallPage
+from sidecall.features.history.blocks import (
+    SPAN,
+    Heads,
+    Piece,
+    cut_body,
+    find_piece,
+    make_entry,
+    read_heads,
+    unpack_body,
+)
+from sidecall.features.history.packing import to_milliseconds
+from sidecall.features.history.stores import BlockSearch, FoundBlocks
+from sidecall.storage.clauses import first_id
+
+# Blocks that are looked at first, and at most, at once.
+_FEW = 4
+_MANY = 128
+# Bytes that are read at once, about.
+_PORTION = 4 * 1024 * 1024
+# Beyond all ids.
+_TOP = "g"
+# Seconds; a moment in seconds is not exact.
+_SLACK = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    block: str
+    heads: Heads
+    index: int
+
+
+class BlockReader:
+    """Read calls newest first: a block whose calls are older than what was found already is not looked at."""
+
+    def __init__(self, blocks: FoundBlocks, ttl: float) -> None:
+        """Read blocks; what is older than `ttl`, in seconds, is not found even if it is still there."""
+        self._blocks = blocks
+        self._ttl = ttl
+
+    async def list_page(self, wanted: CallFilter, limit: int, cursor: str | None) -> CallPage:
+        """List calls, newest first, no more than `limit`, and fewer where they are large."""
+        first = "" if wanted.since is None else first_id(wanted.since)
+        before = _TOP if wanted.until is None else first_id(wanted.until)
+        found = await self._find(wanted, first, before if cursor is None else min(before, cursor), limit + 1)
+        chosen = sorted(found, reverse=True)[:limit]
+        shown, seen = await self._show(wanted.tenant, [found[call_id] for call_id in chosen])
+        return CallPage([entry for entry, _ in shown], chosen[seen - 1] if len(found) > seen else None)
+
+    async def find(self, call_id: str, tenant: str) -> tuple[CallEntry, bool] | None:
+        """Find a call, and whether its arguments are kept just as they were sent."""
+        found = await self._find(CallFilter(tenant), call_id, f"{call_id}~", 1)
+        shown, _ = await self._show(tenant, list(found.values()))
+        return shown[0] if shown else None
+
+    async def _find(self, wanted: CallFilter, first: str, before: str, most: int) -> dict[str, _Place]:
+        """Find at least `most` of the newest calls, all in all that are not older than the last of them."""
+        found: dict[str, _Place] = {}
+        first = max(first, first_id(time.time() - self._ttl))
+        last, count, seen = _end_of_blocks(before), _FEW, 0
+        while True:
+            blocks = await self._blocks.find(BlockSearch(wanted, first, before, last, count))
+            for block, text in blocks:
+                heads = read_heads(text)
+                found |= {call_id: _Place(block, heads, index) for call_id, index in heads.find(wanted, first, before)}
+            if len(blocks) < count:
+                return found
+            # The blocks that are left end before this one does, so nothing in them comes before it.
+            last = blocks[-1][0]
+            sure = sum(call_id >= last for call_id in found)
+            if sure >= most:
+                return {call_id: place for call_id, place in found.items() if call_id >= last}
+            # As many as hold the rest, if they are like those before.
+            seen += count
+            count = min(max(_FEW, (seen * (most - sure) // sure + 2) if sure else 4 * count), _MANY)
+
+    async def _show(self, tenant: str, places: Sequence[_Place]) -> tuple[list[tuple[CallEntry, bool]], int]:
+        """Read calls, until they fill a page; return them, and how many were looked at."""
+        shown, size, seen = list[tuple[CallEntry, bool]](), 0, 0
+        for portion in _split(places):
+            pieces = _find_pieces(portion)
+            found = await self._blocks.read(tenant, pieces)
+            for place in portion:
+                if size >= PAGE_CHARACTERS:
+                    return shown, seen
+                seen += 1
+                text = found.get(place.block)
+                if text is not None:  # It may have been forgotten meanwhile.
+                    kept = cut_body(text, pieces[place.block].begin, place.heads.places, place.index)
+                    body = unpack_body(kept)
+                    shown.append((make_entry(tenant, place.heads, place.index, body), body.is_whole))
+                    size += len(kept)
+        return shown, seen
+
+
+def _split(places: Sequence[_Place]) -> Iterator[Sequence[_Place]]:
+    """Yield places in portions that are read at once: between two calls of a block lies what nobody wants."""
+    begun, size = 0, 0
+    spans: dict[str, Piece] = {}
+    for number, place in enumerate(places):
+        span = _widen(spans.get(place.block), place)
+        more = _measure(span) - _measure(spans.get(place.block))
+        if number > begun and size + more > _PORTION:
+            yield places[begun:number]
+            begun, size, spans = number, 0, {}
+            span = _widen(None, place)
+            more = _measure(span)
+        spans[place.block] = span
+        size += more
+    if places:
+        yield places[begun:]
+
+
+def _widen(span: Piece | None, place: _Place) -> Piece:
+    """Return the part of a block that reaches from one call to another; of the last one its end is not known."""
+    own = place.heads.places[place.index : place.index + 2]
+    return Piece(own[0], own[-1]) if span is None else Piece(min(span.begin, own[0]), max(span.end, own[-1]))
+
+
+def _measure(span: Piece | None) -> int:
+    return 0 if span is None else span.end - span.begin
+
+
+def _find_pieces(places: Sequence[_Place]) -> dict[str, Piece]:
+    wanted: dict[str, list[int]] = {}
+    heads = {place.block: place.heads for place in places}
+    for place in places:
+        wanted.setdefault(place.block, []).append(place.index)
+    return {block: find_piece(heads[block].places, indexes) for block, indexes in wanted.items()}
+
+
+def _end_of_blocks(before: str) -> str:
+    """Return what the last ids of all blocks with an id below this one are below."""
+    try:
+        return first_id((to_milliseconds(before) + SPAN + 1) / 1000 + _SLACK)
+    except ValueError:  # That of no call.
+        return _TOP

@@ -1,0 +1,128 @@
+"""The history of this process, until it ends."""
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from sidecall.features.history.blocks import Block, Piece
+from sidecall.features.history.rollups import HOUR, FoundSum, Sum, SummaryPart, Sums
+from sidecall.features.history.stores import BlockSearch, HistoryBounds
+from sidecall.storage.clauses import first_id
+
+# More would be a burden to a process that is to serve calls.
+MOST_CALLS = 10_000
+MOST_BYTES = 16 * 1024 * 1024
+_STEP = 64
+
+
+class MemoryBlocks:
+    """Keep blocks in a list, in the order of their last ids."""
+
+    database = None
+
+    def __init__(self, bounds: HistoryBounds) -> None:
+        self._ttl = bounds.ttl
+        self._bounds = replace(
+            bounds, most_calls=min(bounds.most_calls, MOST_CALLS), most_bytes=min(bounds.most_bytes, MOST_BYTES)
+        )
+        self._blocks: list[Block] = []
+        self._sums = Sums()
+        self._calls = self._bytes = 0
+        self._swept = 0
+
+    async def open(self) -> None:
+        """Do nothing."""
+
+    async def close(self) -> None:
+        """Do nothing."""
+
+    async def keep(self, blocks: Sequence[Block], sums: Sequence[Sum]) -> None:
+        """Keep blocks, and add to sums; the oldest go at once where there are too many."""
+        for block in blocks:
+            insort(self._blocks, block, key=_by_last_id)
+            self._calls += block.calls
+            self._bytes += block.size
+        self._sums.add(sums)
+        while self._can_spare_oldest():
+            self._drop_oldest()
+
+    async def find(self, search: BlockSearch) -> Sequence[tuple[str, bytes]]:
+        """Return the last ids and heads of blocks, newest first."""
+        return find_in(self._blocks, search)
+
+    async def read(self, tenant: str, pieces: Mapping[str, Piece]) -> Mapping[str, bytes]:
+        """Return these parts of what is kept of the calls of blocks."""
+        return read_in(self._blocks, tenant, pieces)
+
+    async def sum_up(self, tenant: str, by: SummaryPart, first: int, before: int) -> Sequence[FoundSum]:
+        """Return the sums of these hours."""
+        return find_sums(self._sums, tenant, by, first, before)
+
+    async def forget(self, now: float) -> bool:
+        """Forget what is too old."""
+        oldest, hour = first_id(now - self._ttl), int(now - self._ttl) // HOUR
+        for _ in range(_STEP):
+            if not self._blocks or self._blocks[0].last_id >= oldest:
+                break
+            self._drop_oldest()
+        if hour > self._swept:
+            self._swept = hour
+            self._sums = Sums({key: counts for key, counts in self._sums.items() if key.hour >= hour})
+        return bool(self._blocks) and self._blocks[0].last_id < oldest
+
+    def _can_spare_oldest(self) -> bool:
+        oldest = self._blocks[0] if self._blocks else None
+        return oldest is not None and self._bounds.can_spare(self._calls - oldest.calls, self._bytes - oldest.size)
+
+    def _drop_oldest(self) -> None:
+        block = self._blocks.pop(0)
+        self._calls -= block.calls
+        self._bytes -= block.size
+
+
+def find_in(blocks: Sequence[Block], search: BlockSearch) -> list[tuple[str, bytes]]:
+    """Return the last ids and heads of blocks, newest first, of those in the order of their last ids."""
+    groups = search.list_marks()
+    found: list[tuple[str, bytes]] = []
+    for index in range(bisect_left(blocks, search.last, key=_by_last_id) - 1, -1, -1):
+        block = blocks[index]
+        if block.last_id < search.first or len(found) == search.most:
+            break
+        is_near = block.tenant == search.wanted.tenant and block.first_id < search.before
+        if is_near and _has_all(block, groups):
+            found.append((block.last_id, block.heads))
+    return found
+
+
+def read_in(blocks: Iterable[Block], tenant: str, pieces: Mapping[str, Piece]) -> dict[str, bytes]:
+    """Return parts of what these blocks keep of their calls."""
+    return {
+        block.last_id: block.bodies[slice(*pieces[block.last_id])]
+        for block in blocks
+        if block.last_id in pieces and block.tenant == tenant
+    }
+
+
+def find_sums(sums: Sums, tenant: str, by: SummaryPart, first: int, before: int) -> list[FoundSum]:
+    """Return those of these hours."""
+    part = "status" if by == "hour" else by
+    return [
+        FoundSum(str(key.hour) if by == "hour" else key.value, key.span, counts)
+        for key, counts in sums.items()
+        if key.tenant == tenant and key.part == part and first <= key.hour < before
+    ]
+
+
+def _has_all(block: Block, groups: Sequence[Sequence[str]]) -> bool:
+    """Return whether one call of a block has a mark of each of these groups."""
+    common = -1
+    for group in groups:
+        bits = 0
+        for text in group:
+            bits |= block.marks.get(text, 0)
+        common &= bits
+    return common != 0
+
+
+def _by_last_id(block: Block) -> str:
+    return block.last_id

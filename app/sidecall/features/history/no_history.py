@@ -1,0 +1,55 @@
+"""What a server has that keeps no history."""
+
+from typing import TYPE_CHECKING
+
+from sidecall.features.calls.entry import CallEntry, CallFilter, CallPage
+from sidecall.features.calls.errors import HistoryOff, UnknownCall
+from sidecall.features.telemetry.calls import CallNotes
+from sidecall.kernel.core.record import CallRecord
+
+if TYPE_CHECKING:
+    from sidecall.features.history import rollups as _sums
+
+
+class NoHistory:
+    """Keep nothing."""
+
+    notes: CallNotes | None = None
+    dropped = 0
+    database = None
+
+    async def open(self) -> None:
+        """Do nothing."""
+
+    async def close(self) -> None:
+        """Do nothing."""
+
+    async def list(self, _wanted: CallFilter, _limit: int, _cursor: str | None) -> CallPage:
+        """Find none."""
+        return CallPage([])
+
+    async def get(self, _call_id: str, _tenant: str) -> CallEntry:
+        """Find none.
+
+        Raises:
+            UnknownCall: Always.
+        """
+        raise UnknownCall
+
+    async def get_sent(self, _call_id: str, _tenant: str) -> CallRecord:
+        """Find none.
+
+        Raises:
+            UnknownCall: Always.
+        """
+        raise UnknownCall
+
+    async def summarize(
+        self, _tenant: str, _by: "_sums.SummaryPart", _since: float | None, _until: float | None
+    ) -> "_sums.CallSummary":
+        """Refuse.
+
+        Raises:
+            HistoryOff: Always.
+        """
+        raise HistoryOff

@@ -1,0 +1,161 @@
+"""What is noted of a call when it ends: references to what there is, with as little work on it as can be."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sidecall.features.history.decided import KeptDecision, keep_decision
+from sidecall.features.history.showing import Showing, ShownArgs
+from sidecall.kernel.core.context import Caller, cut_id
+from sidecall.kernel.core.invocation import CallRequest, Invocation
+from sidecall.kernel.core.messages import Content
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.ports.observer import Outcome
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.kernel.schema.repair import text as _text
+else:
+    _text = Later("sidecall.kernel.schema.repair.text")
+
+# As many are packed before more have come.
+MANY = 256
+# What a noted call takes beside its texts, about.
+_BESIDE = 512
+# With what JSON begins that has fields; white space is looked behind.
+_MAY_BE_JSON = frozenset("{[ \t\n\r")
+# What a tool may change that is given it.
+_CONTAINERS = frozenset((dict, list))
+# A tuple is made past its constructor, which takes as long as all else that is done here.
+_new = tuple.__new__
+
+
+# What is kept of what a call was asked and answered: its arguments, None where they are not kept; whether these are all
+# that came, and as it came; the content of its answer, and the error; and, where there is something to say, which
+# arguments were ignored and what was mended. Without names, since it is made for every call, and written as JSON as it
+# is.
+KeptNotes = tuple[Sequence[str], Sequence[str]]
+KeptValues = (
+    tuple[Mapping[str, Any] | None, bool, Any, Any] | tuple[Mapping[str, Any] | None, bool, Any, Any, KeptNotes]
+)
+
+
+class Noted(NamedTuple):
+    """A call that has ended, as it waits to be packed.
+
+    `moment` is on the monotonic clock. `secrets` are those that its tool was given, `decision` is a person's.
+    """
+
+    id: str
+    call_id: str
+    tool: CompiledTool
+    caller: Caller
+    outcome: Outcome
+    seconds: float
+    moment: float
+    is_remembered: bool
+    kept: KeptValues | None
+    secrets: tuple[str, ...]
+    decision: KeptDecision = ()
+
+
+class NotedCalls:
+    """The calls that wait to be packed, in so many bytes at most; those for which there is no room are counted."""
+
+    def __init__(self, most_bytes: int, showing: Showing | None) -> None:
+        """Begin with none; without `showing` neither arguments nor answers are noted."""
+        self._most = most_bytes
+        self._showing = showing
+        self._waiting: list[Noted] = []
+        self._size = 0
+        self.held = 0  # Bytes that whoever took some before still holds.
+        # What is in the processor's caches is packed at a third of the cost.
+        self.when_many: Callable[[], object] = list
+        self.dropped = 0
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def begin(self, invocation: Invocation) -> ShownArgs | None:
+        """Copy arguments in which something may be changed until the call has ended; None where there is no need."""
+        request, showing = invocation.request, self._showing
+        args = request.call.args
+        if type(args) is dict:  # A text stays what it is.
+            for value in args.values():
+                if type(value) in _CONTAINERS:
+                    if showing is None or request.is_remembered:
+                        return None
+                    return showing.show_args(args, invocation.tool.hidden_names)
+        return None
+
+    def note(self, invocation: Invocation, outcome: Outcome, seconds: float, copied: ShownArgs | None = None) -> None:
+        """Note a call that has ended, on the event loop; `copied` are its arguments as it began."""
+        if outcome == "approval_required":  # It ends later, under the same id.
+            return
+        if self._size + self.held >= self._most:
+            self.dropped += 1
+            return
+        request = invocation.request
+        call_id = request.call.id
+        if len(call_id) > _BESIDE:
+            call_id = cut_id(call_id)
+        kept = None
+        if self._showing is not None and not request.is_remembered:
+            kept = self._keep(self._showing, invocation, outcome, copied)
+        self._size += _BESIDE
+        tool, moment, caller = invocation.tool, invocation.started + seconds, request.caller
+        secrets = () if invocation.mask is None else invocation.mask.spellings
+        said: tuple[tuple[str, ...], KeptDecision] = (secrets, ())
+        # Of a remembered call the ledger keeps that.
+        if not request.is_remembered and (request.resumes is not None or request.decided is not None):
+            said = (secrets, keep_decision(request, self._showing, tool.hidden_names))
+            self._size += 0 if self._showing is None else 2 * self._showing.most
+        waiting = self._waiting
+        waiting.append(
+            _new(
+                Noted,
+                (invocation.id, call_id, tool, caller, outcome, seconds, moment, request.is_remembered, kept, *said),
+            )
+        )
+        if len(waiting) == MANY:
+            asyncio.get_running_loop().call_soon(self.when_many)
+
+    def take(self) -> list[Noted]:
+        """Return all that wait."""
+        taken, self._waiting = self._waiting, []
+        self._size = 0
+        return taken
+
+    def _keep(self, showing: Showing, invocation: Invocation, outcome: Outcome, copied: ShownArgs | None) -> KeptValues:
+        message, request, tool = invocation.message, invocation.request, invocation.tool
+        content: Content = ""
+        error = None
+        if message is not None:
+            said = message.__dict__  # At once, since a model looks far for each attribute.
+            content, error = said["content"], said["response_metadata"].get("error")
+            # Whatever takes longer than a moment is said by the tool's author, and rare.
+            if type(content) is not str or len(content) > showing.most or content[:1] in _MAY_BE_JSON:
+                content = showing.show_content(content)
+            if error is not None:
+                error = showing.show_error(error)
+            self._size += len(content)
+        sent, args = invocation.args, None if outcome == "malformed_arguments" else invocation.args or {}
+        is_whole = request.state is None and not request.context
+        size = None if tool.hidden_names or copied is not None else showing.measure_if_plain(sent)
+        if args is not None and size is None:
+            args, is_same = copied or showing.show_args(_read_again(request, sent), tool.hidden_names)
+            is_whole = is_whole and is_same
+            size = 0 if args is None else showing.most
+        self._size += size or 0
+        if invocation.ignored or invocation.repaired:  # Few have any.
+            notes = showing.show_notes(invocation.ignored), showing.show_notes(invocation.repaired)
+            self._size += 2 * showing.most
+            return args, is_whole and args is not None, content, error, notes
+        return args, is_whole and args is not None, content, error
+
+
+def _read_again(request: CallRequest, args: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return arguments as they were sent: what was made of a text may have been changed since."""
+    sent = request.call.args
+    read: Mapping[str, Any] = _text.parse_arguments(sent, []) if args and isinstance(sent, str) else args
+    return read

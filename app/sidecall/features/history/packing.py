@@ -1,0 +1,188 @@
+"""Make blocks and sums of noted calls."""
+
+import time
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import repeat
+from operator import attrgetter, itemgetter
+from typing import Any, cast
+
+from pydantic_core import to_json
+
+from sidecall.features.calls.entry import CallStatus
+from sidecall.features.history.blocks import MOST_CALLS, SPAN, Block, Heads, make_marks, place_all
+from sidecall.features.history.decided import hide_in_decision
+from sidecall.features.history.noted import KeptValues, Noted
+from sidecall.features.history.rollups import BUCKETS, HOUR, WIDTH, Callers, Sum, SumKey, Sums
+from sidecall.features.history.showing import write_shown
+from sidecall.kernel.core.context import cut_id
+from sidecall.kernel.core.secret_mask import hide_spellings
+from sidecall.kernel.ports.observer import Outcome
+from sidecall.storage.clauses import first_id
+
+_HEX_OF_TIME = 13  # Of an id: eight digits, a hyphen, four digits.
+
+_by_id = itemgetter(0)
+_name_of, _subject_of = attrgetter("name"), attrgetter("subject")
+
+
+def read_end(outcome: Outcome) -> tuple[CallStatus, str | None]:
+    """Return the status of a call that has ended, and the kind of its failure."""
+    if outcome == "success":
+        return "succeeded", None
+    if outcome == "cancelled" or outcome == "outcome_unknown" or outcome == "expired":
+        return outcome, outcome
+    return "failed", outcome
+
+
+def to_milliseconds(call_id: str) -> int:
+    """Return the time of an id, in milliseconds since 1970."""
+    return int(call_id[:_HEX_OF_TIME].replace("-", ""), 16)
+
+
+class Packer:
+    """Pack calls into blocks, and sum them up."""
+
+    def __init__(self) -> None:
+        """Begin to tell callers apart."""
+        self._callers = Callers()
+        self.sums = Sums()
+        self._failures: list[Exception] = []
+
+    def pack(self, noted: Sequence[Noted]) -> Iterator[Block]:
+        """Yield blocks of these calls, one after the other so that whoever packs may rest between."""
+        # Their moments are of another clock.
+        offset = time.time() - time.monotonic()
+        for tenant, calls in _sort(noted):
+            self._sum_up(tenant, calls, offset)
+            calls = [call for call in calls if not call.is_remembered]
+            while calls:
+                group = _cut_off(calls)
+                yield from self._pack_group(tenant, group, offset)
+                calls = calls[len(group) :]
+
+    def take_failures(self) -> list[Exception]:
+        """Return why calls were left out that could not be packed, one for each, and begin anew."""
+        taken, self._failures = self._failures, []
+        return taken
+
+    def take_sums(self) -> list[Sum]:
+        """Return the sums of what was packed, and begin anew."""
+        taken, self.sums = self.sums, Sums()
+        return [Sum(key, counts) for key, counts in taken.items()]
+
+    def _pack_group(self, tenant: str, group: Sequence[Noted], offset: float) -> list[Block]:
+        try:
+            return [_make_block(tenant, group, offset)]
+        except Exception as error:
+            if len(group) == 1:
+                self._failures.append(error)
+                return []
+        # Whichever it is, the others are none the worse for it.
+        half = len(group) // 2
+        return [block for part in (group[:half], group[half:]) for block in self._pack_group(tenant, part, offset)]
+
+    def _sum_up(self, tenant: str, calls: Sequence[Noted], offset: float) -> None:
+        _, _, tools, callers, outcomes, seconds, moments, *_ = zip(*calls, strict=True)
+        names, subjects = map(_name_of, tools), map(_subject_of, callers)
+        hours = [int(moment - took + offset) // HOUR for moment, took in zip(moments, seconds, strict=True)]
+        buckets = map(bisect_left, repeat(BUCKETS), seconds)
+        ends = Counter(zip(names, subjects, outcomes, buckets, hours, strict=True))
+        sums = self.sums
+        for (name, caller, outcome, bucket, hour), number in ends.items():
+            status, kind = read_end(outcome)
+            errors = 0 if status == "succeeded" else number
+            span, place = divmod(bucket, WIDTH)
+            values = [("name", name), ("status", status), ("caller", self._callers.name(cut_id(caller), hour))]
+            for part, value in values if kind is None else [*values, ("kind", kind)]:
+                counts = sums[SumKey(tenant, part, hour, value, span)]
+                counts[0] += errors
+                counts[place + 1] += number
+
+
+def _sort(noted: Sequence[Noted]) -> Iterator[tuple[str, list[Noted]]]:
+    """Yield the calls of each tenant in the order of their ids."""
+    tenants = {call.caller.tenant for call in noted}
+    for tenant in sorted(tenants):
+        own = noted if len(tenants) == 1 else [call for call in noted if call.caller.tenant == tenant]
+        yield tenant, sorted(own, key=_by_id)
+
+
+def _cut_off(calls: Sequence[Noted]) -> Sequence[Noted]:
+    """Return as many of the first of these calls as one block may hold."""
+    last = first_id((to_milliseconds(calls[0].id) + SPAN) / 1000)
+    if len(calls) <= MOST_CALLS and calls[-1].id < last:
+        return calls
+    return calls[: max(1, min(MOST_CALLS, bisect_left(calls, last, key=_by_id)))]
+
+
+def _make_block(tenant: str, group: Sequence[Noted], offset: float) -> Block:
+    # Column by column, which is cheaper than call by call.
+    ids, _, tools, callers, outcomes, *_ = zip(*group, strict=True)
+    names, subjects, ends = _Numbers(), _Numbers(), _Numbers()
+    columns = (
+        [names[tool.name] for tool in tools],
+        [subjects[caller.subject] for caller in callers],
+        [ends[outcome] for outcome in outcomes],
+    )
+    bodies = _write_bodies(group, offset)
+    heads = Heads(
+        "".join(ids),
+        list(names),
+        [cut_id(subject) for subject in subjects],
+        [read_end(outcome) for outcome in ends],
+        *columns,
+        place_all(bodies),
+    )
+    return Block(
+        tenant=tenant,
+        first_id=ids[0],
+        last_id=ids[-1],
+        heads=to_json(heads),
+        bodies=b"".join(bodies),
+        marks=make_marks(heads),
+        calls=len(group),
+    )
+
+
+def _write_bodies(group: Sequence[Noted], offset: float) -> list[bytes]:
+    _, call_ids, tools, _, _, seconds, moments, _, kept, secrets, decisions = zip(*group, strict=True)
+    if any(decisions):
+        decisions = tuple(map(hide_in_decision, decisions, secrets))
+    shown = _hide_in_each(kept, secrets)
+    columns = zip(call_ids, moments, seconds, tools, shown, decisions, strict=True)
+    return [
+        _write_body((call_id, int((moment + offset) * 1e6), int(took * 1e6), tool.options.tags, one, *said))
+        for call_id, moment, took, tool, one, said in columns
+    ]
+
+
+def _hide_in_each(kept: Sequence[Any], secrets: Sequence[Any]) -> Sequence[Any]:
+    if not any(secrets):
+        return kept
+    return [_hide_in(one, hidden) for one, hidden in zip(kept, secrets, strict=True)]
+
+
+class _Numbers(dict[Any, int]):
+    """Number values in the order in which they come."""
+
+    def __missing__(self, key: Any) -> int:
+        number = self[key] = len(self)
+        return number
+
+
+def _hide_in(kept: KeptValues | None, secrets: Sequence[str]) -> KeptValues | None:
+    if kept is None or not secrets:
+        return kept
+    args, is_whole, *said = kept
+    shown = hide_spellings(args, secrets)
+    hidden: Any = (shown, is_whole and shown == args, *(hide_spellings(one, secrets) for one in said))
+    return cast("KeptValues", hidden)
+
+
+def _write_body(body: tuple[Any, ...]) -> bytes:
+    try:
+        return to_json(body)
+    except ValueError:  # A text may have no UTF-8 form, and a program in this process may pass what is no JSON.
+        return write_shown(body).encode()

@@ -1,0 +1,140 @@
+"""The history in a database."""
+
+import asyncio
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sidecall.features.history.blocks import Block, Piece, make_marks, read_heads
+from sidecall.features.history.rollups import HOUR, HOURS_OF_DAY, FoundSum, Sum, SummaryPart, Sums
+from sidecall.features.history.searching import split_bits, write_search
+from sidecall.features.history.stores import BlockSearch, HistoryBounds
+from sidecall.storage.clauses import first_id
+from sidecall.storage.database import Database, Row
+
+# Blocks that are forgotten in one step, whose marks go with them, and seconds between two counts of what there is.
+_STEP = 16
+_COUNT_AGAIN = 60.0
+# Of each sum there is one row for its hour, and one for its day, so that a long time is not read hour by hour.
+_UNITS = (("hour", 1), ("day", HOURS_OF_DAY))
+
+
+class SqlBlocks:
+    """Keep blocks in one table, their marks in a second, and sums in a third."""
+
+    def __init__(self, database: Database, bounds: HistoryBounds) -> None:
+        self.database = database
+        self._bounds = bounds
+        self._calls = self._bytes = 0
+        self._counted = 0.0
+        self._swept = 0
+
+    async def open(self) -> None:
+        """Bring the tables up to date.
+
+        Raises:
+            StoreUnfit: It cannot be used by this program.
+        """
+        await self.database.open()
+
+    async def close(self) -> None:
+        """Write what waits, for a bounded time."""
+        await self.database.close()
+
+    async def keep(self, blocks: Sequence[Block], sums: Sequence[Sum]) -> None:
+        """Keep blocks, and add to sums, in one commit."""
+        rows = [(one.tenant, one.last_id, one.first_id, one.calls, one.size, one.heads, one.bodies) for one in blocks]
+        marks = [
+            (one.tenant, text, one.last_id, *split_bits(bits)) for one in blocks for text, bits in one.marks.items()
+        ]
+        # In one order, so that servers that write at the same time do not wait for each other in a circle.
+        counts = sorted(_list_counts(sums))
+        await self._write_all(
+            ("mark_history_block", marks), ("add_history_counts", counts), ("keep_history_block", rows)
+        )
+        self._calls += sum(block.calls for block in blocks)
+        self._bytes += sum(block.size for block in blocks)
+
+    async def find(self, search: BlockSearch) -> Sequence[tuple[str, bytes]]:
+        """Return the last ids and heads of blocks, newest first."""
+        statement, where, values = write_search(search)
+        rows = await self.database.read(statement, *values, where=where)
+        return [(last_id, bytes(heads)) for last_id, heads in rows]
+
+    async def read(self, tenant: str, pieces: Mapping[str, Piece]) -> Mapping[str, bytes]:
+        """Return these parts of what is kept of the calls of blocks."""
+        values: list[Any] = [tenant]
+        wanted = []
+        for last_id, (begin, end) in pieces.items():
+            number = len(values) + 1
+            wanted.append(f"(CAST(${number} AS TEXT), CAST(${number + 1} AS INTEGER), CAST(${number + 2} AS INTEGER))")
+            values += (last_id, begin + 1, end - begin)
+        rows = await self.database.read("read_history_bodies", *values, where=", ".join(wanted))
+        return {last_id: bytes(bodies) for last_id, bodies in rows}
+
+    async def sum_up(self, tenant: str, by: SummaryPart, first: int, before: int) -> Sequence[FoundSum]:
+        """Return the sums of these hours: of whole days those of days."""
+        if by == "hour":
+            rows = await self.database.read("read_history_hours", tenant, first, before)
+        else:
+            first_day, before_day = -(-first // HOURS_OF_DAY), before // HOURS_OF_DAY
+            if first_day >= before_day:
+                first_day = before_day = -(-before // HOURS_OF_DAY)
+            ends = (first, min(before, first_day * HOURS_OF_DAY)), (max(first, before_day * HOURS_OF_DAY), before)
+            rows = await self.database.read(
+                "read_history_counts", tenant, by, first_day, before_day, *ends[0], *ends[1]
+            )
+        return [FoundSum(value, span, counts) for value, span, *counts in rows]
+
+    async def forget(self, now: float) -> bool:
+        """Forget a few of the oldest blocks, if they are too old or there are too many."""
+        bounds = self._bounds
+        oldest = first_id(now - bounds.ttl)
+        too_old: list[Row] = []
+        found = await self.database.read("list_oldest_history", _STEP)
+        # After that, so that what another server forgets meanwhile is not counted as still there.
+        await self._count()
+        for row in found:
+            _, _, last_id, calls, size, _ = row
+            if last_id >= oldest and not bounds.can_spare(self._calls - calls, self._bytes - size):
+                break
+            too_old.append(row)
+            self._calls -= calls
+            self._bytes -= size
+        marks = [(row[1], text, row[2]) for row in too_old for text in make_marks(read_heads(bytes(row[5])))]
+        await self._write_all(("forget_history_block", [row[:1] for row in too_old]), ("forget_history_mark", marks))
+        return await self._forget_counts(int(now - bounds.ttl) // HOUR) or len(too_old) == _STEP
+
+    async def _forget_counts(self, hour: int) -> bool:
+        """Forget the sums of the oldest hour and day if they end before this hour; return whether there may be more."""
+        if hour <= self._swept:
+            return False
+        too_old: list[Row] = []
+        for unit, hours in _UNITS:
+            [(oldest,)] = await self.database.read("find_oldest_history_counts", unit)
+            if oldest is not None and oldest * hours < hour:
+                too_old.append((unit, oldest))
+        await self._write_all(("forget_history_counts", too_old))
+        if not too_old:
+            self._swept = hour
+        return bool(too_old)
+
+    async def _count(self) -> None:
+        """Count what there is; between two counts it is reckoned, until it seems too much where others forget, too."""
+        is_stale = time.monotonic() > self._counted + _COUNT_AGAIN or self._bounds.can_spare(self._calls, self._bytes)
+        if not self._counted or (self.database.is_shared and is_stale):
+            self._counted = time.monotonic()
+            [(self._calls, self._bytes)] = await self.database.read("measure_history")
+
+    async def _write_all(self, *many: tuple[str, Sequence[Row]]) -> None:
+        writes = (self.database.write_all(statement, rows) for statement, rows in many if rows)
+        await asyncio.gather(*writes)
+
+
+def _list_counts(sums: Sequence[Sum]) -> Iterator[Row]:
+    """Yield the rows of sums, of their hours and of their days."""
+    days = Sums()
+    days.add(Sum(key._replace(hour=key.hour // HOURS_OF_DAY), counts) for key, counts in sums)
+    for unit, counted in (("hour", sums), ("day", list(days.items()))):
+        for (tenant, part, period, value, span), counts in counted:
+            yield (tenant, part, unit, period, value, span, *counts)

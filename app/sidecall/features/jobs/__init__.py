@@ -1,0 +1,1 @@
+"""Calls that run while nobody waits: accepted, run, recovered and completed."""

@@ -1,0 +1,98 @@
+"""How a call ends that is remembered."""
+
+from sidecall.features.approvals.questions import asks_inside
+from sidecall.features.approvals.steps import takes_user_tokens, wants_approval
+from sidecall.features.calls.entry import CallEnd, CallEntry, CallStatus
+from sidecall.features.calls.errors import EXPIRED_MIDWAY, CallCancelled, CallExpired, OutcomeUnknown
+from sidecall.kernel.core.errors import ToolFailure, UnknownApproval
+from sidecall.kernel.core.messages import ToolCall, ToolMessage
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.pipeline.batch import Find
+from sidecall.kernel.pipeline.format import refuse
+from sidecall.kernel.ports.approvals.stores import Approvals
+
+# Kinds of failure that are a status of their own.
+_STATUS: dict[str, CallStatus] = {"cancelled": "cancelled", "outcome_unknown": "outcome_unknown", "expired": "expired"}
+
+
+def end_with(message: ToolMessage) -> CallEnd:
+    """Return the end that this answer is."""
+    if message.status == "success":
+        return CallEnd("succeeded", None, message)
+    kind = message.response_metadata.get("error", {}).get("kind")
+    return CallEnd(_STATUS.get(str(kind), "failed"), kind, message)
+
+
+def end_unknown(call: ToolCall, call_id: str) -> CallEnd:
+    """Make the end of a call that was cut off and must not run twice."""
+    return _end(OutcomeUnknown(), call, call_id)
+
+
+def end_unanswered(call: ToolCall, call_id: str) -> CallEnd:
+    """Make the end of one that must not run twice, whose tool has begun, and whose answer could not be made."""
+    return _end(OutcomeUnknown(_NO_ANSWER), call, call_id)
+
+
+_NO_ANSWER = "Error: the answer of the call could not be made, so its outcome is unknown; it may have had effects."
+
+
+def end_cancelled(call: ToolCall, call_id: str) -> CallEnd:
+    """Make the end of a call that somebody has cancelled."""
+    return _end(CallCancelled(), call, call_id)
+
+
+async def end_unwanted(entry: CallEntry, call: ToolCall, approvals: Approvals, find: Find) -> CallEnd:
+    """Make the same of one that is queued or waits for a person, of which most have never run."""
+    if entry.status == "queued":
+        never_ran = entry.attempt == 0
+    else:
+        never_ran = await _waits_from_the_beginning(entry, approvals, find(entry.name))
+    end = _end(CallCancelled(_NEVER_RAN) if never_ran else CallCancelled(), call, entry.id)
+    end.never_ran = never_ran
+    return end
+
+
+_NEVER_RAN = "Error: the call was cancelled before it ran; it has had no effects."
+
+
+async def _waits_from_the_beginning(entry: CallEntry, approvals: Approvals, tool: CompiledTool | None) -> bool:
+    """Return whether a person was to decide before the tool runs; one that asks itself has run up to there."""
+    if entry.approval_id is None or tool is None:
+        return False
+    try:
+        record = await approvals.get(entry.approval_id)
+    except UnknownApproval:
+        return False
+    if record.tells_tool or record.approval.description is not None:
+        return False
+    return tool.options.requires_approval is not False or record.approval.sign_in is not None
+
+
+def end_expired(call: ToolCall, call_id: str, tool: CompiledTool | None, *, has_begun: bool) -> CallEnd:
+    """Make the end of a call that nobody has decided about in time; its approval says no more what it was about.
+
+    `has_begun` says that it certainly has, since a person had decided about it before.
+    """
+    if has_begun:
+        return _end(CallExpired(EXPIRED_MIDWAY), call, call_id)
+    if tool is None or takes_user_tokens(tool):
+        return _end(CallExpired(), call, call_id)
+    if not wants_approval(tool):
+        return _end(CallExpired(EXPIRED_MIDWAY), call, call_id)
+    if asks_inside(tool.function):  # Perhaps it did, once it was approved.
+        return _end(CallExpired(), call, call_id)
+    end = _end(CallExpired(_UNDECIDED), call, call_id)
+    end.never_ran = True
+    return end
+
+
+_UNDECIDED = "Error: nobody decided about this call in time; it did not run."
+
+
+def _end(failure: ToolFailure, call: ToolCall, call_id: str) -> CallEnd:
+    return end_with(refuse(failure, call).model_copy(update={"id": call_id}))
+
+
+def may_repeat(tool: CompiledTool | None) -> bool:
+    """Return whether a tool's calls may run again although they may have run already."""
+    return tool is not None and bool(tool.options.annotations.idempotent or tool.options.annotations.read_only)

@@ -1,0 +1,359 @@
+"""What was heard of calls while they ran, kept for a while for those who watch them."""
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from secrets import randbelow
+from typing import Any
+
+from pydantic_core import to_json
+
+from sidecall.features.calls.entry import CallEntry, CallStatus
+from sidecall.features.calls.progress import Said
+from sidecall.features.jobs.progress_writer import ProgressWriter
+from sidecall.kernel.concurrency.backpressure import HeldPart, Pause, Pauses, Reading
+from sidecall.kernel.json_data.to_json import to_plain
+
+# What is kept of one call; beyond that the oldest that its tool has said is forgotten.
+_MOST = 256
+_MOST_BYTES = 64 * 1024
+# Chronicles that are kept though nobody writes or reads them, and for how many seconds.
+_MOST_IDLE = 256
+_IDLE = 300.0
+# Behind which number at most those begin that other servers have, too; all have nine digits at most.
+_MOST_FIRST = 900_000_000
+# In which order a call has its statuses within an attempt; one that is queued again has been begun.
+_ORDER: dict[CallStatus, int] = {"running": 0, "awaiting_approval": 1, "queued": 2}
+_END = 3
+# Behind all that one attempt says.
+_ALL = 2**62
+
+# Writes what happened for those who watch: its kind, its JSON and its number.
+WriteHappening = Callable[[str, bytes, int], bytes]
+
+
+class Happening:
+    """Something that happened to a call; numbers rise, and may have gaps where something was forgotten."""
+
+    __slots__ = ("_body", "_kind", "_written", "number", "size")
+
+    def __init__(self, number: int, kind: str, body: bytes) -> None:
+        self.number = number
+        self.size = len(body)
+        self._kind = kind
+        self._body = body
+        self._written = b""
+
+    def write(self, write: WriteHappening) -> bytes:
+        """Return it as all who watch read it, written once however many they are."""
+        if not self._written:
+            self._written, self._body = write(self._kind, self._body, self.number), b""
+        return self._written
+
+
+class Watcher:
+    """How much of what a tool has said one watcher has not taken yet."""
+
+    def __init__(self, said: int, size: int) -> None:
+        """Begin behind so many things that were said, of so many bytes together."""
+        self.reading = Reading()
+        self._said = said
+        self._size = size
+
+    def has_room(self, said: int, size: int) -> bool:
+        """Return whether it loses nothing where so much has been said, and is kept as far as there is room."""
+        return said - self._said <= 1 or (said - self._said <= _MOST and size - self._size <= _MOST_BYTES)
+
+    def take(self, said: int, size: int) -> None:
+        """Note that it has taken so much."""
+        self._said, self._size = said, size
+        self.reading.note_taken()
+        self.reading.wake()
+
+    def leave(self) -> None:
+        """Have nobody wait for it any more."""
+        self.reading.is_still = True
+        self.reading.wake()
+
+
+class Chronicle:
+    """What was heard of one call; `changed` is set, and another put in its place, when there is more.
+
+    `heard` is the attempt, and the number in it, of what its tool has said last.
+    """
+
+    def __init__(self, last: int = 0) -> None:
+        """Begin behind this number."""
+        self._first = self.last = last
+        self.changed = asyncio.Event()
+        self.heard = (0, 0)
+        self._happenings: dict[int, Happening] = {}
+        self._said: deque[int] = deque()
+        self._size = 0
+        self.said = self.said_bytes = 0  # Since it began, kept or not.
+        self.watchers: tuple[Watcher, ...] = ()  # Looked at from other threads, too.
+        self._standing = (-1, -1, 0.0)
+
+    def note(self, entry: CallEntry) -> None:
+        """Write down the status of a call, unless it is known, or older than what is known."""
+        members = {"attempt": entry.attempt, "kind": entry.kind, "approval_id": entry.approval_id}
+        waits = entry.status == "awaiting_approval"
+        since = entry.decided_at.timestamp() if waits and entry.decided_at is not None else 0.0
+        self.note_status(entry.status, entry.attempt, members, since)
+
+    def note_status(self, status: CallStatus, attempt: int, members: Mapping[str, Any], since: float = 0.0) -> None:
+        """Write down that a call has come to this status in this attempt; one may wait again since a decision."""
+        standing = (attempt, _ORDER.get(status, _END), since)
+        if standing > self._standing:
+            self._standing = standing
+            self._add("status", to_json({"status": status, **members}))
+
+    def add_said(self, attempt: int, said: Iterable[Said]) -> None:
+        """Write down what the tool has said here in this attempt."""
+        self._begin(attempt)
+        self.heard = max(self.heard, (attempt, _ALL))
+        for kind, body in said:
+            self.add(kind, body)
+
+    def add_heard(self, attempt: int, first: int, said: Sequence[Said]) -> None:
+        """Write down what it has said elsewhere, after the number `first` of this attempt, unless that is known."""
+        known = self.heard[1] if self.heard[0] == attempt else _ALL if self.heard[0] > attempt else 0
+        new = said[max(0, known - first) :]
+        if new:
+            self._begin(attempt)
+            self.heard = (attempt, first + len(said))
+            for kind, body in new:
+                self.add(kind, body)
+
+    def _begin(self, attempt: int) -> None:
+        self.note_status("running", attempt, {"attempt": attempt, "kind": None, "approval_id": None})
+
+    def add(self, kind: str, body: bytes) -> None:
+        """Write down what the tool has said, and forget the oldest of that where it is too much."""
+        self._add(kind, body)
+        self._said.append(self.last)
+        self._size += len(body)
+        self.said += 1
+        self.said_bytes += len(body)
+        while self._size > _MOST_BYTES or len(self._said) > _MOST:
+            self._size -= self._happenings.pop(self._said.popleft()).size
+
+    def _add(self, kind: str, body: bytes) -> None:
+        self.last += 1
+        self._happenings[self.last] = Happening(self.last, kind, body)
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+    @contextmanager
+    def watched(self) -> Iterator[Watcher]:
+        """Let generators wait for one more watcher, as long as it takes what they make."""
+        watcher = Watcher(self.said - len(self._said), self.said_bytes - self._size)
+        self.watchers = (*self.watchers, watcher)
+        try:
+            yield watcher
+        finally:
+            self.watchers = tuple(it for it in self.watchers if it is not watcher)
+            watcher.leave()
+
+    def has_given(self, number: int) -> bool:
+        """Return whether this is one of its numbers, or the one that it began behind."""
+        return self._first <= number <= self.last
+
+    def list_after(self, number: int) -> list[Happening]:
+        """List what is kept of what came after this number."""
+        return [] if number >= self.last else [it for it in self._happenings.values() if it.number > number]
+
+
+class Chronicles:
+    """The chronicles of calls that run here or are watched, and those of some that were.
+
+    Where others watch the same calls, `is_shared`, each chronicle begins behind a number of its own, so that those of
+    other servers are none of its; `progress` has what is said here written down for them.
+    """
+
+    def __init__(self, *, is_shared: bool = False, progress: ProgressWriter | None = None) -> None:
+        self._is_shared = is_shared
+        self.progress = progress
+        # One for all who tell, held for a moment only: most calls say nothing, and to make one for each costs more.
+        self.lock = threading.Lock()
+        self._held: dict[str, tuple[Chronicle, int]] = {}
+        self._idle: dict[str, tuple[Chronicle, float]] = {}
+
+    def __len__(self) -> int:
+        return len(self._held) + len(self._idle)
+
+    def hold(self, call_id: str, last: int = 0) -> Chronicle:
+        """Find the chronicle of a call, or begin one; it is kept until it is released as often as it is held.
+
+        Args:
+            call_id: Which call.
+            last: The number that its reader has heard last, behind which it begins where there are no others.
+        """
+        self._forget()
+        held = self._held.get(call_id)
+        idle = self._idle.pop(call_id, None)
+        chronicle = held[0] if held else idle[0] if idle else Chronicle(self._choose_first() or last)
+        self._held[call_id] = (chronicle, held[1] + 1 if held else 1)
+        return chronicle
+
+    def find(self, call_id: str) -> Chronicle | None:
+        """Find the chronicle of a call that is held."""
+        held = self._held.get(call_id)
+        return None if held is None else held[0]
+
+    def _choose_first(self) -> int:
+        return randbelow(_MOST_FIRST) if self._is_shared else 0
+
+    def find_watchers(self, call_id: str) -> "tuple[Chronicle | None, tuple[Watcher, ...]]":
+        """Return the chronicle of a call, if it is held, and who watches it; from any thread."""
+        held = self._held.get(call_id)
+        return (None, ()) if held is None else (held[0], held[0].watchers)
+
+    def release(self, call_id: str) -> None:
+        """Keep a chronicle a while longer."""
+        chronicle, count = self._held.pop(call_id)
+        if count > 1:
+            self._held[call_id] = (chronicle, count - 1)
+        else:
+            self._idle[call_id] = (chronicle, time.monotonic())
+            self._forget()
+
+    @contextmanager
+    def watch(self, call_id: str, last: int) -> Iterator[Chronicle]:
+        """Keep a chronicle while it is read."""
+        chronicle = self.hold(call_id, last)
+        try:
+            yield chronicle
+        finally:
+            self.release(call_id)
+
+    def _forget(self) -> None:
+        oldest = time.monotonic() - _IDLE
+        while self._idle:
+            call_id, (_, since) = next(iter(self._idle.items()))
+            if since >= oldest and len(self._idle) <= _MOST_IDLE:
+                return
+            del self._idle[call_id]
+
+
+class Teller:
+    """Write down what the tool of one attempt says, whatever thread it runs in; one that says nothing costs nothing."""
+
+    def __init__(self, chronicles: Chronicles, call_id: str, attempt: int, loop: asyncio.AbstractEventLoop) -> None:
+        self._chronicles = chronicles
+        self._call_id = call_id
+        self._attempt = attempt
+        self._chronicle: Chronicle | None = None
+        self._loop = loop
+        self._coming: deque[tuple[str, bytes]] | None = None
+        self._size = 0
+        self._is_awake = False
+        self._is_closed = False
+
+    def tell(self, kind: str, call_id: str, said: Mapping[str, Any]) -> Pause | None:
+        """Write down what a tool says, from any thread; what comes too fast takes the oldest's place.
+
+        A part that a watcher would lose something by is held instead. In the place of what is larger than all that is
+        kept of a call stands that it is left out.
+        """
+        with suppress(ValueError):  # What JSON cannot say.
+            body = _write_said(call_id, said)
+            held = self._hold(body or b"") if kind == "partial" else []
+            if body is None:
+                kind, body = "missed", to_json({"tool_call_id": call_id, "count": 1})
+            if held:
+                return _HeldWords(held, partial(self._say, kind, body))
+            self._say(kind, body)
+        return None
+
+    def _hold(self, body: bytes) -> list[Pause]:
+        """Return what to wait for before this is said: watchers who have not taken what came before."""
+        chronicle, watchers = self._chronicles.find_watchers(self._call_id)
+        if chronicle is None:
+            return []
+
+        def has_room(watcher: Watcher) -> bool:
+            with self._chronicles.lock:
+                count, size = len(self._coming or ()), self._size
+            return watcher.has_room(chronicle.said + count + 1, chronicle.said_bytes + size + len(body))
+
+        late = [it for it in watchers if not it.reading.is_still and not has_room(it)]
+        return [HeldPart(it.reading, partial(has_room, it), _leave_nothing_out) for it in late]
+
+    def _say(self, kind: str, body: bytes) -> None:
+        if self._queue(kind, body):
+            with suppress(RuntimeError):  # The loop has ended.
+                self._loop.call_soon_threadsafe(self._write)
+
+    def _queue(self, kind: str, body: bytes) -> bool:
+        """Let something wait for the loop; return whether that has to be woken."""
+        with self._chronicles.lock:
+            coming = self._coming = self._coming or deque()
+            coming.append((kind, body))
+            self._size += len(body)
+            while len(coming) > _MOST or self._size > _MOST_BYTES:
+                self._size -= len(coming.popleft()[1])
+            is_first, self._is_awake = not self._is_awake, True
+        return is_first
+
+    async def settle(self) -> None:
+        """Have all that was said written down for those at other servers, before the call ends."""
+        if self._is_awake:
+            await asyncio.sleep(0)
+        if self._chronicles.progress is not None:
+            await self._chronicles.progress.settle(self._call_id)
+
+    def close(self) -> None:
+        """Write down nothing more."""
+        self._is_closed = True
+        if self._chronicles.progress is not None:
+            self._chronicles.progress.leave(self._call_id)
+        if self._chronicle is not None:
+            self._chronicles.release(self._call_id)
+
+    def _write(self) -> None:
+        with self._chronicles.lock:
+            coming, self._coming = self._coming or (), None
+            self._size, self._is_awake = 0, False
+        if self._is_closed:
+            return
+        if self._chronicle is None:
+            self._chronicle = self._chronicles.hold(self._call_id)
+        self._chronicle.add_said(self._attempt, coming)
+        if self._chronicles.progress is not None:
+            self._chronicles.progress.add(self._call_id, self._attempt, coming)
+
+
+def _write_said(call_id: str, said: Mapping[str, Any]) -> bytes | None:
+    """Write what a tool says as JSON; None where it is too large to be kept."""
+    if sum(len(text) for text in said.values() if type(text) is str) > _MOST_BYTES:
+        return None  # Before it is written, which takes its time.
+    body = to_json(to_plain({"tool_call_id": call_id, **said}))
+    return body if len(body) <= _MOST_BYTES else None
+
+
+class _HeldWords(Pauses):
+    """What waits until those who watch have taken what came before it."""
+
+    def __init__(self, pauses: list[Pause], say: Callable[[], None]) -> None:
+        super().__init__(pauses)
+        self._say = say
+
+    async def wait(self) -> None:
+        await super().wait()
+        self._say()
+
+    def wait_here(self, look: Callable[[], object]) -> None:
+        super().wait_here(look)
+        self._say()
+
+    def skip(self) -> None:
+        self._say()
+
+
+def _leave_nothing_out() -> None:
+    """Do nothing: it is said all the same, and the oldest goes."""

@@ -1,0 +1,324 @@
+"""Accept calls that are answered whatever happens between."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+
+from sidecall.features.approvals.recovery import StrayDecisions
+from sidecall.features.audit.auditor import Auditor
+from sidecall.features.calls.accepted import AcceptedCall
+from sidecall.features.calls.entry import Acceptance, CallEntry, CallFilter, CallPage
+from sidecall.features.calls.errors import CallEnded, CallNotKept, TooManyJobs, UnknownCall
+from sidecall.features.calls.keys import CallKey
+from sidecall.features.credentials.resume import SignInWaits
+from sidecall.features.jobs.completion import end_unwanted, may_repeat
+from sidecall.features.jobs.completion_waiters import Ends, hear
+from sidecall.features.jobs.completion_writer import EndWriter
+from sidecall.features.jobs.event_log import Chronicles
+from sidecall.features.jobs.keys import make_call_key
+from sidecall.features.jobs.load import JobLoad
+from sidecall.features.jobs.neighbours import Neighbours
+from sidecall.features.jobs.progress_reader import ProgressReader
+from sidecall.features.jobs.progress_writer import ProgressWriter
+from sidecall.features.jobs.reconciler import Upkeep
+from sidecall.features.jobs.retention import Keeping
+from sidecall.features.jobs.runner import Runner
+from sidecall.features.jobs.submission import JobLimits, Show, Submission, Submitted, entry_of, show_nothing
+from sidecall.features.jobs.suspended import HeldCalls
+from sidecall.features.jobs.watching import Sights, watch_call
+from sidecall.kernel.concurrency.coroutines import await_all
+from sidecall.kernel.concurrency.outlasting import outlast
+from sidecall.kernel.core.errors import ToolTimeout
+from sidecall.kernel.core.invocation import CallRequest, new_invocation_id
+from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.core.overload import Overloaded, StoreUnavailable
+from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.pipeline.batch import Find
+from sidecall.kernel.pipeline.format import refuse
+from sidecall.kernel.pipeline.pipeline import Pipeline
+from sidecall.kernel.pipeline.visible import is_visible
+from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
+from sidecall.kernel.ports.workspaces import FIELD, HEADER, require_conversation
+from sidecall.storage.ledger import Ledger
+
+logger = logging.getLogger("sidecall")
+
+# Seconds after which those who wait look for themselves: another server may have ended their call.
+_LOOK = 1.0
+_QUEUED = "So many calls are queued that this server takes no more."
+_REFUSED = "The call was refused before it began, and nothing of it is kept; send it again."
+_FULL = "So many calls are remembered, none of which may be forgotten yet, that this server takes no more."
+
+
+class Jobs:
+    """Run calls that are written down before they are accepted, and whose answers are kept.
+
+    The order in which a call goes through the ledger: queued or running, perhaps awaiting approval, then one of the
+    ends. Whoever runs it has an attempt, and only the end of the last attempt is heard.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        pipeline: Pipeline,
+        find: Find,
+        limits: JobLimits | None = None,
+        show: Show = show_nothing,
+    ) -> None:
+        """Join what it takes.
+
+        Args:
+            ledger: Where they are remembered.
+            pipeline: What runs them.
+            find: Finds a tool by its name.
+            limits: How many calls it takes.
+            show: Writes the arguments of a call as they may be shown.
+        """
+        self._calls = ledger.calls
+        self._approvals = ledger.approvals
+        self._ledger = ledger
+        self.limits = limits or JobLimits()
+        self._show = show
+        self._find = find
+        self._ends = Ends(ledger.notices)
+        self._listening = 0
+        self._pipeline = pipeline
+        self._held = HeldCalls(ledger, find, self._ends, show)
+        writer = EndWriter(ledger.calls, self._ends, self._held)
+        progress = None if ledger.progress is None else ProgressWriter(ledger.progress, ledger.notices)
+        chronicles = Chronicles(is_shared=ledger.is_shared, progress=progress)
+        self._runner = Runner(ledger.calls, pipeline, find, writer, self.limits.running, chronicles)
+        self._progress = ProgressReader(ledger.progress, chronicles, self._runner.__contains__)
+        self.waits = SignInWaits(pipeline, ledger.approvals, self.notice)
+        auditor = Auditor(ledger.audit)
+        self._strays = StrayDecisions(pipeline, ledger.approvals, self.notice, self._held.remembers, auditor)
+        self._keeping = Keeping(ledger.calls.kept)
+        self._upkeep = Upkeep(ledger, self._runner, self._held, find, self._ends, self.limits)
+        ledger.notices.attach(Neighbours(ledger.heartbeat, self._runner, self._upkeep, self._ends, self._progress))
+        self.load = JobLoad(self._runner, self._upkeep, self.limits)
+
+    async def open(self) -> None:
+        """Take up what a server before this one has left behind, and begin to run what is queued."""
+        self._runner.open()
+        self._strays.open()
+        await self._upkeep.open()
+        await self._keeping.open()
+
+    async def close(self, patience: float = 0.0) -> None:
+        """Run no more calls; after so many seconds those that may run twice are left to another server, or the next."""
+        closing = [self.waits.close(patience), self._strays.close(patience)]
+        if not self._upkeep.is_open:
+            await await_all(closing)
+            return
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self._upkeep.close)
+            stack.push_async_callback(self._keeping.close)
+            await await_all([*closing, self._runner.close(patience)])
+
+    async def submit(self, request: CallRequest, how: Submission) -> Submitted:
+        """Accept a call: once this returns it will be answered.
+
+        Raises:
+            KeyReused: Its key was sent before, with another call.
+            MissingContext: Its conversation cannot be one.
+            TooManyJobs: So many calls are queued, or kept, that there is no room for it.
+            StoreUnavailable: It cannot be written down just now.
+        """
+        begins = how.waits or (self._runner.free > 0 and self._begins_here(request))
+        lacks_place = not begins and self._upkeep.queued >= self.limits.queued
+        if lacks_place or (self._calls.kept.is_full and not await self._keeping.has_room()):
+            if (known := await self._find_known(how.key)) is not None:
+                return known
+            raise TooManyJobs(_QUEUED if lacks_place else _FULL)
+        record = CallRecord.of(request, new_invocation_id()).keep_deadline(request.deadline)
+        if FIELD in record.context or HEADER in record.headers:
+            require_conversation(request.headers, request.context)
+        try:
+            accepted = await self._accept(record, how, begins=begins)
+        except StoreUnavailable:
+            # What cannot be written can perhaps be read.
+            if (known := await self._find_known(how.key)) is not None:
+                return known
+            raise
+        if accepted is not None:
+            return accepted
+        known = await self._find_known(how.key)
+        # Its key may have expired in this very moment, or its call been refused.
+        return await self.submit(request, how) if known is None else known
+
+    def _begins_here(self, request: CallRequest) -> bool:
+        """Return whether a call that nobody waits for begins at once, where there is room for it."""
+        share = self._upkeep.share
+        if share.others and (FIELD in request.context or HEADER in request.headers):
+            return True  # The files of its conversation may be here alone.
+        return self._upkeep.queued <= 0 and share.begins_at_once
+
+    def _accept(self, record: CallRecord, how: Submission, *, begins: bool) -> asyncio.Future[AcceptedCall | None]:
+        """Write a call down, and begin or queue it; None where one with its key is remembered already."""
+        owner = self._ledger.owner if begins else None
+        acceptance = Acceptance(owner, self._show(record.tool_call), how.key, how.replay_of, how.callback_url)
+        if begins:
+            runs_first = how.may_end_first and may_repeat(self._find(record.tool_call.name))
+            return self._runner.accept(record, acceptance, how, runs_first=runs_first)
+        return outlast(self._upkeep.accept(record, acceptance))  # Its client may hang up while it is written down.
+
+    async def wait(
+        self, entry: CallEntry, seconds: float | None, done: Callable[[CallEntry], bool] = lambda _: False
+    ) -> CallEntry:
+        """Wait for the end of a call, for so many seconds at most, or until it is `done`; return what is known then.
+
+        Raises:
+            RequestError: It could not be begun, and nothing of it is kept.
+        """
+        until = None if seconds is None else time.monotonic() + seconds
+        while not (entry.has_ended or done(entry)):
+            left = _LOOK if until is None else min(_LOOK, until - time.monotonic())
+            if left <= 0:
+                break
+            call_id = entry.id
+            news = self._ends.join(call_id)
+            try:
+                if call_id not in self._runner and call_id not in self._upkeep:
+                    entry = await self.get(call_id, entry.tenant)  # It may have ended before anybody listened.
+                    if entry.has_ended or done(entry):
+                        break
+                entry = await hear(news, left) or await self.get(call_id, entry.tenant)
+            finally:
+                self._ends.leave(call_id, news)
+        return entry
+
+    async def wait_for_known(
+        self, entry: CallEntry, seconds: float | None, done: Callable[[CallEntry], bool] = lambda _: False
+    ) -> CallEntry:
+        """Wait likewise for a call that was sent before, by this client or another.
+
+        Raises:
+            RequestError: So many wait so already, or it could not be begun.
+        """
+        if entry.has_ended or done(entry) or seconds == 0:
+            return entry
+        if self._listening >= self.limits.listening:
+            raise Overloaded(f"Requests that wait already for earlier calls: {self._listening}.", retry_after=1)
+        self._listening += 1
+        try:
+            return await self.wait(entry, seconds, done)
+        except UnknownCall:  # Another server knows why, and tells its own clients.
+            raise Overloaded(_REFUSED, retry_after=1) from None
+        finally:
+            self._listening -= 1
+
+    def watch(self, entry: CallEntry, after: int = 0) -> Sights:
+        """Follow a call until it has ended; `after` is the number of what was heard of it last."""
+        return watch_call(
+            entry.id,
+            after,
+            self._runner.chronicles,
+            self._ends,
+            lambda: self.get(entry.id, entry.tenant),
+            self._progress,
+        )
+
+    async def run(self, request: CallRequest, tool: CompiledTool) -> ToolMessage:
+        """Answer a call in its place among others; it is of a tool which knows its calls again, and runs once.
+
+        Nothing is remembered of a tool that the caller does not see, as of one that is not there.
+
+        Raises:
+            ApprovalRequired: It waits for a person.
+            RequestError: It was refused.
+        """
+        if not await is_visible(tool, request.caller, request.context):
+            return await self._pipeline.run(request)
+        await self._pipeline.gate.count(request, tool)
+        key = make_call_key(request, tool, None, self.limits.key_ttl)
+        submitted = await self.submit(request, Submission(key, waits=True))
+        # A new call has its end by then.
+        seconds = request.deadline.left if request.deadline and isinstance(submitted, CallEntry) else None
+        wait = self.wait_for_known if isinstance(submitted, CallEntry) else self.wait
+        entry = await wait(entry_of(submitted), seconds, lambda entry: entry.status == "awaiting_approval")
+        if entry.message is not None:
+            return entry.message
+        if entry.approval_id is None:
+            assert request.deadline is not None
+            return refuse(ToolTimeout(tool.name, request.deadline.seconds), request.call)
+        raise ApprovalRequired.of((await self._approvals.get(entry.approval_id)).approval)
+
+    async def get(self, call_id: str, tenant: str) -> CallEntry:
+        """Find a call as it stands now.
+
+        Raises:
+            UnknownCall: This tenant has none of that id.
+        """
+        entry = await self._calls.get(call_id, tenant)
+        return entry if entry.status != "awaiting_approval" else await self._held.settle(entry)
+
+    async def get_record(self, call_id: str, tenant: str) -> CallRecord:
+        """Return a call as it was sent.
+
+        Raises:
+            UnknownCall: This tenant has none of that id.
+            CallNotKept: It is not kept.
+        """
+        await self._calls.get(call_id, tenant)
+        record = await self._calls.get_record(call_id)
+        if record is None or record.lost:
+            raise CallNotKept
+        return record
+
+    async def list(self, wanted: CallFilter, limit: int, cursor: str | None, *, is_whole: bool = False) -> CallPage:
+        """List calls, newest first, with their answers where they are wanted whole."""
+        return await self._calls.list(wanted, limit, cursor, is_whole=is_whole)
+
+    async def _find_known(self, key: CallKey | None) -> CallEntry | None:
+        known = None if key is None else await self._calls.find(key)
+        return known if known is None or known.status != "awaiting_approval" else await self._held.settle(known)
+
+    async def notice(self, approval: Approval) -> None:
+        """End the call that waited for this approval, which was decided; later where that cannot be written down."""
+        try:
+            held = await self._calls.find_held(approval.id)
+            if held is not None and approval.status == "pending":
+                await self._held.hold_again(held)
+            elif held is not None:
+                await self._held.settle(held, approval.message)
+        except StoreUnavailable:
+            logger.warning("the call of approval %s cannot be ended just now", approval.id)
+
+    async def cancel(self, call_id: str, tenant: str, by: str = "") -> CallEntry:
+        """Cancel a call that is queued or runs, or waits for a person, who then cannot approve it any more.
+
+        Raises:
+            UnknownCall: This tenant has none of that id.
+            CallEnded: It has ended.
+        """
+        entry = await self.get(call_id, tenant)
+        if entry.has_ended:
+            raise CallEnded(f"The call has ended already: it is {entry.status}.")
+        if entry.status != "awaiting_approval":
+            is_told = self._runner.cancel(call_id, by) or await self._cancel_elsewhere(entry, by)
+            entry = await (self.wait(entry, _LOOK) if is_told else self.get(call_id, tenant))
+        # It may have begun to wait only now, on a server that says no more.
+        entry = await self._held.call_off(entry, by)
+        # Of two at once, one writes the end.
+        return await self.wait(entry, _LOOK) if await self._held.is_rejected(entry) else entry
+
+    async def _cancel_elsewhere(self, entry: CallEntry, by: str) -> bool:
+        """End a call that is queued, or ask the server that runs it to; False where it is neither any more."""
+        if entry.status == "running" and await self._ledger.queue.ask_to_cancel(entry.id):
+            self._ledger.notices.tell("cancel", entry.id)
+            self._runner.cancel(entry.id, by)  # It may have been about to begin here.
+            return True
+        record = await self._calls.get_record(entry.id)
+        assert record is not None
+        end = await end_unwanted(entry, record.tool_call, self._approvals, self._find)
+        if not await self._ledger.queue.cancel(entry.id, end):
+            return False
+        self._ledger.notices.tell("cancel", entry.id)
+        if not self._runner.cancel(entry.id, by):
+            self._upkeep.drop(entry.id)
+            await self._upkeep.count()
+            self._ends.tell(entry.id)
+        return True

@@ -1,0 +1,74 @@
+"""Hear from the other servers of a ledger where something is new, and look there."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from sidecall.features.calls.notices import NoticeKind
+from sidecall.features.jobs.completion_waiters import Ends
+from sidecall.features.jobs.progress_reader import ProgressReader
+from sidecall.features.jobs.reconciler import Upkeep
+from sidecall.features.jobs.runner import Runner
+from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.storage.heartbeat import Heartbeat
+
+logger = logging.getLogger("sidecall")
+
+
+class Neighbours:
+    """Look where others say that something is new; nothing is done for what they say alone."""
+
+    def __init__(
+        self, heartbeat: Heartbeat, runner: Runner, upkeep: Upkeep, ends: Ends, progress: ProgressReader
+    ) -> None:
+        self._servers = Look(heartbeat.count_others)
+        self._runner = runner
+        self._upkeep = upkeep
+        self._ends = ends
+        self._progress = progress
+        self._cancels = Look(upkeep.cancel_unwanted)
+
+    def hear(self, kind: NoticeKind, call_id: str) -> None:
+        """Look at a call; at all that are queued, where it has no id."""
+        if kind == "queued":
+            self._upkeep.hear_queued()
+        elif kind == "changed":
+            self._ends.pass_on(call_id)
+        elif kind == "progress":
+            self._progress.look(call_id)
+        elif call_id in self._runner:
+            self._cancels.begin()
+
+    def miss(self) -> None:
+        """Look everywhere once; perhaps a server has just begun."""
+        self._servers.begin()
+        self._upkeep.hear_queued()
+        self._ends.pass_on_all()
+        self._cancels.begin()
+
+
+class Look:
+    """Look for something whenever that is asked for, once at a time: what is asked for meanwhile is one more look."""
+
+    def __init__(self, look: Callable[[], Awaitable[None]]) -> None:
+        self._look = look
+        self._task: asyncio.Task[None] | None = None
+        self._is_wanted = False
+
+    def begin(self) -> None:
+        """Look as soon as possible."""
+        self._is_wanted = True
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._go())
+
+    async def _go(self) -> None:
+        try:
+            while self._is_wanted:
+                self._is_wanted = False
+                await self._look()
+        except StoreUnavailable:
+            pass  # Whoever looks every second finds it later.
+        except Exception:
+            logger.exception("what another server has said could not be looked at; it is looked for within a second")
+        finally:
+            self._task = None

@@ -1,0 +1,276 @@
+"""Look after the calls that nobody runs: those that are queued, lost with their server, or cancelled elsewhere."""
+
+import asyncio
+import contextlib
+import logging
+import math
+import time
+
+from sidecall.features.calls.accepted import AcceptedCall
+from sidecall.features.calls.entry import Acceptance, ClaimedCall, LostCall
+from sidecall.features.jobs.completion import end_cancelled, end_unknown, may_repeat
+from sidecall.features.jobs.completion_waiters import Ends
+from sidecall.features.jobs.runner import Runner
+from sidecall.features.jobs.sharing import FairShare
+from sidecall.features.jobs.submission import JobLimits
+from sidecall.features.jobs.suspended import HeldCalls
+from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.pipeline.batch import Find
+from sidecall.storage.ledger import Ledger
+
+logger = logging.getLogger("sidecall")
+
+# Seconds between two looks.
+_PAUSE = 1.0
+# Seconds between two looks at calls that wait for a person, and at how many are queued, lest one be missed for ever.
+_SLOW_LOOK = 30.0
+
+
+class Upkeep:
+    """Begin queued calls when there is room, and take up what other servers have left behind.
+
+    `queued` is about how many calls are queued; other servers may have changed it since. It may be too high for a
+    moment, but not too low, since no call is begun while it is 0.
+    """
+
+    def __init__(
+        self, ledger: Ledger, runner: Runner, held: HeldCalls, find: Find, ends: Ends, limits: JobLimits
+    ) -> None:
+        """Join what it takes."""
+        self._ledger = ledger
+        self._calls = ledger.calls
+        self._queue = ledger.queue
+        self._runner = runner
+        self._held = held
+        self._find = find
+        self._ends = ends
+        self._attempts = limits.attempts
+        self.share = FairShare(ledger, runner, is_on=limits.shares)
+        self._awake = asyncio.Event()
+        self._loop: asyncio.Task[None] | None = None
+        self.queued = 0
+        self._added = 0
+        self._counts = 0
+        self._is_unsure = False  # Whether more may be queued than were counted.
+        self._own: set[str] = set()  # Calls that nobody else begins, and that wait for that.
+        self._is_behind = True  # Of what was left by the server before this one.
+        runner.freed = self._begin_another
+        runner.writer.released = self.add
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has begun."""
+        return self._loop is not None
+
+    async def open(self) -> None:
+        """Take up what a server before this one has left behind, and look after it from then on."""
+        self._own.clear()
+        with contextlib.suppress(StoreUnavailable):  # Which is no reason not to start: the round tries again.
+            await self._catch_up()
+        self._loop = asyncio.get_running_loop().create_task(self._go_round())
+
+    async def _catch_up(self) -> None:
+        """Take up what is left behind, once."""
+        if not self._ledger.is_shared:  # A store of one process knows no other one that lives.
+            await self._recover(math.inf)
+        await self.count()
+        self._is_behind = False
+
+    async def close(self) -> None:
+        """Begin nothing more."""
+        if self._loop is not None:
+            self._loop.cancel()
+            await asyncio.gather(self._loop, return_exceptions=True)
+            self._loop = None
+
+    def __contains__(self, call_id: str) -> bool:
+        """Whether a call is certainly queued, so that its end will be told here."""
+        return call_id in self._own
+
+    async def accept(self, call: CallRecord, acceptance: Acceptance) -> AcceptedCall | None:
+        """Write a new call down as queued; None where one with its key is remembered already.
+
+        Raises:
+            StoreUnavailable: It was not, as far as is known.
+        """
+        if not self._ledger.is_shared:
+            self._own.add(call.id)  # It may be begun before anybody hears that it is queued.
+        accepted = None
+        try:
+            accepted = await self._calls.accept(call, acceptance)
+        except StoreUnavailable:
+            self.doubt()
+            raise
+        finally:
+            if accepted is None:
+                self.drop(call.id)
+            else:
+                self.add(call)
+        return accepted
+
+    def drop(self, call_id: str) -> None:
+        """Note that a call is not queued, or no more."""
+        self._own.discard(call_id)
+
+    def add(self, call: CallRecord | None = None) -> None:
+        """Note that a call was queued: this one, or one of those that are found when they are looked for."""
+        if call is None:
+            self._queue.look_again()
+        else:
+            self._queue.note(call.id, call.caller.tenant, call.caller.subject)
+        self._count_one()
+        self._ledger.notices.tell("queued")
+
+    def hear_queued(self) -> None:
+        """Note that another server says that calls are queued; where each keeps its own, they are not taken at once."""
+        if not self.share.is_on:
+            return
+        self._queue.look_again()
+        self._count_one()
+
+    def _count_one(self) -> None:
+        self.queued += 1
+        self._added += 1
+        self._awake.set()
+
+    def doubt(self) -> None:
+        """Note that a call may have been queued, which the store did not say."""
+        self._is_unsure = True
+
+    async def count(self) -> None:
+        """Look how many calls are queued; those that come meanwhile may be counted twice, lest they be left out."""
+        added = self._added
+        queued = await self._queue.count_queued()
+        self.queued = queued + self._added - added
+        self._counts += 1
+        if self._added > added:
+            self.doubt()
+
+    def _begin_another(self) -> None:
+        if self.queued > 0:
+            self._awake.set()
+
+    async def _go_round(self) -> None:
+        looked = settled = time.monotonic()
+        while True:
+            now = time.monotonic()
+            try:
+                if now - looked >= _PAUSE:
+                    looked = now
+                    if self._is_behind:
+                        await self._catch_up()
+                    await self._keep_company()
+                await self._claim()
+                if now - settled >= _SLOW_LOOK:
+                    settled = now
+                    self.doubt()
+                    await self._held.settle_all()
+            except Exception as error:
+                self.doubt()
+                if not isinstance(error, StoreUnavailable):  # The database itself tells of that.
+                    logger.exception("queued calls could not be looked after; it is tried again in %g s", _PAUSE)
+                await asyncio.sleep(_PAUSE)
+            await self._pause()
+
+    async def _pause(self) -> None:
+        # Not wait_for, which in Python 3.11 passes over being cancelled when it is woken at the same moment.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_PAUSE if self.share.pause is None else self.share.pause):
+                await self._awake.wait()
+        self._awake.clear()
+
+    async def _claim(self) -> None:
+        if self._runner.free <= 0 or self.queued <= 0:
+            return
+        most = await self._find_share() if self.share.others else self._runner.free
+        if not most:
+            return
+        counts = self._counts
+        taken = await self._queue.claim(self._ledger.owner, most, self._may_take)
+        was_counted = self._counts > counts  # Perhaps without them.
+        if not was_counted:
+            self.queued -= len(taken)
+        if not taken:
+            self.share.rest()
+        for claimed in taken:
+            await self._begin(claimed)
+        if was_counted or (len(taken) < most and self.queued):  # Others have taken or cancelled some.
+            await self.count()
+
+    async def _begin(self, claimed: ClaimedCall) -> None:
+        """Begin a call that was claimed, unless it is not to run, or not here."""
+        self._own.discard(claimed.record.id)
+        if self._runner.is_closing:
+            await self._calls.release(claimed.record.id, claimed.attempt)
+        elif claimed.is_unwanted:
+            await self._end_unwanted(claimed)
+        else:
+            self._runner.begin(claimed)
+            self._ends.tell(claimed.record.id)
+
+    async def _find_share(self) -> int:
+        """Return how many calls to take, where other servers take some."""
+        added = self._added
+        queued, running = await self._queue.count_open()
+        self.queued = queued + self._added - added
+        return min(self._runner.free, self.share.find(queued, running))
+
+    def _may_take(self, name: str) -> bool:
+        """Return whether a queued call's tool can run here; if not, another server may have it."""
+        return not self.share.others or self._find(name) is not None
+
+    async def _end_unwanted(self, claimed: ClaimedCall) -> None:
+        """End a call that was cancelled before it was queued again."""
+        record = claimed.record
+        await self._calls.finish(record.id, claimed.attempt, end_cancelled(record.tool_call, record.id))
+        self._ends.tell(record.id)
+
+    async def _keep_company(self) -> None:
+        """Do what others ask, and take up the calls of those that have ended."""
+        await self._take_up_strays()
+        await self.cancel_unwanted()
+        if self._ledger.is_shared:
+            silent_since = await self._ledger.heartbeat.find_silence()
+            if silent_since is not None:
+                await self._recover(silent_since)
+        elif not self._is_unsure:
+            return
+        self._is_unsure = False
+        await self.count()
+        if self.queued > 0:  # By other servers, perhaps.
+            self._queue.look_again()
+
+    async def cancel_unwanted(self) -> None:
+        """Cancel the calls that run here which somebody wants to be cancelled.
+
+        Raises:
+            StoreUnavailable: They cannot be found just now.
+        """
+        for call_id in await self._queue.list_cancelled(self._ledger.owner):
+            self._runner.cancel(call_id)
+
+    async def _take_up_strays(self) -> None:
+        """Take up the calls of this server that it does not run: the store broke off when they began or ended."""
+        for lost in await self._queue.list_strays(self._ledger.owner, self._runner.__contains__):
+            await self._take_up(lost, was_begun=self._runner.take_dropped(lost.id))
+
+    async def _recover(self, silent_since: float) -> None:
+        """Queue the calls of ended servers again that may run twice, and end the others, but those that have asked."""
+        for lost in await self._queue.list_lost(silent_since, self._ledger.owner):
+            if lost.id not in self._runner:
+                await self._take_up(lost, was_begun=True)
+
+    async def _take_up(self, lost: LostCall, *, was_begun: bool) -> None:
+        if not (was_begun and await self._held.hold_lost(lost)):
+            await self._release_or_end(lost, may_run=not was_begun or may_repeat(self._find(lost.name)))
+        self._ends.tell(lost.id)
+
+    async def _release_or_end(self, lost: LostCall, *, may_run: bool) -> None:
+        if may_run and lost.attempt < self._attempts:
+            if await self._calls.release(lost.id, lost.attempt):
+                await self._held.call_off_queued(lost.record)
+            else:
+                self.add()
+        else:
+            await self._calls.finish(lost.id, lost.attempt, end_unknown(lost.record.tool_call, lost.id))

@@ -1,0 +1,25 @@
+"""What becomes of a remembered call that was refused, where nobody waits who is told."""
+
+from sidecall.features.calls.entry import CallEnd
+from sidecall.features.jobs.completion import end_unanswered, end_with
+from sidecall.features.jobs.running import RunningCall
+from sidecall.kernel.core.errors import RequestError
+from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.overload import Overloaded, StoreUnavailable, TooManyApprovals
+from sidecall.kernel.pipeline.isolate import answer_for
+
+# What keeps a tool that has begun from asking a person.
+_IN_ASKING = (TooManyApprovals, StoreUnavailable)
+
+
+def is_final(request: CallRequest, error: Overloaded) -> bool:
+    """Return whether a call does not come again: it is too late for it, or a person would have to make room first."""
+    is_past = request.deadline is not None and request.deadline.is_past
+    return is_past or isinstance(error, TooManyApprovals)
+
+
+def end_refused(running: RunningCall, request: CallRequest, error: RequestError) -> CallEnd:
+    """Make the end of a call that does not come again; what its tool has done may be known to nobody."""
+    if running.has_begun and not isinstance(error, _IN_ASKING):
+        return end_unanswered(request.call, running.id)
+    return end_with(answer_for(request, error).model_copy(update={"id": running.id}))

@@ -1,0 +1,303 @@
+"""Run remembered calls, each in a task of its own."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from functools import partial
+
+from sidecall.features.calls.entry import Acceptance, ClaimedCall
+from sidecall.features.calls.stores import Calls
+from sidecall.features.jobs.call_task import CallTask
+from sidecall.features.jobs.completion import end_cancelled, end_unknown, end_with, may_repeat
+from sidecall.features.jobs.completion_writer import EndWriter, Write
+from sidecall.features.jobs.event_log import Chronicles, Teller
+from sidecall.features.jobs.refused import end_refused, is_final
+from sidecall.features.jobs.running import Accepted, RunningCall, answer_sender
+from sidecall.features.jobs.submission import Submission
+from sidecall.kernel.concurrency.coroutines import await_rest, cancel_from_outside
+from sidecall.kernel.core.context import EventListener
+from sidecall.kernel.core.errors import RequestError
+from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.core.overload import CallRefused, Overloaded, StoreUnavailable
+from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.pipeline.batch import Find
+from sidecall.kernel.pipeline.isolate import end_by_problem, is_end
+from sidecall.kernel.pipeline.pipeline import Pipeline
+from sidecall.kernel.ports.approvals.approval import ApprovalRequired
+
+logger = logging.getLogger("sidecall")
+
+# Of the tasks of new calls; the loop would make up a name for each.
+_NAME = "call"
+
+
+class Runner:
+    """Run up to `most` calls at once; `freed` is called when one has ended."""
+
+    def __init__(
+        self, calls: Calls, pipeline: Pipeline, find: Find, writer: EndWriter, most: int, chronicles: Chronicles
+    ) -> None:
+        self._calls = calls
+        self._pipeline = pipeline
+        self._find = find
+        self.writer = writer
+        self._most = most
+        self._running: dict[str, RunningCall] = {}
+        self.chronicles = chronicles
+        self._expected: dict[str, CallTask] = {}
+        self._dropped: set[str] = set()
+        self._pausing = 0
+        self.freed: Callable[[], None] = lambda: None
+
+    def open(self) -> None:
+        """Take calls, also after an end."""
+        self.writer.is_closing = False
+
+    @property
+    def free(self) -> int:
+        """How many more calls it takes now."""
+        return 0 if self.writer.is_closing else self._most - self.running
+
+    @property
+    def running(self) -> int:
+        """How many calls it runs, or is about to; of those that pause as many beside these as it runs at most."""
+        return len(self._running) + len(self._expected) - min(self._pausing, self._most)
+
+    def __contains__(self, call_id: str) -> bool:
+        return call_id in self._running or call_id in self._expected
+
+    def accept(self, call: CallRecord, acceptance: Acceptance, how: Submission, *, runs_first: bool) -> Accepted:
+        """Write a new call down as one that this server runs, and run it whether its client is still there or not.
+
+        What is returned has the call once it is durable; None where one with its key is remembered already. One that
+        `runs_first` may begin before it is written down.
+        """
+        loop = asyncio.get_running_loop()
+        accepted = loop.create_future()
+        if runs_first:
+            running = self._running[call.id] = RunningCall(call.id, call, 1, None, how.waits)
+            work = self._carry_out_first(running, acceptance, accepted, loop)
+            running.task = CallTask(work, loop=loop, name=_NAME)
+        else:
+            # Others count it as this server's while it is written down that it is.
+            work = self._carry_out_new(call, acceptance, accepted, how, loop)
+            self._expected[call.id] = CallTask(work, loop=loop, name=_NAME)
+        return accepted
+
+    async def _carry_out_first(
+        self, running: RunningCall, acceptance: Acceptance, accepted: Accepted, loop: asyncio.AbstractEventLoop
+    ) -> None:
+        """Run a call; one that ends without having waited for anything is written down once, with its end."""
+        teller = Teller(self.chronicles, running.id, 1, loop)
+        try:
+            work = self._run(running, teller.tell)
+            try:
+                awaited = work.send(None)
+            except StopIteration as done:
+                running.note_end()
+                await self._write_first(running, acceptance, accepted, done.value)
+            else:
+                # Meanwhile it goes on.
+                accepting = loop.create_task(self._accept_late(running, acceptance, accepted))
+                write = await await_rest(work, awaited)
+                running.note_end()
+                if await accepting:
+                    if self.chronicles.progress is not None:
+                        await teller.settle()
+                    await self.writer.write_down(running, write)
+        except BaseException as error:
+            answer_sender(accepted, StoreUnavailable())
+            self._drop(running, error)
+        finally:
+            self._leave(running, teller)
+
+    async def _write_first(
+        self, running: RunningCall, acceptance: Acceptance, accepted: Accepted, write: Write | None
+    ) -> None:
+        """Write down what became of a call of which nothing is written down yet."""
+        if running.refusal is not None:
+            answer_sender(accepted, running.refusal)
+        elif running.end is None:
+            if await self._accept_late(running, acceptance, accepted):
+                await self.writer.write_down(running, write)
+        else:
+            try:
+                answer_sender(accepted, await self._calls.record(running.record, acceptance, running.end))
+            except StoreUnavailable as error:
+                answer_sender(accepted, error)
+
+    async def _accept_late(self, running: RunningCall, acceptance: Acceptance, accepted: Accepted) -> bool:
+        """Write down a call that has begun; False where that cannot be done, and so nobody is to hear of its end."""
+        try:
+            running.accepted = await self._calls.accept(running.record, acceptance)
+        except StoreUnavailable as error:
+            answer_sender(accepted, error)
+        else:
+            answer_sender(accepted, running.accepted)
+        return running.accepted is not None
+
+    async def _carry_out_new(
+        self,
+        call: CallRecord,
+        acceptance: Acceptance,
+        accepted: Accepted,
+        how: Submission,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        try:
+            written = await self._calls.accept(call, acceptance)
+        except BaseException as error:
+            answer_sender(accepted, error if isinstance(error, Exception) else StoreUnavailable())
+            return
+        finally:
+            task = self._expected.pop(call.id)
+        if written is None or not how.hears_end:
+            answer_sender(accepted, written)
+        if written is not None:
+            running = RunningCall(call.id, call, 1, written, how.waits, task=task, sender=accepted)
+            self._running[call.id] = running
+            await self._carry_out(running, loop)
+
+    def begin(self, claimed: ClaimedCall) -> None:
+        """Run a call that this server has claimed."""
+        record, loop = claimed.record, asyncio.get_running_loop()
+        running = RunningCall(record.id, record, claimed.attempt, None, waits=False, describe=claimed.describe)
+        self._running[running.id] = running
+        running.task = CallTask(self._carry_out(running, loop), loop=loop, name=_NAME)
+
+    def cancel(self, call_id: str, by: str = "") -> bool:
+        """Cancel a call, also one that begins to wait for a person; False where it does not run here."""
+        running = self._running.get(call_id)
+        if running is None or running.task is None:
+            return False
+        running.is_unwanted, running.cancelled_by = True, by
+        if not running.has_ended:
+            cancel_from_outside(running.task)
+        return True
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether it begins nothing more."""
+        return self.writer.is_closing
+
+    def take_dropped(self, call_id: str) -> bool:
+        """Return whether a call was begun here and left without an end, and forget that."""
+        was_dropped = call_id in self._dropped
+        self._dropped.discard(call_id)
+        return was_dropped
+
+    async def close(self, patience: float) -> None:
+        """Wait so many seconds for what runs, then break it off; calls that may run twice are queued again."""
+        self.writer.is_closing = True
+        tasks = [*(one.task for one in self._running.values() if one.task is not None), *self._expected.values()]
+        if tasks:
+            await asyncio.wait(tasks, timeout=patience)
+            for running in self._running.values():
+                if running.task is not None and not running.has_ended:
+                    cancel_from_outside(running.task)
+            for accepting in self._expected.values():
+                cancel_from_outside(accepting)
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _carry_out(self, running: RunningCall, loop: asyncio.AbstractEventLoop) -> None:
+        teller = Teller(self.chronicles, running.id, running.attempt, loop)
+        try:
+            work = self._run(running, teller.tell)
+            try:
+                awaited = work.send(None)
+            except StopIteration as done:
+                write = done.value
+            else:
+                answer_sender(running.sender, running.accepted)
+                write = await await_rest(work, awaited)
+            running.note_end()
+            if self.chronicles.progress is not None:
+                await teller.settle()
+            await self.writer.write_down(running, write)
+        except BaseException as error:
+            self._drop(running, error)
+        finally:
+            answer_sender(running.sender, running.accepted)
+            self._leave(running, teller)
+
+    def _drop(self, running: RunningCall, error: BaseException) -> None:
+        self._dropped.add(running.id)
+        logger.warning("call %s was left before its end could be written down: %r", running.id, error)
+        if not isinstance(error, Exception):
+            raise error
+
+    def _leave(self, running: RunningCall, teller: Teller) -> None:
+        teller.close()
+        del self._running[running.id]
+        running.task = None
+        self.freed()
+
+    async def _run(self, running: RunningCall, listener: EventListener) -> Write | None:
+        """Run a call; return None where it has its end, or else what writes down what became of it."""
+        request = running.record.to_request()
+        request.listener, request.begins, request.is_remembered = listener, running.note_begin, True
+        try:
+            came = self._pipeline.begin(request)
+            running.end = end_with(came if isinstance(came, ToolMessage) else await came)
+        except ApprovalRequired as waiting:
+            return partial(self.writer.hold, running, waiting.approval.id)
+        except RequestError as error:
+            if isinstance(error, CallRefused):  # Its executor has not begun it.
+                running.has_begun = False
+            return await self._refuse(running, request, error)
+        except asyncio.CancelledError:
+            return self._break_off(running)
+        except Exception:
+            logger.exception("call %s failed", running.id)
+            running.end = end_unknown(request.call, running.id)
+        finally:
+            if running.end is not None and request.decided is not None:
+                running.end.decision = self.writer.describe(running.record.tool_call, request.decided)
+        return None
+
+    async def _refuse(self, running: RunningCall, request: CallRequest, error: RequestError) -> Write | None:
+        """Decide what a refusal means: a client that waits is told, others' calls come again if there was no room.
+
+        A call ends where its tool has begun and must not do so twice, and where a person would have to make room.
+        """
+        if is_end(error):
+            running.end = end_with(end_by_problem(request, error).model_copy(update={"id": running.id}))
+            return None
+        is_unsure = isinstance(error, StoreUnavailable)  # What it asks a person may have been written down.
+        must_end = running.has_begun and not may_repeat(self._find(request.call.name))
+        if running.waits and not must_end:
+            running.refusal = error
+            forget = partial(self.writer.forget, running, error)
+            return partial(self.writer.hold_if_asked, running, forget) if is_unsure else forget
+        if must_end or not isinstance(error, Overloaded) or is_final(request, error):
+            running.end = end_refused(running, request, error)
+            return partial(self.writer.end_unless_asked, running) if is_unsure else None
+        try:
+            await self._pause(min(error.retry_after, 5))
+        except asyncio.CancelledError:
+            if running.is_unwanted:
+                return self._break_off(running)
+        return partial(self.writer.release, running)
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait before a call comes again, and let another one run meanwhile."""
+        self._pausing += 1
+        self.freed()
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            self._pausing -= 1
+
+    def _break_off(self, running: RunningCall) -> Write:
+        """Decide what becomes of a call whose task is cancelled: by whoever wants that, or since the server ends."""
+        call = running.record.tool_call
+        if running.is_unwanted:
+            running.end = end_cancelled(call, running.id)
+            return partial(self.writer.end_unless_asked, running)
+        if running.task is not None and running.task.is_broken_off:
+            self.writer.is_closing = True  # Nobody else cancels calls, but what their own tools have left behind.
+            if may_repeat(self._find(call.name)):
+                return partial(self.writer.release, running)
+        running.end = end_unknown(call, running.id)
+        return partial(self.writer.end_unless_asked, running)

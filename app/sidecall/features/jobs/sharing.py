@@ -1,0 +1,62 @@
+"""How many queued calls this server takes, where other servers may take them too."""
+
+import time
+from collections.abc import Callable
+
+from sidecall.features.jobs.runner import Runner
+from sidecall.storage.ledger import Ledger
+
+# Seconds for which a server that runs more than its share leaves what is queued to the others.
+_LEFT = 0.1
+
+
+class FairShare:
+    """Divide what is queued so that each server runs about as many calls as any other.
+
+    A server that is not heard of takes nothing, so what is left to others is taken after a moment all the same.
+    """
+
+    def __init__(
+        self, ledger: Ledger, runner: Runner, *, is_on: bool = True, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._ledger = ledger
+        self.is_on = is_on and ledger.is_shared
+        self._runner = runner
+        self._clock = clock
+        self._left_at: float | None = None
+
+    @property
+    def others(self) -> int:
+        """How many other servers live that may take calls; none where each keeps those that it was sent."""
+        return self._ledger.heartbeat.others if self.is_on else 0
+
+    @property
+    def begins_at_once(self) -> bool:
+        """Whether a new call begins here without having been offered to the others."""
+        return not self.others or not self._runner.running
+
+    @property
+    def pause(self) -> float | None:
+        """Seconds after which to ask again; None where nothing was left to the others."""
+        return None if self._left_at is None else _LEFT
+
+    def find(self, queued: int, running: int) -> int:
+        """Return how many calls to take now.
+
+        Args:
+            queued: How many are queued.
+            running: How many run, at all servers.
+        """
+        servers = 1 + self.others
+        share = -(-(queued + running) // servers) - self._runner.running
+        now = self._clock()
+        if share <= 0 and queued and (self._left_at is None or now < self._left_at + _LEFT):
+            self._left_at = now if self._left_at is None else self._left_at
+            return 0
+        taken = min(queued, share if share > 0 else -(-queued // servers))
+        self._left_at = now if taken < queued else None
+        return taken
+
+    def rest(self) -> None:
+        """Note that nothing of what is queued could be taken, so that to ask again soon is no use."""
+        self._left_at = None

@@ -1,0 +1,148 @@
+"""End the calls that wait for a person: with what was decided, or since somebody wants them no more."""
+
+from sidecall.features.calls.decision import CallDecision
+from sidecall.features.calls.entry import CallEntry, LostCall
+from sidecall.features.calls.errors import UnknownCall
+from sidecall.features.jobs.completion import end_cancelled, end_expired, end_unwanted, end_with
+from sidecall.features.jobs.completion_waiters import Ends
+from sidecall.features.jobs.submission import Show, show_nothing
+from sidecall.kernel.core.errors import ApprovalConflict, UnknownApproval
+from sidecall.kernel.core.messages import ToolCall, ToolMessage
+from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.pipeline.batch import Find
+from sidecall.kernel.ports.approvals.approval import Approval, Decision
+from sidecall.kernel.ports.approvals.decided import describe_beginning, describe_decision
+from sidecall.kernel.ports.approvals.rules import Decided
+from sidecall.storage.ledger import Ledger
+
+
+class HeldCalls:
+    """The calls that wait for a person; any server can end them."""
+
+    def __init__(self, ledger: Ledger, find: Find, ends: Ends, show: Show = show_nothing) -> None:
+        self._calls = ledger.calls
+        self._queue = ledger.queue
+        self._approvals = ledger.approvals
+        self._find = find
+        self._ends = ends
+        self._show = show
+
+    async def settle(self, entry: CallEntry, message: ToolMessage | None = None) -> CallEntry:
+        """End a call whose approval was answered, with this message where it is known, or has expired."""
+        assert entry.approval_id is not None
+        record = await self._calls.get_record(entry.id)
+        if record is None:
+            return entry
+        approval = None
+        try:
+            approval = await self._approvals.find_answered(entry.approval_id)
+            message = message or (None if approval is None else approval.message)
+            if message is None:
+                return entry
+            end = end_with(message)
+        except UnknownApproval:
+            tool = self._find(entry.name)
+            has_begun = entry.decided_by is not None
+            end = (
+                end_expired(record.tool_call, entry.id, tool, has_begun=has_begun)
+                if message is None
+                else end_with(message)
+            )
+        end.decision = self._describe(record.tool_call, None if approval is None else describe_decision(approval))
+        await self._calls.finish(entry.id, None, end)
+        self._ends.tell(entry.id)
+        return await self._calls.get(entry.id, entry.tenant)
+
+    def describe(self, call: ToolCall, decided: Decided) -> CallDecision:
+        """Copy a person's word; both arguments as they may be shown where they have put others in place."""
+        args = decided.asked_args, decided.args
+        asked, ran = (None if it is None else self._show(call.model_copy(update={"args": it})) for it in args)
+        return CallDecision(decided.by, decided.at, decided.reason, asked, ran, decided.approval_id)
+
+    def _describe(self, call: ToolCall, decided: Decided | None) -> CallDecision | None:
+        return None if decided is None else self.describe(call, decided)
+
+    async def hold_again(self, entry: CallEntry) -> None:
+        """Note that a call waits again, and by what it has begun; one that was cancelled meanwhile ends."""
+        assert entry.approval_id is not None
+        record, asked = await self._calls.get_record(entry.id), await self._approvals.get(entry.approval_id)
+        if record is None:
+            return
+        decision = self._describe(record.tool_call, describe_beginning(asked))
+        if await self._calls.hold(entry.id, None, entry.approval_id, decision):
+            await self.call_off(entry)
+        self._ends.tell(entry.id)
+
+    async def settle_all(self) -> None:
+        """End those whose approvals were answered or have expired, and those that nobody wants."""
+        for entry in await self._queue.list_held_cancelled():
+            await self.call_off(entry)
+        for entry in await self._calls.list_held():
+            await self.settle(entry)
+
+    async def call_off(self, entry: CallEntry, by: str = "") -> CallEntry:
+        """Cancel a call, so that nobody can approve it any more; one that somebody has just decided about goes on."""
+        if entry.status != "awaiting_approval" or entry.approval_id is None:
+            return entry
+        record = await self._calls.get_record(entry.id)
+        if record is None:
+            return entry
+        end = await end_unwanted(entry, record.tool_call, self._approvals, self._find)
+        withdrawn = await self._withdraw(entry.approval_id, end.message, by)
+        if withdrawn is None:
+            await self._queue.ask_to_cancel_held(entry.id)  # Should it ask again.
+            return await self.settle(entry)
+        end.decision = self._describe(record.tool_call, describe_decision(withdrawn))
+        await self._calls.finish(entry.id, None, end)
+        self._ends.tell(entry.id)
+        return await self._calls.get(entry.id, entry.tenant)
+
+    async def call_off_new(self, record: CallRecord, by: str) -> None:
+        """Do the same of a call that has just begun to wait."""
+        await self.call_off(await self._calls.get(record.id, record.caller.tenant), by)
+
+    async def call_off_queued(self, record: CallRecord) -> None:
+        """Do the same of a call that was just queued again, and may have begun since."""
+        await self._queue.cancel(record.id, end_cancelled(record.tool_call, record.id))
+        self._ends.tell(record.id)
+
+    async def hold_lost(self, lost: LostCall) -> bool:
+        """Let a call wait that has asked a person, though its server did not note that; False where it has not."""
+        asked = await self.find_asked(lost.record)
+        if asked is None:
+            return False
+        if await self._calls.hold(lost.id, lost.attempt, asked):
+            await self.call_off_new(lost.record, "")
+        return True
+
+    async def is_rejected(self, entry: CallEntry) -> bool:
+        """Return whether a call that waits is about to end, since somebody has rejected or cancelled it."""
+        if entry.status != "awaiting_approval" or entry.approval_id is None:
+            return False
+        try:
+            return (await self._approvals.get(entry.approval_id)).approval.status == "rejected"
+        except UnknownApproval:
+            return False
+
+    async def remembers(self, record: CallRecord) -> bool:
+        """Return whether a call is remembered, so that its end is known."""
+        try:
+            await self._calls.get(record.id, record.caller.tenant)
+        except UnknownCall:
+            return False
+        return True
+
+    async def find_asked(self, record: CallRecord) -> str | None:
+        """Find what a call has asked of a person before it was broken off; None where it has not."""
+        asked = await self._approvals.find(record)
+        own = asked is not None and asked.call is not None and asked.call.id == record.id
+        return asked.approval.id if own and asked is not None else None
+
+    async def _withdraw(self, approval_id: str, message: ToolMessage, by: str) -> Approval | None:
+        """Reject what waits for a person; None where somebody has just decided about it, or it has expired."""
+        rejection = Decision(decision="reject", reason="The call was cancelled.")
+        try:
+            await self._approvals.decide(approval_id, rejection, by)
+        except (UnknownApproval, ApprovalConflict):
+            return None
+        return (await self._approvals.answer(approval_id, message)).approval

@@ -1,0 +1,85 @@
+"""Follow one call until it has ended."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+
+from sidecall.features.calls.entry import CallEntry
+from sidecall.features.jobs.completion_waiters import Ends, News
+from sidecall.features.jobs.event_log import Chronicle, Chronicles, Happening
+from sidecall.features.jobs.progress_reader import ProgressReader
+
+# Seconds after which the ledger is asked again: another server may run the call.
+_LOOK = 1.0
+
+# What happens, as much as there is at once, and at last the call as it has ended; None where nothing did for a while.
+Sights = AsyncGenerator[Sequence[Happening] | CallEntry | None]
+
+
+async def watch_call(
+    call_id: str,
+    after: int,
+    chronicles: Chronicles,
+    ends: Ends,
+    look: Callable[[], Awaitable[CallEntry]],
+    progress: ProgressReader,
+) -> Sights:
+    """Follow a call.
+
+    Args:
+        call_id: Which one.
+        after: The number of what its reader has heard last; 0 for one that begins.
+        chronicles: Where is kept what was heard of calls that run here.
+        ends: Tells what became of calls that run here.
+        look: Asks the ledger how the call stands.
+        progress: Reads what its tool says at another server.
+
+    Raises:
+        UnknownCall: It was refused before it began, and is forgotten.
+        StoreUnavailable: The ledger cannot be asked just now.
+    """
+    with chronicles.watch(call_id, after) as chronicle, chronicle.watched() as watcher:
+        if not chronicle.has_given(after):  # It was heard elsewhere, or so long ago that it is forgotten.
+            after = 0
+        while True:
+            with ends.listen(call_id) as news:  # Before the look, so that nothing is missed between.
+                entry = await look()
+                async for happenings in _read_elsewhere(call_id, after, chronicle, progress):
+                    after = happenings[-1].number
+                    yield happenings
+                chronicle.note(entry)
+                until = time.monotonic() + _LOOK
+                while True:
+                    changed = chronicle.changed
+                    if happenings := chronicle.list_after(after):
+                        after, taken = happenings[-1].number, (chronicle.said, chronicle.said_bytes)
+                        yield happenings
+                        watcher.take(*taken)  # Who asks for more has sent it.
+                    if entry.has_ended:
+                        yield entry
+                        return
+                    if not await _wait_for(news, changed, until):
+                        break
+            yield None
+
+
+async def _read_elsewhere(
+    call_id: str, after: int, chronicle: Chronicle, progress: ProgressReader
+) -> AsyncGenerator[Sequence[Happening]]:
+    async for _ in progress.read(call_id, chronicle):
+        if happenings := chronicle.list_after(after):
+            after = happenings[-1].number
+            yield happenings
+
+
+async def _wait_for(news: News, changed: asyncio.Event, until: float) -> bool:
+    """Wait for more of the chronicle; False where the ledger has to be asked instead."""
+    left = until - time.monotonic()
+    if news.done() or left <= 0:
+        return False
+    more = asyncio.ensure_future(changed.wait())
+    try:
+        await asyncio.wait((news, more), timeout=left, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        more.cancel()
+    return changed.is_set()

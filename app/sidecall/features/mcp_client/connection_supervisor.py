@@ -1,0 +1,247 @@
+"""Stay connected to one MCP server, as long as this server runs."""
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from typing import Any
+
+from sidecall.features.mcp_client.entries import UpstreamEntry
+from sidecall.features.mcp_client.link import (
+    CallRefused,
+    LinkLost,
+    LinkNews,
+    LinkRefused,
+    RemoteAnswer,
+    ServerAbsent,
+    UpstreamLink,
+)
+from sidecall.features.mcp_client.listed import ListedTool
+from sidecall.features.mcp_client.state import UpstreamState
+from sidecall.features.mcp_client.words import EntryWords
+from sidecall.kernel.core.context import ToolContext
+from sidecall.kernel.core.errors import ToolException
+
+logger = logging.getLogger("sidecall")
+
+
+# Seconds between two looks at a server without a connection that stands, and between attempts to connect.
+_LOOK = 30.0
+_FIRST_PAUSE = 0.5
+_LONGEST_PAUSE = 60.0
+# Seconds after which a connection counts as one that holds.
+_STEADY = 60.0
+
+# Opens a connection, whose news are told; if asked so, in the way of the revisions before 2026-07-28 alone.
+OpenLink = Callable[[LinkNews, bool], AbstractAsyncContextManager[UpstreamLink]]
+
+
+class UpstreamServer:
+    """One MCP server: whether it is there, what it lists, and how it is called.
+
+    `listed` is what it listed last; while it is out of reach none of that is offered. It counts as connected when its
+    tools are offered.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        entry: UpstreamEntry,
+        open_link: OpenLink,
+        on_change: Callable[["UpstreamServer"], object],
+        connect_timeout: float = 30.0,
+    ) -> None:
+        self.name = name
+        self.entry = entry
+        self.state: UpstreamState = "connecting"
+        self.since = time.time()
+        self.trouble: str | None = None
+        self.revision: str | None = None
+        self.connects = 0
+        self.listed: tuple[ListedTool, ...] = ()
+        self.tried = asyncio.Event()
+        self._open_link = open_link
+        self._on_change = on_change
+        self._timeout = connect_timeout
+        self._words = EntryWords(entry)
+        self._ways = _Ways()
+        self._link: UpstreamLink | None = None
+        self._news = LinkNews()
+        self._ended = asyncio.Event()
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether a connection stands, and what it lists is to be offered."""
+        return self._link is not None
+
+    async def run(self) -> None:
+        """Connect, again and again, until `end` is called."""
+        pause = _FIRST_PAUSE
+        while not self._ended.is_set():
+            self._news = LinkNews()
+            begun, connects = time.monotonic(), self.connects
+            try:
+                await self._stay_connected()
+            except Exception as error:  # Groups of errors too, of which the official client makes many.
+                trouble = self._words.clean(self._news.gone or _word(error))
+                if connects == self.connects and self._ways.note_failure(error):
+                    logger.info("MCP server %s is asked in the way of earlier revisions: %s", self.name, trouble)
+                    continue
+                self._go_down(trouble)
+            if time.monotonic() - begun > _STEADY:
+                pause = _FIRST_PAUSE
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause * random.uniform(0.75, 1.25)):  # noqa: S311  it is no secret
+                    await self._ended.wait()
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def confirm(self, listed: tuple[ListedTool, ...]) -> None:
+        """Count as connected, since what it lists is offered; if that is still what it lists."""
+        if self._link is not None and self.listed is listed and self.state != "connected":
+            self._set_state("connected", None)
+            logger.info("MCP server %s is connected, tools: %d", self.name, len(listed))
+
+    def end(self) -> None:
+        """Have it end in good order."""
+        self._ended.set()
+        self._news.tell_gone("The server ends.")
+
+    async def call(
+        self, name: str, args: Mapping[str, Any], context: ToolContext, headers: Mapping[str, str]
+    ) -> RemoteAnswer:
+        """Call one of its tools.
+
+        Raises:
+            ToolException: It is down, or refuses the call.
+        """
+
+        async def report(done: float, total: float | None, message: str | None) -> None:
+            context.report_progress(done, total, message or "")
+
+        link = self._link
+        if link is None:
+            raise self._make_failure()
+        try:
+            # In a task of its own: the client's scopes end in the task in which they have begun.
+            return await asyncio.create_task(link.call(name, args, report, headers))
+        except LinkLost as error:
+            if headers:
+                self._news.tell_changed()  # It may be this connection alone; a look shows whether the server is there.
+            else:
+                self._news.tell_gone(str(error))
+            raise self._make_failure() from error
+        except CallRefused as error:
+            self._news.tell_changed()  # A look shows whether it is still there, and whether it still has the tool.
+            raise ToolException(f"Error: {error}") from error
+
+    def _make_failure(self) -> ToolException:
+        return ToolException(
+            f"Error: {self.name}, the server that runs this tool, is out of reach just now. Try again later.",
+            retryable=True,
+        )
+
+    async def _stay_connected(self) -> None:
+        async with AsyncExitStack() as stack:
+            async with asyncio.timeout(self._timeout):
+                link = await stack.enter_async_context(self._open_link(self._news, self._ways.is_legacy))
+                listed = await link.list_tools()
+            self._ways.note_success()
+            self._link, self.revision = link, link.revision
+            self.connects += 1
+            self._take(listed, is_new=True)
+            try:
+                await self._follow(link)
+            except Exception as error:
+                self._news.tell_gone(_word(error))
+            finally:
+                self._link = None
+                # Before the connection is closed, which takes a while.
+                self._go_down(self._words.clean(self._news.gone or "It is not asked any more."))
+                self._on_change(self)
+
+    async def _follow(self, link: UpstreamLink) -> None:
+        """List the tools again when they have changed, and now and then where no connection stands."""
+        while self._news.gone is None:
+            seen = await self._wait(_LOOK if self.entry.url is not None else None)
+            if self._news.gone is None and (self._news.changed or not seen):
+                self._news.changed = False
+                async with asyncio.timeout(self._timeout):
+                    self._take(await link.list_tools(), is_new=False)
+
+    async def _wait(self, seconds: float | None) -> bool:
+        """Wait for news, and return whether there are any."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._news.has_any.wait()
+        except TimeoutError:
+            return False
+        if self._news.gone is None:
+            self._news.has_any.clear()
+        return True
+
+    def _take(self, listed: list[ListedTool], *, is_new: bool) -> None:
+        wanted = tuple(tool for tool in listed if self.entry.offers(tool.name))
+        if is_new or wanted != self.listed:
+            self.listed = wanted
+            self._on_change(self)
+        self.tried.set()
+
+    def _go_down(self, trouble: str) -> None:
+        was = self.state
+        self._set_state("down", trouble)
+        if was != "down" and not self._ended.is_set():
+            logger.warning("MCP server %s is out of reach, its tools are not offered: %s", self.name, trouble)
+            self._on_change(self)
+        self.tried.set()
+
+    def _set_state(self, state: UpstreamState, trouble: str | None) -> None:
+        if state != self.state:
+            self.since = time.time()
+        self.state, self.trouble = state, trouble
+
+
+class _Ways:
+    """In which way a server is asked: in that of the newest revision, or of those before it alone.
+
+    Some servers end at a first message that they do not know, or fail oddly. Then the other way is tried, at once until
+    one has worked; later each time in the way that failed least recently.
+    """
+
+    def __init__(self) -> None:
+        self.is_legacy = False
+        self._has_hurried = False
+        self._was_slow = False
+
+    def note_success(self) -> None:
+        """Keep to the way in which it has just answered."""
+        self._has_hurried, self._was_slow = True, False
+
+    def note_failure(self, error: BaseException) -> bool:
+        """Choose how to ask next, and return whether to do so at once."""
+        if _has(error, ServerAbsent) or (_has(error, LinkRefused) and not self.is_legacy):
+            return False  # The newest way falls back to the earlier one by itself where a server answers at all.
+        # Who is slow once may just be starting for the first time.
+        is_slow, was_slow = _has(error, TimeoutError), self._was_slow
+        self._was_slow = is_slow and not was_slow
+        if self._was_slow:
+            return False
+        self.is_legacy = not self.is_legacy
+        is_first, self._has_hurried = not self._has_hurried, True
+        return is_first and not is_slow
+
+
+def _has(error: BaseException, kind: type[Exception]) -> bool:
+    return isinstance(error, kind) or (
+        isinstance(error, BaseExceptionGroup) and any(_has(inner, kind) for inner in error.exceptions)
+    )
+
+
+def _word(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, TimeoutError):
+        return "It does not answer in time."
+    text = str(error).partition("\n")[0][:300]
+    return text if isinstance(error, LinkLost) else f"{type(error).__name__}: {text}".removesuffix(": ")

@@ -1,0 +1,172 @@
+"""What an operator has accepted that tools of other servers say of themselves."""
+
+from collections.abc import Callable, Iterable
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import to_json
+
+from sidecall.features.mcp_client.listed import ListedTool
+from sidecall.kernel.core.errors import SidecallError
+from sidecall.loading.replacing import hold_alone, replace_text
+
+
+class PinsUnfit(SidecallError):
+    """The file of pins cannot be used."""
+
+
+class WaitingTool(BaseModel, defer_build=True):
+    """A tool that says something else than what was accepted, or that was not there before."""
+
+    model_config = ConfigDict(frozen=True)
+
+    hash: str
+    description: str = ""
+    shape: str = ""
+    schemas: list[Any] = []
+    titles: list[str | None] | None = None
+
+
+class AcceptedTool(BaseModel, defer_build=True):
+    """What was accepted in words; with `schema_only` its description may change, and models read the one here."""
+
+    model_config = ConfigDict(frozen=True)
+
+    description: str
+    shape: str
+    schemas: list[Any] = []
+    # None for what was accepted before they were kept.
+    titles: list[str | None] | None = None
+    schema_only: bool = False
+
+
+class Pins(BaseModel, defer_build=True):
+    """The hashes that are accepted, and what waits for an operator, by server and tool."""
+
+    accepted: dict[str, dict[str, str]] = {}
+    waiting: dict[str, dict[str, WaitingTool]] = {}
+    # Not there for what was accepted by earlier versions, until it is seen again.
+    texts: dict[str, dict[str, AcceptedTool]] = {}
+
+    def compare(self, server: str, listed: Iterable[ListedTool]) -> frozenset[str]:
+        """Note what a server lists, and return which of its tools have to wait; none does the first time."""
+        tools = {tool.name: tool for tool in listed}
+        if server not in self.accepted:
+            self.accepted[server] = {name: tool.fingerprint for name, tool in tools.items()}
+        known = self.accepted[server]
+        texts = self.texts.setdefault(server, {})
+        changed = {}
+        for name, tool in tools.items():
+            schemas = [tool.input_schema, tool.output_schema]
+            text, titles = texts.get(name), [tool.title, tool.annotations.title]
+            is_retitled = text is not None and text.titles not in (None, titles)
+            if known.get(name) == tool.fingerprint and not is_retitled:
+                texts[name] = AcceptedTool(
+                    description=tool.description,
+                    shape=tool.shape,
+                    schemas=schemas,
+                    titles=titles,
+                    schema_only=text is not None and text.schema_only,
+                )
+            elif text is None or not text.schema_only or text.shape != tool.shape or is_retitled:
+                changed[name] = WaitingTool(
+                    hash=tool.fingerprint,
+                    description=tool.description,
+                    shape=tool.shape,
+                    schemas=schemas,
+                    titles=titles,
+                )
+        self.waiting.pop(server, None)
+        if changed:
+            self.waiting[server] = changed
+        return frozenset(changed)
+
+    def accept(self, server: str, tool: str, schema_only: bool = False) -> None:
+        """Accept what a tool says now; with `schema_only` its description may change later, and is not passed on then.
+
+        Raises:
+            KeyError: It does not wait.
+        """
+        taken = self.waiting[server].pop(tool)
+        texts = self.texts.setdefault(server, {})
+        self.accepted.setdefault(server, {})[tool] = taken.hash
+        texts.pop(tool, None)
+        if taken.shape:
+            texts[tool] = AcceptedTool(
+                description=taken.description,
+                shape=taken.shape,
+                schemas=taken.schemas,
+                titles=taken.titles,
+                schema_only=schema_only,
+            )
+        if not self.waiting[server]:
+            del self.waiting[server]
+
+    def list_kept_words(self, server: str) -> dict[str, str]:
+        """List the accepted descriptions that models read, whatever the server says now."""
+        return {name: text.description for name, text in self.texts.get(server, {}).items() if text.schema_only}
+
+    def describe_change(self, server: str, tool: str) -> str:
+        """Describe what a waiting tool says otherwise, in lines with `-` for accepted and `+` for waiting ones."""
+        new, old = self.waiting[server][tool], self.texts.get(server, {}).get(tool)
+        if old is None:
+            return new.description
+        # Two lines at the beginning name what is compared; each line of either side has a sign before it.
+        lines = list(unified_diff(_list_lines(old), _list_lines(new), n=0, lineterm=""))[2:]
+        changed = [line for line in lines if not line.startswith("@@")]
+        return "\n".join(changed) or "What it says of its effects has changed, and no word of these."
+
+
+def _list_lines(said: WaitingTool | AcceptedTool) -> list[str]:
+    titles = [f"title: {title}" for title in said.titles or () if title is not None]
+    return [*titles, *said.description.splitlines(), *to_json(said.schemas, indent=1).decode().splitlines()]
+
+
+class PinFile:
+    """The file in which they are kept; who changes it puts a new one in its place."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def stamp(self) -> tuple[int, int] | None:
+        """What changes when the file does; None where there is none."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns
+
+    def read(self) -> Pins:
+        """Read it; where there is none, nothing has been accepted.
+
+        Raises:
+            PinsUnfit: It cannot be read.
+        """
+        try:
+            return Pins.model_validate_json(self.path.read_bytes())
+        except FileNotFoundError:
+            return Pins()
+        except (OSError, ValidationError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is none that `sidecall mcp-servers` knows"
+            raise PinsUnfit(f"{self.path} cannot be read: {reason}.") from None
+
+    def change(self, change: Callable[[Pins], object]) -> Pins:
+        """Change it while nobody else does, and write it where it has changed.
+
+        Raises:
+            PinsUnfit: It cannot be read or written.
+        """
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with hold_alone(self.path):
+                pins = self.read()
+                before = pins.model_dump_json()
+                change(pins)
+                if pins.model_dump_json() != before:
+                    replace_text(self.path, pins.model_dump_json(indent=2) + "\n")
+        except OSError as error:
+            raise PinsUnfit(f"{self.path} cannot be written: {error.strerror}.") from None
+        return pins

@@ -1,0 +1,270 @@
+"""Connect to an MCP server with the official client."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
+from typing import Any
+
+import httpx2
+import mcp_types
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from sidecall.features.mcp_client.entries import UpstreamEntry
+from sidecall.features.mcp_client.link import (
+    CallRefused,
+    LinkBounds,
+    LinkLost,
+    LinkNews,
+    LinkRefused,
+    RemoteAnswer,
+    Report,
+    ServerAbsent,
+)
+from sidecall.features.mcp_client.listed import ListedTool
+from sidecall.features.mcp_client.sdk.listing import PageUnfit, fetch_page, keep_first, read_tools
+from sidecall.features.mcp_client.sdk.pipes import open_pipes
+from sidecall.features.mcp_client.sdk.process_reapers import Warden
+from sidecall.version import __version__
+
+_CLIENT = mcp_types.Implementation(name="sidecall", version=__version__)
+# What another Sidecall is asked for beside its results; other servers do not know it.
+_ARTIFACT = "sidecall/artifact"
+_ASKED: Any = {_ARTIFACT: True}
+# Seconds for reaching a server; how long it may take to answer is the matter of a call's deadline.
+_REACH = 30.0
+# Pages of a list, of which a server could make more without end.
+_MOST_PAGES = 100
+
+
+class SdkLink:
+    """A connection that the official client has made."""
+
+    def __init__(self, server: str, entry: UpstreamEntry, bounds: LinkBounds, client: Any) -> None:
+        self._server = server
+        self._entry = entry
+        self._bounds = bounds
+        self._client = client
+        self.revision: str = client.protocol_version
+
+    async def list_tools(self) -> list[ListedTool]:
+        """List its tools.
+
+        Raises:
+            LinkLost: It does not answer, or has too many.
+        """
+        found: list[ListedTool] = []
+        cursor: str | None = None
+        count = 0
+        try:
+            for _ in range(_MOST_PAGES):
+                items, cursor = await fetch_page(self._client.session, cursor)
+                count += len(items)
+                if count > self._bounds.tools:
+                    raise LinkLost(f"It has more than {self._bounds.tools} tools.")
+                found.extend(read_tools(self._server, self._client.session, items))
+                if not cursor:
+                    break
+        except (MCPError, ValidationError, PageUnfit, RuntimeError) as error:
+            raise LinkLost(f"It does not list its tools: {word_failure(error)}") from error
+        return keep_first(self._server, found)
+
+    async def call(
+        self, name: str, args: Mapping[str, Any], report: Report, headers: Mapping[str, str]
+    ) -> RemoteAnswer:
+        """Call one of them, with headers of this call alone.
+
+        Raises:
+            LinkLost: It does not answer any more.
+            CallRefused: It refuses the call.
+        """
+        if not headers:
+            return await _call(self._client, name, args, report)
+        answer = None
+        try:
+            async with self._open_aside(headers) as client:
+                answer = await _call(client, name, args, report)
+        except* (httpx2.HTTPError, LinkLost) as errors:
+            raise LinkLost(word_failure(errors)) from errors
+        assert answer is not None
+        return answer
+
+    @asynccontextmanager
+    async def _open_aside(self, headers: Mapping[str, str]) -> AsyncIterator[Any]:
+        """Open a connection for one call: no other caller's headers, and no session that others know, are on it."""
+        is_modern = self.revision in MODERN_PROTOCOL_VERSIONS
+        known = self._client.session.discover_result if is_modern else None
+        mode = self.revision if is_modern else "legacy"
+        transport = _open_http(self._entry, self._bounds, headers)
+        async with Client(transport, cache=None, client_info=_CLIENT, mode=mode, prior_discover=known) as client:
+            _take_any_result(client)
+            yield client
+
+
+def _take_any_result(client: Any) -> None:
+    """Let a client return results that are not what their tool promises: it would lose what came, and the tool ran."""
+
+    async def take(_name: str, _result: Any) -> None:
+        return None
+
+    client.session.validate_tool_result = take
+
+
+async def _call(client: Any, name: str, args: Mapping[str, Any], report: Report) -> RemoteAnswer:
+    try:
+        result = await client.call_tool(name, dict(args), progress_callback=report, meta=_ASKED)
+    except MCPError as error:
+        if _is_closed(error):
+            raise LinkLost("The connection was closed.") from error
+        raise CallRefused(error.error.message) from error
+    except ValidationError as error:
+        raise CallRefused(f"The tool has run, but its answer cannot be read: {_word_unfit(error)}.") from error
+    except RuntimeError as error:  # An answer that asks for something that is not passed on.
+        raise CallRefused(word_failure(error)) from error
+    said = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+    return RemoteAnswer(
+        blocks=said.get("content", []),
+        is_error=bool(result.is_error),
+        has_value=result.structured_content is not None,
+        value=result.structured_content,
+        artifact=(result.meta or {}).get(_ARTIFACT),
+    )
+
+
+@asynccontextmanager
+async def open_link(
+    server: str, entry: UpstreamEntry, bounds: LinkBounds, news: LinkNews, warden: Warden, *, is_legacy: bool
+) -> AsyncIterator[SdkLink]:
+    """Connect to a server until the body ends; `news` hears of changes, and of the server's end.
+
+    One that `is_legacy` is asked in the way of the revisions before 2026-07-28 alone.
+
+    Raises:
+        ServerAbsent: There is nothing to speak to.
+        LinkRefused: It answers with an error, in whichever way it is asked.
+    """
+
+    async def hear(message: Any) -> None:
+        if isinstance(message, mcp_types.ToolListChangedNotification):
+            news.tell_changed()
+
+    async with AsyncExitStack() as stack:
+        if entry.url is None:
+            transport: Any = open_pipes(server, entry, bounds.message_bytes, warden, news.tell_gone)
+        else:
+            transport = _open_http(entry, bounds, {})
+        mode = "legacy" if is_legacy else "auto"
+        opened = Client(transport, cache=None, client_info=_CLIENT, message_handler=hear, mode=mode)
+        try:
+            client = await stack.enter_async_context(opened)
+        except Exception as error:
+            known = _read_failure(error)
+            if known is None:
+                raise
+            raise known from error
+        _take_any_result(client)
+        listening = asyncio.create_task(_listen(client, news))
+        try:
+            yield SdkLink(server, entry, bounds, client)
+        finally:
+            listening.cancel()
+            with suppress(asyncio.CancelledError):
+                await listening
+
+
+async def _listen(client: Any, news: LinkNews) -> None:
+    """Hear of changes where that has to be asked for."""
+    tools = client.server_capabilities.tools
+    if client.protocol_version not in MODERN_PROTOCOL_VERSIONS or tools is None or not tools.list_changed:
+        return
+    with suppress(MCPError, RuntimeError, TimeoutError):
+        async with client.listen(tools_list_changed=True) as events:
+            async for _ in events:
+                news.tell_changed()
+
+
+@asynccontextmanager
+async def _open_http(entry: UpstreamEntry, bounds: LinkBounds, headers: Mapping[str, str]) -> AsyncIterator[Any]:
+    assert entry.url is not None
+    timeout = httpx2.Timeout(_REACH, read=None)
+    sent = {"Accept-Encoding": "identity", **entry.headers, **headers}
+    hooks: Any = {"response": [partial(_bound_body, bounds.message_bytes)]}
+    async with (
+        httpx2.AsyncClient(headers=sent, timeout=timeout, event_hooks=hooks) as http,
+        streamable_http_client(entry.url, http_client=http, max_sse_event_size=bounds.message_bytes) as streams,
+    ):
+        yield streams
+
+
+async def _bound_body(limit: int, response: httpx2.Response) -> None:
+    """Bound a body that is one message; of streams of events the client bounds each."""
+    if response.headers.get("Content-Encoding", "identity") != "identity":
+        raise LinkLost("It compresses answers, although it was asked not to.")
+    if not response.headers.get("Content-Type", "").lower().startswith("text/event-stream"):
+        response.stream = _BoundedStream(response.stream, limit)
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    def __init__(self, stream: Any, left: int) -> None:
+        self._stream = stream
+        self._left = left
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._stream:
+            self._left -= len(chunk)
+            if self._left < 0:
+                raise LinkLost("It has sent a message that is larger than SIDECALL_MAX_RESULT_BYTES.")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def word_failure(error: BaseException) -> str:
+    """Word why a server is not reached, without its address, which may hold a secret."""
+    error = _find_first(error)
+    if isinstance(error, LinkLost):
+        return str(error)
+    if isinstance(error, TimeoutError):
+        return "It does not answer in time."
+    if isinstance(error, MCPError):
+        return str(error.error.message)
+    text = str(error).partition("\n")[0]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _word_unfit(error: ValidationError) -> str:
+    """Word what is wrong with an answer by the first place that does not fit, without what stands there."""
+    fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    match fault["loc"]:
+        case ("content", int() as place, *_):  # Each kind of block has complaints of its own.
+            return f"content[{place}] is no content block"
+        case ():
+            return fault["msg"]
+    return f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
+
+
+def _read_failure(error: Exception) -> LinkLost | None:
+    """Read why no connection came about, where that is known."""
+    first = _find_first(error)
+    if isinstance(first, (ServerAbsent, httpx2.ConnectError, httpx2.ConnectTimeout)):
+        return ServerAbsent(word_failure(error))
+    if isinstance(first, MCPError) and not _is_closed(first):
+        return LinkRefused(f"It refuses to be connected to: {word_failure(error)}")
+    return None
+
+
+def _is_closed(error: MCPError) -> bool:
+    """Return whether the client says that the connection was closed; a server's own errors may have the same code."""
+    said = error.error
+    return said.code == mcp_types.CONNECTION_CLOSED and said.message == "Connection closed" and said.data is None
+
+
+def _find_first(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

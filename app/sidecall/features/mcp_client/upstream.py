@@ -1,0 +1,262 @@
+"""Offer the tools of all the MCP servers that an operator names, beside our own."""
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.concurrency.pools import SERVER
+from sidecall.kernel.core.errors import DefinitionError
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.registry import Registry
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.features.mcp_client import connection_supervisor as _tending
+    from sidecall.features.mcp_client import entries as _entries
+    from sidecall.features.mcp_client import link as _link
+    from sidecall.features.mcp_client import listed as _listed
+    from sidecall.features.mcp_client import names as _names
+    from sidecall.features.mcp_client import pins as _pins
+    from sidecall.features.mcp_client import tools as _tools
+else:
+    _entries = Later("sidecall.features.mcp_client.entries")
+    _link = Later("sidecall.features.mcp_client.link")
+    _names = Later("sidecall.features.mcp_client.names")
+    _pins = Later("sidecall.features.mcp_client.pins")
+    _tending = Later("sidecall.features.mcp_client.connection_supervisor")
+    _tools = Later("sidecall.features.mcp_client.tools")
+
+logger = logging.getLogger("sidecall")
+
+# Loaded when there is a server to speak to, since it takes a while and needs the extra.
+# What the client itself loads with the first structured result is loaded along, since it would hold up everything.
+_LOADED = (
+    "sidecall.features.mcp_client.sdk.connecting",
+    "sidecall.features.mcp_client.sdk.process_reapers",
+    "jsonschema",
+    "referencing",
+)
+_PACKAGE = "mcp"
+# What the registry knows the tools by.
+_SOURCE = "MCP servers"
+# Seconds that servers have for ending, which have a few steps to take; and between two looks at the file of pins.
+_PATIENCE = 10.0
+_LOOK = 1.0
+# Tools that are made ready at once, before something else has its turn.
+_AT_ONCE = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpstreamSettings:
+    """What is bounded, as usual where nothing is said, and where pins are kept; None where tools may change."""
+
+    bounds: "_link.LinkBounds | None" = None
+    connect_timeout: float = 30.0
+    pins: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    name: str
+    listed: "_listed.ListedTool"
+    tool: CompiledTool | None
+
+
+class Upstream:
+    """The servers, and the tools that are offered of them just now."""
+
+    def __init__(
+        self,
+        entries: "Mapping[str, _entries.UpstreamEntry]",
+        registry: Registry,
+        settings: UpstreamSettings | None = None,
+    ) -> None:
+        self._settings = settings or UpstreamSettings()
+        self._registry = registry
+        self._sdk: Any = None
+        self._warden: Any = None
+        self._news = asyncio.Event()
+        self._settled = asyncio.Event()
+        self._made: dict[tuple[str, str], _Made] = {}
+        self._pins = None if self._settings.pins is None else _pins.PinFile(self._settings.pins)
+        self._stamp: object = None
+        self._work: list[asyncio.Task[None]] = []
+        self._tending: list[asyncio.Task[None]] = []
+        self._on_tools: Callable[[], object] = lambda: None
+        # What waits for an operator, by server.
+        self.waiting: dict[str, frozenset[str]] = {}
+        # Descriptions that were accepted in place of what the server says now, by server and tool.
+        self._words: dict[str, dict[str, str]] = {}
+        # How many tools are offered, by server.
+        self.offered: dict[str, int] = dict.fromkeys(entries, 0)
+        timeout = self._settings.connect_timeout
+        self.servers = [
+            _tending.UpstreamServer(name, entry, partial(self._open_link, name, entry), self.rejoin, timeout)
+            for name, entry in entries.items()
+        ]
+
+    def rejoin(self, _: object = None) -> None:
+        """Work out anew which tools are offered, soon: a server's have changed, or our own."""
+        self._settled.clear()
+        self._news.set()
+
+    async def open(self, on_tools: Callable[[], object]) -> None:
+        """Begin to connect; `on_tools` hears of each new set of tools."""
+        if self.servers:
+            self._on_tools = on_tools
+            self._work = [asyncio.create_task(self._run()), asyncio.create_task(self._join_again_and_again())]
+
+    async def wait_until_tried(self, seconds: float) -> None:
+        """Wait until each server has been reached, or could not be, and its tools are offered; no longer than that."""
+        if not self.servers:
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                for server in self.servers:
+                    await server.tried.wait()
+                await self._settled.wait()
+
+    async def close(self) -> None:
+        """End the connections, and the processes that were started."""
+        for server in self.servers:
+            server.end()
+        work, self._work = self._work, []
+        if not work:
+            return
+        for server, task in zip(self.servers, self._tending, strict=False):
+            if not server.is_reached:
+                task.cancel()
+        if self._tending:
+            await asyncio.wait(self._tending, timeout=_PATIENCE)
+        for task in (*self._tending, *work):
+            task.cancel()
+        await asyncio.gather(*self._tending, *work, return_exceptions=True)
+        if self._warden is not None:
+            await SERVER.run(self._warden.close)
+
+    async def _run(self) -> None:
+        try:
+            self._sdk, wardens, *_ = await SERVER.run(lambda: [import_module(name) for name in _LOADED])
+            self._warden = wardens.Warden()
+        except Exception:
+            logger.exception("no MCP server can be connected to: the official client cannot be loaded")
+            return
+        self._tending = [asyncio.create_task(server.run()) for server in self.servers]
+
+    def _open_link(self, name: str, entry: "_entries.UpstreamEntry", news: "_link.LinkNews", is_legacy: bool) -> Any:
+        bounds = self._settings.bounds or _link.LinkBounds()
+        return self._sdk.open_link(name, entry, bounds, news, self._warden, is_legacy=is_legacy)
+
+    async def _join_again_and_again(self) -> None:
+        while True:
+            try:
+                async with asyncio.timeout(None if self._pins is None else _LOOK):
+                    await self._news.wait()
+            except TimeoutError:
+                assert self._pins is not None
+                if self._pins.stamp == self._stamp:
+                    continue
+            try:
+                await self._join()
+            except Exception:
+                logger.exception("the tools of MCP servers cannot be offered")
+            if not self._news.is_set():
+                self._settled.set()
+
+    async def _join(self) -> None:
+        self._news.clear()  # First, so that what changes meanwhile is not passed over.
+        listed = [(server, server.listed) for server in self.servers]
+        names = _names.name_remote_tools(
+            {server.name: (server.entry.prefix, [tool.name for tool in tools]) for server, tools in listed},
+            self._registry.own_names,
+        )
+        joined: list[CompiledTool] = []
+        for server, tools in listed:
+            if server.is_reached:
+                await self._compare(server, tools)
+            offered = await self._make(server, tools, names) if server.is_reached else []
+            self.offered[server.name] = len(offered)
+            joined.extend(offered)
+        if [id(tool) for tool in joined] != [id(tool) for tool in self._registry.list_source(_SOURCE)]:
+            self._registry.put_source(_SOURCE, joined, gives_way=True)
+            self._on_tools()
+        for server, tools in listed:
+            server.confirm(tools)
+
+    async def _compare(self, server: "_tending.UpstreamServer", tools: "tuple[_listed.ListedTool, ...]") -> None:
+        """Find out which tools have to wait for an operator."""
+        if self._pins is None:
+            return
+        found: list[frozenset[str]] = []
+        try:
+            pins = await SERVER.run(self._pins.change, lambda pins: found.append(pins.compare(server.name, tools)))
+            waits = found[0]
+            self._words[server.name] = pins.list_kept_words(server.name)
+        except _pins.PinsUnfit as error:
+            logger.error("no tools of MCP server %s are offered: %s", server.name, error)
+            waits = frozenset(tool.name for tool in tools)
+        self._stamp = self._pins.stamp
+        if waits - self.waiting.get(server.name, frozenset()):
+            logger.warning(
+                "tools of MCP server %s have changed and wait: %s; look with `sidecall mcp-servers list`, then "
+                "`sidecall mcp-servers accept %s`",
+                server.name,
+                ", ".join(sorted(waits)),
+                server.name,
+            )
+        self.waiting[server.name] = waits
+
+    async def _make(
+        self,
+        server: "_tending.UpstreamServer",
+        tools: "tuple[_listed.ListedTool, ...]",
+        names: Mapping[tuple[str, str], str],
+    ) -> list[CompiledTool]:
+        """Make tools ready, those anew that have changed."""
+        waits = self.waiting.get(server.name, frozenset())
+        found: list[CompiledTool] = []
+        words = self._words.get(server.name, {})
+        for number, said in enumerate(tools):
+            listed = replace(said, description=words[said.name]) if said.name in words else said
+            if number % _AT_ONCE == _AT_ONCE - 1:
+                await asyncio.sleep(0)
+            key = server.name, listed.name
+            made = self._made.get(key)
+            if made is None or (made.name, made.listed) != (names[key], listed):
+                made = self._made[key] = _make(server, listed, names[key])
+            if made.tool is not None and listed.name not in waits:
+                found.append(made.tool)
+        return found
+
+
+def _make(server: "_tending.UpstreamServer", listed: "_listed.ListedTool", name: str) -> _Made:
+    tool = None
+    try:
+        tool = _tools.make_remote_tool(server.name, server.entry, listed, name, server.call)
+    except DefinitionError as error:
+        logger.warning("a tool of MCP server %s is not offered: %s", server.name, error.message)
+    return _Made(name, listed, tool)
+
+
+def open_upstream(setting: str | None, registry: Registry, settings: UpstreamSettings) -> Upstream:
+    """Read which servers there are; they are connected to when the server runs.
+
+    Raises:
+        McpServersUnfit: The setting names none, or the extra is not installed.
+        PinsUnfit: The file of pins cannot be read.
+    """
+    entries = {} if setting is None else _entries.read_entries(setting, os.environ)
+    if entries and find_spec(_PACKAGE) is None:
+        raise _entries.McpServersUnfit("SIDECALL_MCP_SERVERS needs an extra: pip install 'sidecall[mcp]'")
+    if entries and settings.pins is not None:
+        _pins.PinFile(settings.pins).read()
+    return Upstream(entries, registry, settings)

@@ -1,0 +1,217 @@
+"""Serve MCP over HTTP, at one path: each message is a request of its own (Streamable HTTP)."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+from contextlib import AbstractContextManager, nullcontext
+from typing import NamedTuple
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Receive, Scope, Send
+
+from sidecall.features.access.credential_cache import HEADERS
+from sidecall.features.access.middleware import caller_of
+from sidecall.features.mcp_server.exchange import Exchange
+from sidecall.features.mcp_server.listening import listen_as_before, listen_to_changes
+from sidecall.features.mcp_server.live import TOO_SLOW, LiveAnswer
+from sidecall.features.mcp_server.methods import answer_message
+from sidecall.features.mcp_server.parts import McpParts
+from sidecall.features.mcp_server.revisions import is_modern, refuse_repeated
+from sidecall.features.mcp_server.sessions import HEADER, RAW_HEADER, Session
+from sidecall.features.mcp_server.wire import (
+    INTERNAL_ERROR,
+    PARSE_ERROR,
+    RpcError,
+    RpcMessage,
+    parse_message,
+    write_error,
+    write_result,
+)
+from sidecall.features.rates.headers import quota_headers
+from sidecall.kernel.core.errors import MalformedJSON, RequestError
+from sidecall.kernel.http import problems
+from sidecall.kernel.http.accepting import EVENTS, names_events, weigh
+from sidecall.kernel.http.body import is_plain, parse_body, read_body, read_plain
+from sidecall.kernel.http.context import make_context
+from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.http.request_id import NOSNIFF, header_of
+from sidecall.kernel.http.shutdown import DETAIL
+
+logger = logging.getLogger("sidecall")
+
+_ACCEPTED = Reply(b"", 202)
+_NOT_ALLOWED = Reply(b"", 405, {"Allow": "POST"})
+_ENDED = Reply(b"", 204)
+# LSP's code, since MCP has none: whoever has cancelled a request does not wait for its answer.
+_CANCELLED = RpcError(-32800, "The request was cancelled; it may have had effects.")
+_ENDING = RpcError(503, DETAIL)
+_FAILED = RpcError(INTERNAL_ERROR, "The server failed; its log has the details.", status=500)
+
+
+class _Way(NamedTuple):
+    """What a request came by, and its answer goes."""
+
+    scope: Scope
+    receive: Receive
+    send: Send
+
+
+class McpEndpoint:
+    """Answer every request of one path, in front of the framework or behind it."""
+
+    def __init__(self, parts: McpParts) -> None:
+        self._parts = parts
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Serve one request."""
+        if scope["method"] == "POST":
+            return self._serve(scope, receive, send)
+        return self._serve_session(scope, receive, send)
+
+    async def _serve_session(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve what clients of the earlier revisions ask besides: to hear of changes, and to end their session."""
+        try:
+            session = self._find_session(scope)
+        except RpcError as error:
+            await _send(_refuse(error), scope, send)
+            return
+        if scope["method"] == "GET" and self._parts.changes.is_fed and names_events(_read_accept(scope)):
+            with self._use(session):
+                await listen_as_before(self._parts, scope, receive, send)
+        elif scope["method"] == "DELETE" and session is not None and self._parts.sessions is not None:
+            self._parts.sessions.end(scope[HEADERS][RAW_HEADER], caller_of(scope))
+            await _send(_ENDED, scope, send)
+        else:
+            await _send(_NOT_ALLOWED, scope, send)
+
+    def _find_session(self, scope: Scope) -> Session | None:
+        """Find the session that a request names, if it names one.
+
+        Raises:
+            RpcError: Its caller has none of this id.
+        """
+        named = scope[HEADERS].get(RAW_HEADER)
+        if named is None or self._parts.sessions is None:
+            return None
+        return self._parts.sessions.find(named, caller_of(scope))
+
+    def _use(
+        self, session: Session | None, message: RpcMessage | None = None, live: LiveAnswer | None = None
+    ) -> AbstractContextManager[None]:
+        """Keep a session, if there is one, while it is used; by it a client may cancel a request."""
+        if session is None or self._parts.sessions is None:
+            return nullcontext()
+        if message is None or live is None:
+            return self._parts.sessions.use(session)
+        return self._parts.sessions.use(session, message.id, live.cancel)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        message: RpcMessage | None = None
+        session: Session | None = None
+        try:
+            message = await self._read(scope, receive)
+            refuse_repeated(scope["headers"])
+            modern = is_modern(message, scope[HEADERS])
+            session = None if modern else self._find_session(scope)
+        except ClientDisconnect:
+            return
+        except RpcError as error:
+            await _send(_refuse(error, message), scope, send)
+            return
+        except RequestError as error:
+            await problems.refuse(scope, receive, send, error)
+            return
+        if not message.is_request:
+            # Without a session a notification could be about nothing: closing a connection cancels.
+            if session is not None and message.method == "notifications/cancelled":
+                session.cancel(message.params.get("requestId"))
+            await _send(_ACCEPTED, scope, send)
+        elif modern and message.method == "subscriptions/listen":
+            await listen_to_changes(self._parts, message, scope, receive, send)
+        else:
+            await self._answer(message, modern, session, _Way(scope, receive, send))
+
+    async def _read(self, scope: Scope, receive: Receive) -> RpcMessage:
+        bounds = self._parts.bounds
+        if is_plain(scope[HEADERS], len(scope["headers"]), bounds):
+            body = await read_plain(receive, bounds)
+        else:
+            body = await read_body(Request(scope, receive), bounds)
+        try:
+            return parse_message(parse_body(body))
+        except MalformedJSON as error:
+            raise RpcError(PARSE_ERROR, error.message, status=400) from None
+
+    async def _answer(self, message: RpcMessage, modern: bool, session: Session | None, way: _Way) -> None:
+        scope, receive, send = way
+        live = LiveAnswer(scope, send, self._parts.backlog)
+        live.request_id = message.id
+        live.may_begin = weigh(_read_accept(scope), EVENTS) > 0
+        context = make_context(scope, receive)
+        exchange = Exchange(context.caller, context.headers, modern, context.presence, context.presence)
+        exchange.tell, exchange.url = live.make_listener if live.may_begin else None, _find_url(scope)
+        exchange.sent = scope[HEADERS] if modern else None
+        try:
+            with self._use(session, message, live):
+                reply = await context.while_present(live.over(self._make_reply(message, exchange)))
+                if live.has_begun:
+                    await live.end(reply.body)
+                else:
+                    await _send(reply, scope, send)
+        except ClientDisconnect:
+            return
+        except asyncio.CancelledError:
+            if not await self._break_off(live, message, modern, way):
+                raise
+        except Exception:
+            if live.has_begun:  # Its status cannot be changed any more.
+                await live.end(write_error(message.id, _FAILED))
+            raise
+        finally:
+            live.close()
+
+    async def _make_reply(self, message: RpcMessage, exchange: Exchange) -> Reply:
+        try:
+            result = await answer_message(self._parts, message, exchange)
+        except RpcError as error:
+            return _refuse(error, message, is_modern=exchange.is_modern)
+        headers = quota_headers(self._parts.pipeline.gate.quotas_of(exchange.caller, message.tool_name))
+        if message.method == "initialize" and self._parts.sessions is not None:
+            session_id = self._parts.sessions.begin(exchange.caller)
+            headers |= {} if session_id is None else {HEADER: session_id}
+        return Reply(write_result(message.id, result), 200, headers)
+
+    async def _break_off(self, live: LiveAnswer, message: RpcMessage, modern: bool, way: _Way) -> bool:
+        """End an answer that its client has cancelled, whose reader was too slow, or whose server ends.
+
+        A stream ends with the error, since its status was sent; return whether that was all there is to it.
+        """
+        is_draining = self._parts.lifecycle.is_draining
+        error = _CANCELLED if live.is_cancelled else TOO_SLOW if live.is_cut else _ENDING if is_draining else _FAILED
+        is_ours = (live.is_cancelled or live.is_cut) and live.was_ours()
+        if live.has_begun:
+            await live.end(write_error(message.id, error))
+        elif is_ours:
+            await _send(_refuse(error, message, is_modern=modern), way.scope, way.send)
+        return is_ours
+
+
+def _read_accept(scope: Scope) -> str:
+    return ",".join(value.decode("latin-1") for name, value in scope["headers"] if name == b"accept")
+
+
+def _refuse(error: RpcError, message: RpcMessage | None = None, *, is_modern: bool = True) -> Reply:
+    # Clients of the earlier revisions take any other status for the end of their session.
+    status = error.status if is_modern else 200
+    return Reply(write_error(None if message is None else message.id, error), status, error.headers)
+
+
+def _find_url(scope: Scope) -> str | None:
+    host = scope[HEADERS].get(b"host")
+    return None if host is None else f"{scope['scheme']}://{host.decode('latin-1')}{scope.get('root_path', '')}"
+
+
+async def _send(reply: Reply, scope: Scope, send: Send) -> None:
+    headers = [*reply.raw_headers, NOSNIFF, header_of(scope)]
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    await send({"type": "http.response.body", "body": reply.body})

@@ -1,0 +1,40 @@
+"""The way in by MCP, loaded with the first request that takes it."""
+
+from collections.abc import Awaitable, Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from starlette.types import Receive, Scope, Send
+
+from sidecall.kernel.core.errors import RequestError
+from sidecall.kernel.http import problems
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.features.mcp_server import endpoint as _endpoint
+    from sidecall.features.mcp_server import parts as _parts
+else:
+    _endpoint = Later("sidecall.features.mcp_server.endpoint")
+
+
+class LateMcpEndpoint:
+    """Answer every request of one path; most servers are sent none."""
+
+    def __init__(self, make_parts: "Callable[[], _parts.McpParts]") -> None:
+        self._make_parts = make_parts
+
+    @cached_property
+    def parts(self) -> "_parts.McpParts":
+        """What the methods work with."""
+        return self._make_parts()
+
+    @cached_property
+    def _serve(self) -> "_endpoint.McpEndpoint":
+        return _endpoint.McpEndpoint(self.parts)
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Serve one request."""
+        try:
+            return self._serve(scope, receive, send)
+        except (OSError, ImportError, RequestError) as error:  # The next request may have more luck.
+            return problems.refuse(scope, receive, send, error)

@@ -1,0 +1,70 @@
+"""List tools in pages, in the order in which they were registered."""
+
+from typing import Any
+
+from pydantic_core import to_json
+
+from sidecall.features.mcp_server.results import hint_caching, make_complete
+from sidecall.features.mcp_server.wire import INVALID_PARAMS, RpcError
+from sidecall.kernel.concurrency.pools import LISTINGS
+from sidecall.kernel.concurrency.turns import key_of
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.pipeline.pipeline import Pipeline
+from sidecall.kernel.registry import Registry
+from sidecall.kernel.schema.forms.definitions import render_definitions
+
+# Tools of one page; some clients never ask for the second.
+_PAGE = 250
+
+
+class ToolPages:
+    """Make the pages of the list, and remember them while every caller is answered the same."""
+
+    def __init__(self, registry: Registry, pipeline: Pipeline, page: int = _PAGE) -> None:
+        self._registry = registry
+        self._pipeline = pipeline
+        self._page = page
+        self._version = registry.version
+        self._known: dict[str | None, bytes] = {}
+
+    async def find(self, caller: Caller, cursor: Any) -> bytes:
+        """Return the page that a cursor leads to, the first without one.
+
+        Raises:
+            RpcError: It leads nowhere, or not any more.
+        """
+        if self._version != self._registry.version:
+            self._version, self._known = self._registry.version, {}
+        is_for_all = self._is_for_all(caller)
+        if is_for_all and isinstance(cursor, str | None) and (known := self._known.get(cursor)) is not None:
+            return known
+        version = self._version
+        tools = [tool for tool in await self._pipeline.visible(caller) if tool.declaration is None]
+        start = 0 if cursor is None else _find_start(tools, cursor)
+        body = await LISTINGS.run_for(key_of(caller), self._write, tools, start, cursor, is_for_all=is_for_all)
+        # Every tool's name is a cursor, and so many pages would be as much as all tools times their number.
+        if is_for_all and version == self._registry.version and start % self._page == 0:
+            self._known[cursor] = body
+        return body
+
+    def _is_for_all(self, caller: Caller) -> bool:
+        """Return whether other callers are shown the same."""
+        return not self._registry.is_conditional and not self._registry.scopes and caller.toolset is None
+
+    def _write(self, tools: list[CompiledTool], start: int, cursor: Any, *, is_for_all: bool) -> bytes:
+        if is_for_all and (known := self._known.get(cursor)) is not None:
+            return known  # Another request has had it written meanwhile.
+        shown, rest = tools[start : start + self._page], tools[start + self._page :]
+        page: dict[str, Any] = {"tools": render_definitions(shown, "mcp")}
+        if rest:
+            page["nextCursor"] = shown[-1].name
+        return to_json(make_complete(page | hint_caching(is_public=is_for_all)))
+
+
+def _find_start(tools: list[CompiledTool], cursor: Any) -> int:
+    """Find the tool after the one that a cursor names: the last of the page before."""
+    names = [tool.name for tool in tools]
+    if cursor not in names:
+        raise RpcError(INVALID_PARAMS, "The cursor leads nowhere any more; ask for the list from its beginning.")
+    return names.index(cursor) + 1

@@ -1,0 +1,153 @@
+"""Speak MCP with the one client that has started this process: a message a line, over two pipes (stdio)."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable
+from contextlib import aclosing
+from functools import partial
+from typing import Any, BinaryIO
+
+from sidecall.features.mcp_server.exchange import Exchange
+from sidecall.features.mcp_server.listening import write_changes, write_unasked
+from sidecall.features.mcp_server.methods import answer_message
+from sidecall.features.mcp_server.parts import McpParts
+from sidecall.features.mcp_server.progress import make_progress_listener
+from sidecall.features.mcp_server.revisions import VERSION_KEY, require_envelope, require_known_version
+from sidecall.features.mcp_server.wire import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    Id,
+    RpcError,
+    RpcMessage,
+    parse_message,
+    write_error,
+    write_result,
+)
+from sidecall.kernel.core.context import EventListener
+from sidecall.kernel.core.errors import BodyTooLarge, MalformedJSON
+from sidecall.kernel.http.body import parse_body
+
+logger = logging.getLogger("sidecall")
+
+
+class PipeServer:
+    """Answer the messages of one client, many at a time, until it closes its end."""
+
+    def __init__(self, parts: McpParts, source: BinaryIO, sink: BinaryIO) -> None:
+        """Join both ends.
+
+        Args:
+            parts: What the methods work with.
+            source: Where messages come from.
+            sink: Where answers go; nobody else may write there.
+        """
+        self._parts = parts
+        self._source = source
+        self._sink = sink
+        self._loop = asyncio.get_running_loop()
+        self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._running: dict[Id, asyncio.Task[None]] = {}
+        self._unasked: asyncio.Task[None] | None = None
+
+    async def serve(self) -> None:
+        """Serve until the client has closed its end; what runs then is cancelled."""
+        # A thread that is left behind in the middle of a line, since reading from a pipe cannot be broken off.
+        threading.Thread(target=self._read, name="sidecall-mcp", daemon=True).start()
+        try:
+            while (line := await self._lines.get()) is not None:
+                if line.strip():
+                    self._take(line)
+        finally:
+            tasks = [*self._running.values(), *([] if self._unasked is None else [self._unasked])]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _read(self) -> None:
+        longest = self._parts.bounds.size + 1
+        try:
+            while line := self._source.readline(longest):
+                piece = line
+                while len(piece) == longest and not piece.endswith(b"\n"):
+                    piece = self._source.readline(longest)  # The rest of what is too long is not kept.
+                self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
+            self._loop.call_soon_threadsafe(self._lines.put_nowait, None)
+        except (RuntimeError, ValueError):  # The loop has ended, or the pipe was closed here.
+            return
+
+    def _take(self, line: bytes) -> None:
+        try:
+            message = parse_message(self._parse(line))
+        except RpcError as error:
+            self._write(write_error(None, error))
+            return
+        if message.id is None:
+            self._hear(message)
+        elif message.id in self._running:
+            self._write(write_error(message.id, RpcError(INVALID_REQUEST, "This id is that of a running request.")))
+        else:
+            task = self._loop.create_task(self._answer(message, message.id))
+            self._running[message.id] = task
+            task.add_done_callback(partial(self._forget, message.id))
+
+    def _forget(self, call_id: Id, _task: asyncio.Task[None]) -> None:
+        del self._running[call_id]
+
+    def _parse(self, line: bytes) -> Any:
+        bounds = self._parts.bounds
+        try:
+            if len(line) > bounds.size:
+                raise BodyTooLarge(f"The message is larger than the {bounds.size} bytes that this server takes.")
+            return parse_body(bounds.hold(line))
+        except (BodyTooLarge, MalformedJSON) as error:
+            raise RpcError(PARSE_ERROR, error.message) from None
+
+    def _hear(self, message: RpcMessage) -> None:
+        if message.method == "notifications/cancelled":
+            call_id = message.params.get("requestId")
+            if isinstance(call_id, str | int) and (task := self._running.get(call_id)) is not None:
+                task.cancel()
+        elif message.method == "notifications/initialized" and self._parts.changes.is_fed and self._unasked is None:
+            self._unasked = self._loop.create_task(self._tell_unasked())
+
+    async def _answer(self, message: RpcMessage, call_id: Id) -> None:
+        try:
+            is_modern = VERSION_KEY in message.meta
+            if is_modern:
+                require_envelope(message)
+                require_known_version(message)
+                if message.method == "subscriptions/listen":
+                    await self._tell_changes(message)
+                    return
+            exchange = Exchange(is_modern=is_modern, holder=message, tell=self._make_listener)
+            body = write_result(call_id, await answer_message(self._parts, message, exchange))
+        except RpcError as error:
+            body = write_error(call_id, error)
+        self._write(body)
+
+    async def _tell_changes(self, message: RpcMessage) -> None:
+        async with aclosing(write_changes(self._parts, message)) as messages:
+            async for each in messages:
+                if each is not None:
+                    self._write(each)
+
+    async def _tell_unasked(self) -> None:
+        async with aclosing(write_unasked(self._parts)) as messages:
+            async for each in messages:
+                if each is not None:
+                    self._write(each)
+
+    def _make_listener(self, token: Id) -> EventListener:
+        def pass_on(write: Callable[[], bytes]) -> None:
+            self._loop.call_soon_threadsafe(self._write, write())
+
+        return make_progress_listener(token, pass_on)
+
+    def _write(self, body: bytes) -> None:
+        """Write a line; a client that does not read holds up nobody but itself."""
+        try:
+            self._sink.write(body + b"\n")
+            self._sink.flush()
+        except OSError:
+            self._lines.put_nowait(None)  # It has gone.

@@ -1,0 +1,60 @@
+"""Read the whole of what was cut out of answers."""
+
+import base64
+from typing import Any
+
+from sidecall.features.mcp_server.exchange import Exchange
+from sidecall.features.mcp_server.parts import McpParts
+from sidecall.features.mcp_server.results import hint_caching, make_complete
+from sidecall.features.mcp_server.wire import INVALID_PARAMS, OLD_RESOURCE_NOT_FOUND, RpcError
+from sidecall.kernel.concurrency.pools import RESULTS
+from sidecall.kernel.concurrency.turns import key_of
+from sidecall.kernel.core.errors import UnknownContent, cut_name
+from sidecall.kernel.http.body import LARGE
+from sidecall.kernel.ports.contents import KeptContent
+
+_SCHEME = "sidecall://"
+_CONTENTS = f"{_SCHEME}/contents/"
+# Characters of an address that are repeated.
+_MOST_OF_URI = 256
+TEMPLATE = {
+    "uriTemplate": f"{_CONTENTS}{{id}}",
+    "name": "contents",
+    "description": "The whole of an answer that was cut, as its resource link names it.",
+}
+
+
+def make_uri(url: str) -> str:
+    """Return the resource of what is served at this path."""
+    return f"{_SCHEME}{url}"
+
+
+async def read_resource(parts: McpParts, uri: Any, exchange: Exchange) -> dict[str, Any]:
+    """Return what a resource holds.
+
+    Raises:
+        RpcError: It is none of this caller's, or has expired.
+    """
+    if not isinstance(uri, str):
+        raise RpcError(INVALID_PARAMS, "`uri` has to be a text.")
+    try:
+        if not uri.startswith(_CONTENTS):
+            raise UnknownContent
+        content = await parts.contents.get(uri.removeprefix(_CONTENTS), exchange.caller)
+    except UnknownContent as error:
+        code = INVALID_PARAMS if exchange.is_modern else OLD_RESOURCE_NOT_FOUND
+        raise RpcError(code, f"Resource not found: {error.message}", {"uri": cut_name(uri, _MOST_OF_URI)}) from None
+    held = (
+        await RESULTS.run_for(key_of(exchange.caller), _hold, content) if len(content.body) > LARGE else _hold(content)
+    )
+    shown = {"uri": uri, "mimeType": content.media_type, **held}
+    return make_complete({"contents": [shown], **hint_caching(is_public=False)})
+
+
+def _hold(content: KeptContent) -> dict[str, str]:
+    if content.media_type.startswith("text/") or content.media_type.partition(";")[0] == "application/json":
+        try:
+            return {"text": content.body.decode()}
+        except UnicodeDecodeError:
+            pass
+    return {"blob": base64.b64encode(content.body).decode()}

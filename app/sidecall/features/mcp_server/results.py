@@ -1,0 +1,37 @@
+"""What every result carries."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sidecall.features.mcp_server.revisions import SERVER_KEY
+from sidecall.version import __version__
+
+SERVER = {"name": "sidecall", "title": "Sidecall", "version": __version__}
+META = {SERVER_KEY: SERVER}
+
+# Milliseconds for which a client may keep a list without asking again.
+_FRESH_FOR = 60_000
+
+
+# What a program may ask for by these keys of a call's `_meta`. Many clients show the model all of a result's.
+CALL, ARTIFACT = "sidecall/call", "sidecall/artifact"
+
+
+def write_meta(asked: Mapping[str, Any], told: Mapping[str, Any], artifact: Any = None) -> dict[str, Any]:
+    """Write what stands beside a result: of its call and its artifact only what the call's `_meta` asks for."""
+    meta: dict[str, Any] = {**META}
+    if asked.get(CALL) is True:
+        meta[CALL] = told
+    if asked.get(ARTIFACT) is True and artifact is not None:
+        meta[ARTIFACT] = artifact
+    return meta
+
+
+def make_complete(result: dict[str, Any]) -> dict[str, Any]:
+    """Mark a result as the whole of it, and name the server that made it."""
+    return {**result, "resultType": "complete", "_meta": META}
+
+
+def hint_caching(*, is_public: bool) -> dict[str, Any]:
+    """Write for how long a result may be kept, and whether for others too."""
+    return {"ttlMs": _FRESH_FOR, "cacheScope": "public" if is_public else "private"}

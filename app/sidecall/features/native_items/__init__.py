@@ -1,0 +1,1 @@
+"""Providers' built-in tools, and the items in which they are called."""

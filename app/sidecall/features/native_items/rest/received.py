@@ -1,0 +1,95 @@
+"""A call as it was understood."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, ValidationError
+from pydantic.json_schema import SkipJsonSchema
+from uuid_utils import uuid4
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.errors import NotAToolCall
+from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.messages import ToolCall
+from sidecall.kernel.http.context import RequestContext
+from sidecall.kernel.json_data.pointer import format_path
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.kernel.schema import explain as _explain
+else:
+    _explain = Later("sidecall.kernel.schema.explain")
+
+DialectName = Literal["langchain", "openai", "openai-responses", "anthropic", "gemini"]
+
+
+@dataclass(slots=True)
+class ReceivedCall:
+    """A call as it was understood, the dialect it came in, and what stood beside it.
+
+    `is_async` says that the model does not wait for the answer, `hash` which contract of the tool the program knows.
+    """
+
+    call: ToolCall
+    dialect: DialectName
+    state: Any
+    context: Mapping[str, Any]
+    callback_url: str | None = None
+    is_async: bool = False
+    hash: str | None = None
+
+
+class PlainCall(ToolCall):
+    """A LangChain ToolCall as most programs send it, read from JSON text in one step."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    args: dict[str, Any]
+    item: SkipJsonSchema[None] = None
+    state: Any = None
+    context: dict[str, Any] | None = None
+    hash: Annotated[str, Field(max_length=128)] | None = None
+
+
+def make_request(sent: ReceivedCall, context: RequestContext) -> CallRequest:
+    """Put a call, what stood beside it, and what its request is about together."""
+    return CallRequest(
+        sent.call,
+        context.caller,
+        sent.state,
+        sent.context,
+        context.headers,
+        context.presence,
+        context.deadline,
+        context.presence,
+        context.pinned if sent.hash is None else (sent.hash,),
+    )
+
+
+def make_plain_request(call: PlainCall, sent: Mapping[str, Any], context: RequestContext) -> CallRequest:
+    """Do so for a call in the form of most, of its fields, without an object in between."""
+    # By place, since each name would cost as much as a stage.
+    return CallRequest(
+        call,
+        context.caller,
+        sent["state"],
+        sent["context"] or {},
+        context.headers,
+        context.presence,
+        context.deadline,
+        context.presence,
+        context.pinned if sent["hash"] is None else (sent["hash"],),
+    )
+
+
+def explain_unfit(form: str, error: ValidationError, example: Any) -> NotAToolCall:
+    """Make the refusal of a call that has not the form which its type promises."""
+    details = error.errors(include_url=False)
+    errors = [{"loc": list(item["loc"]), "type": item["type"], "msg": _explain.explain(item)} for item in details]
+    lines = "; ".join(f"`{format_path(item['loc'])}`: {_explain.explain(item)}" for item in details)
+    return NotAToolCall(f"The call has the form of {form}, but {lines}.", errors=errors, example=example)
+
+
+def choose_call_id(sent: str | int | None) -> str:
+    """Return the id that was sent, or make one."""
+    return f"call_{uuid4().hex}" if sent is None else str(sent)

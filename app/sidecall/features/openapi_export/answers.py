@@ -1,0 +1,167 @@
+"""Answer a call with the plain result of its tool, or with a problem that says what to mend."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import Request, Response
+from pydantic_core import to_json
+
+from sidecall.features.cache.headers import cache_headers
+from sidecall.features.calls.remembered import accept_call, is_remembered, write_entry
+from sidecall.features.rates.headers import quota_headers
+from sidecall.kernel.core.content_blocks import holds_media
+from sidecall.kernel.core.error_kind import ErrorKind
+from sidecall.kernel.core.errors import RequestError
+from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.core.result_values import ABSENT, find_value, say_not_kept
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.http.preferences import PLAIN, Preferences
+from sidecall.kernel.http.problems import PROBLEM, problem
+from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.pipeline.visible import is_visible
+from sidecall.kernel.ports.approvals.approval import ApprovalRequired
+from sidecall.kernel.ports.contents import JSON
+from sidecall.kernel.rest.answers import content_url, write_json
+from sidecall.kernel.rest.document.sample import make_arguments
+from sidecall.kernel.rest.parts import Parts
+from sidecall.kernel.rest.writing import write_openai
+
+# What each kind of failure is for a program that knows HTTP alone, in the words of its problem.
+_PROBLEMS: Mapping[ErrorKind, tuple[int, str]] = {
+    "unknown_tool": (404, "There is no such tool, or it is not visible to you."),
+    "malformed_arguments": (422, "The arguments are no JSON object."),
+    "invalid_arguments": (422, "The arguments do not fit the tool."),
+    "tool_error": (400, "The tool says that it cannot do this."),
+    "execution_error": (500, "The tool failed."),
+    "not_configured": (500, "The tool lacks what nobody has set on the server."),
+    "output_error": (500, "The tool answered with something that cannot be sent."),
+    "outcome_unknown": (500, "The server ended while the tool ran."),
+    "timeout": (504, "The tool did not answer in time."),
+    "denied": (403, "A guardrail refuses the call."),
+    "rejected": (403, "A person has not approved the call."),
+    "expired": (409, "Nobody has decided about the call in time."),
+    "contract_changed": (409, "The tool is not what the call is pinned to any more."),
+    "key_reused": (422, "The key was used before, for another call."),
+    "cancelled": (409, "The call was cancelled."),
+}
+_NULL = {"type": "null"}
+
+
+async def answer_operation(parts: Parts, http: Request, request: CallRequest, preferences: Preferences) -> Response:
+    """Run a call, and answer with its tool's result.
+
+    Raises:
+        RequestError: The calling program has to mend something, or there is no room.
+    """
+    try:
+        answer, headers = await _run(parts, request, preferences)
+        if isinstance(answer, Reply):
+            return answer.to_response()
+        tool = parts.registry.get(request.call.name)
+        if answer.status == "error" or tool is None:
+            return _refuse(http, answer, tool, headers)
+        return await _write(parts, http, tool, answer, request, headers)
+    except ApprovalRequired as waiting:
+        location = {"Location": f"/approvals/{waiting.approval.id}"}
+        return Reply(to_json(waiting.approval), 202, location | _quota_headers(parts, request)).to_response()
+    except RequestError as error:
+        error.quotas = error.quotas or parts.pipeline.gate.quotas_of(request.caller, request.call.name)
+        raise
+    finally:
+        if parts.results.shares:
+            parts.results.release(request.holder)
+
+
+async def _run(
+    parts: Parts, request: CallRequest, preferences: Preferences
+) -> tuple[ToolMessage | Reply, dict[str, str]]:
+    tool = parts.registry.get(request.call.name)
+    wants_memory = tool is not None and (preferences is not PLAIN or is_remembered(tool))
+    if tool is None or not wants_memory or not await is_visible(tool, request.caller, request.context):
+        message = await parts.pipeline.run(request)
+        return message, _quota_headers(parts, request) if parts.pipeline.gate.counts(tool) else {}
+    entry, headers = await accept_call(parts, request, tool, preferences)
+    if entry.message is not None:
+        return entry.message, headers
+    return await write_entry(parts, entry, "langchain", headers), headers
+
+
+def _quota_headers(parts: Parts, request: CallRequest) -> dict[str, str]:
+    return quota_headers(parts.pipeline.gate.quotas_of(request.caller, request.call.name))
+
+
+async def _write(
+    parts: Parts, http: Request, tool: CompiledTool, message: ToolMessage, request: CallRequest, headers: dict[str, str]
+) -> Response:
+    value = await _read_result(parts, tool, message, request)
+    if value is ABSENT:
+        return _make_problem(http, "output_error", f"Error: {say_not_kept(tool.name)}", {}, headers)
+    links = await _list_links(parts, message, request)
+    told = message.response_metadata
+    headers = headers | (cache_headers(told["cache"]) if "cache" in told else {})
+    headers |= {"Link": ", ".join(links)} if links else {}
+    return Reply(await write_json(parts, value, message), 200, headers).to_response()
+
+
+async def _read_result(parts: Parts, tool: CompiledTool, message: ToolMessage, request: CallRequest) -> Any:
+    """Return the value that a tool's return annotation describes, whole, or that another server has sent.
+
+    Of others it is the text that models read; ABSENT where the value is not there any more.
+    """
+    value = find_value(message)
+    if value is not ABSENT or (tool.results is not None and not tool.says_values):
+        return value
+    if tool.output_schema == _NULL and message.content == "null":
+        return None
+    return await _say(parts, message, request)
+
+
+async def _say(parts: Parts, message: ToolMessage, request: CallRequest) -> str:
+    """Put a content in words; images and files are kept, and it says where."""
+    url = None
+    if holds_media(message.content):
+        url = content_url(await parts.contents.keep(to_json(message.content), request.caller, JSON))
+    said = write_openai(message, url)["content"]
+    return said if isinstance(said, str) else "\n".join(part["text"] for part in said)
+
+
+async def _list_links(parts: Parts, message: ToolMessage, request: CallRequest) -> list[str]:
+    """List where the rest of an answer is: what was cut, images beside a value, and what is for the program alone."""
+    found = []
+    if (whole := message.response_metadata.get("artifact_url")) is not None:
+        found.append(f'<{whole}>; rel="alternate"; title="whole"')
+    if find_value(message) is not ABSENT and holds_media(message.content):
+        shown = content_url(await parts.contents.keep(to_json(message.content), request.caller, JSON))
+        found += [] if shown is None else [f'<{shown}>; rel="alternate"; title="content"']
+    if message.artifact is not None:
+        body = await write_json(parts, message.artifact, message.artifact)
+        artifact = content_url(await parts.contents.keep(body, request.caller, JSON))
+        found += [] if artifact is None else [f'<{artifact}>; rel="related"; title="artifact"']
+    return found
+
+
+def _refuse(http: Request, message: ToolMessage, tool: CompiledTool | None, headers: dict[str, str]) -> Response:
+    # A message of the tool's own that says it failed has no kind.
+    error = message.response_metadata.get("error", {})
+    said = write_openai(message)["content"]
+    detail = said if isinstance(said, str) else "\n".join(part["text"] for part in said)
+    told = {name: error[name] for name in ("errors", "nearest") if error.get(name)}
+    if error.get("retry_after_ms") is not None:
+        told["retry_after"] = max(1, round(error["retry_after_ms"] / 1000))
+        headers = headers | {"Retry-After": str(told["retry_after"])}
+    kind = error.get("kind", "tool_error")
+    if kind in ("invalid_arguments", "malformed_arguments") and tool is not None:
+        told["example"] = make_arguments(tool)
+    return _make_problem(http, kind, detail, {"retryable": error.get("retryable", False), **told}, headers)
+
+
+def _make_problem(
+    http: Request, kind: ErrorKind, detail: str, members: Mapping[str, Any], headers: Mapping[str, str]
+) -> Response:
+    status, title = _PROBLEMS.get(kind, _PROBLEMS["execution_error"])
+    slug = kind.replace("_", "-")
+    response = problem(http, status, slug, title, detail, **members)
+    http.scope[PROBLEM] = slug, title  # What a tool says is logged with results alone.
+    response.headers.update(headers)
+    return response

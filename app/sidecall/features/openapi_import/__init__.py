@@ -1,0 +1,1 @@
+"""Operations of HTTP services as tools, made of their OpenAPI documents."""

@@ -1,0 +1,176 @@
+"""The schemas of an OpenAPI document as JSON Schema, each converted once."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from sidecall.kernel.core.tool import Schema
+from sidecall.kernel.json_data.pointer import follow, split_reference
+from sidecall.kernel.schema.normal.dialects import ANY_SCHEMA, NOTHING, change_inner, is_draft, is_nothing, modernize
+from sidecall.kernel.schema.normal.documents import SchemaDocument, SchemaUnfit
+from sidecall.kernel.schema.references import Targets
+
+_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+# What says nothing of which values fit, or not as JSON Schema has it.
+_DROPPED = frozenset(
+    "$anchor $dynamicAnchor $dynamicRef $id $recursiveAnchor $recursiveRef $schema $vocabulary contentSchema"
+    " discriminator example externalDocs nullable readOnly title writeOnly xml".split()
+)
+# Keywords whose values are texts.
+_WORDS = frozenset("$comment description format pattern".split())
+_CHOICES = frozenset("$ref allOf anyOf oneOf".split())
+_MOST_STEPS = 50
+_ELSEWHERE = "it refers to another document:"
+
+
+class Unusable(Exception):
+    """An operation cannot become a tool; the text says why."""
+
+
+class Definitions:
+    """What the operations of one document share."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._document = document
+        # In OpenAPI 3.0 nothing beside a reference counts.
+        self._is_old = str(document.get("openapi", "")).startswith("3.0")
+        self._names: dict[str, str] = {}
+        self._references: dict[str, str] = {}
+        self._named: SchemaDocument | None = None
+        self._known: dict[str, tuple[Schema, set[str]]] = {}
+        self._defined: dict[str, Schema] = {}
+        # What is known of all that was defined, for the schemas that refer to it.
+        self.targets = Targets({"$defs": self._defined})
+
+    @property
+    def is_old(self) -> bool:
+        """Whether they are of a document of OpenAPI 3.0."""
+        return self._is_old
+
+    def resolve(self, node: Any) -> Any:
+        """Follow references to where something stands; what is no reference is itself.
+
+        Raises:
+            Unusable: One leads nowhere, or into another document.
+        """
+        for _ in range(_MOST_STEPS):
+            if not isinstance(node, dict) or not isinstance(node.get("$ref"), str):
+                return node
+            node = self._follow(node["$ref"])
+        raise Unusable("a reference leads in a circle")
+
+    def convert(self, schema: Any, used: set[str]) -> Schema:
+        """Return a schema as JSON Schema; the definitions that it refers to are added to `used`.
+
+        Raises:
+            Unusable: A reference leads nowhere.
+        """
+        if is_nothing(schema):
+            return NOTHING
+        if not isinstance(schema, dict):
+            return {}
+        keyword = next((it for it in ("$ref", "$dynamicRef") if isinstance(schema.get(it), str)), None)
+        if keyword is None:
+            return self._clean(schema, used)
+        name = self._name(schema[keyword])
+        used.add(name)
+        beside = {} if self._is_old else {key: value for key, value in schema.items() if key != keyword}
+        return {**self._clean(beside, used), "$ref": f"#/$defs/{name}"}
+
+    def close_over(self, used: Iterable[str]) -> dict[str, Schema]:
+        """Return the definitions of these names, and those that they refer to."""
+        found: dict[str, Schema] = {}
+        waiting = sorted(used)
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found[name], further = self._define(name)
+                waiting += sorted(further - found.keys())
+        return dict(sorted(found.items()))
+
+    def _follow(self, reference: str) -> Any:
+        found = follow(reference, self._document)
+        if found is None and split_reference(reference) is None:
+            return self._find_named(reference)
+        if found is None:
+            raise Unusable(f"there is nothing at {reference[:80]}")
+        return found
+
+    def _find_named(self, reference: str) -> Any:
+        """Find a schema by the address or the name that it gives itself.
+
+        Raises:
+            Unusable: No one schema of the document does.
+        """
+        if is_draft(reference.rstrip("#")):
+            return ANY_SCHEMA
+        components = self._document.get("components")
+        schemas = components.get("schemas") if isinstance(components, dict) else None
+        try:
+            self._named = self._named or SchemaDocument({"$defs": schemas})
+            found = self._named.find_anywhere(reference)
+        except SchemaUnfit as error:
+            raise Unusable(f"what it refers to cannot be found: {error}") from None
+        if len(found) > 1:
+            raise Unusable(f"several schemas are called {reference[:80]}")
+        if not found:
+            is_inside = reference.startswith("#")
+            raise Unusable(f"{'there is nothing at' if is_inside else _ELSEWHERE} {reference[:80]}")
+        return found[0]
+
+    def _name(self, reference: str) -> str:
+        if reference not in self._names:
+            self._follow(reference)
+            wanted = _UNFIT.sub("_", reference.removeprefix("#/components/schemas/").lstrip("#/")) or "root"
+            name, number = wanted, 1
+            while name in self._references:
+                number += 1
+                name = f"{wanted}_{number}"
+            self._names[reference] = name
+            self._references[name] = reference
+        return self._names[reference]
+
+    def _define(self, name: str) -> tuple[Schema, set[str]]:
+        if name not in self._known:
+            used: set[str] = set()
+            self._known[name] = self.convert(self._follow(self._references[name]), used), used
+            self._defined[name] = self._known[name][0]
+        return self._known[name]
+
+    def _clean(self, schema: Schema, used: set[str]) -> Schema:
+        node = modernize(change_inner(schema, lambda _, child: self.convert(child, used)))
+        _drop_read_only(schema, node)
+        for key in _WORDS & node.keys():
+            if not isinstance(node[key], str):
+                del node[key]
+        if not isinstance(node.get("required", []), list):
+            del node["required"]
+        if "example" in node and "examples" not in node:
+            node["examples"] = [node["example"]]
+        if isinstance(node.get("examples"), dict):
+            del node["examples"]
+        kept = {key: value for key, value in node.items() if key not in _DROPPED and not key.startswith("x-")}
+        return _allow_null(kept) if node.get("nullable") is True else kept
+
+
+def _drop_read_only(schema: Schema, node: Schema) -> None:
+    """Leave out what only answers have."""
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        return
+    gone = {name for name, inner in properties.items() if isinstance(inner, dict) and inner.get("readOnly") is True}
+    if gone:
+        node["properties"] = {name: inner for name, inner in node["properties"].items() if name not in gone}
+        if isinstance(node.get("required"), list):
+            node["required"] = [name for name in node["required"] if name not in gone]
+
+
+def _allow_null(node: Schema) -> Schema:
+    if node.keys() & _CHOICES or "type" not in node:
+        said: Schema = {key: value for key, value in node.items() if key in ("description", "default")}
+        return {"anyOf": [{key: value for key, value in node.items() if key not in said}, {"type": "null"}], **said}
+    kinds = node["type"] if isinstance(node["type"], list) else [node["type"]]
+    node = {**node, "type": [*kinds, "null"] if "null" not in kinds else kinds}
+    if isinstance(node.get("enum"), list) and None not in node["enum"]:
+        node["enum"] = [*node["enum"], None]
+    return node

@@ -1,0 +1,221 @@
+"""Offer the operations of the OpenAPI documents that an operator names, also of those that have to be fetched."""
+
+import asyncio
+import logging
+import re
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.concurrency.pools import SERVER
+from sidecall.kernel.core.errors import DefinitionError
+from sidecall.kernel.core.options import DocumentApproval
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.registry import Registry
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.features.openapi_import import reading as _reading
+    from sidecall.features.openapi_import import services as _services
+    from sidecall.outgoing import bodies as _bodies
+else:
+    _reading = Later("sidecall.features.openapi_import.reading")
+    _services = Later("sidecall.features.openapi_import.services")
+
+# What makes tools of a document, of which most servers have none, and what fetches one.
+_making, _fetching = (
+    Later("sidecall.features.openapi_import.toolkit"),
+    Later("sidecall.features.openapi_import.fetching"),
+)
+_ENTRY = re.compile(r"(?:(?P<name>[A-Za-z0-9][A-Za-z0-9_-]{0,30})=)?(?P<place>.+)", re.DOTALL)
+# The name and the password of an address, wherever it stands in a text.
+_USER = re.compile(r"(?<=://)[^\s/?#'\"]*@")
+# What may be a password in an address that is none, of which nobody knows where its parts end.
+_PERHAPS_USER = re.compile(r"(https?[:/]+)(?![:/])(?:.*@|[^/?#:]*:.*)", re.DOTALL | re.IGNORECASE)
+_APPROVALS: dict[DocumentApproval, bool | str] = {"never": False, "writing": "writing", "always": True}
+# Seconds after which a document that is not to be had is asked for again; twice as many each time.
+_FIRST_PAUSE = 5.0
+_LONGEST_PAUSE = 300.0
+_NOT_OFFERED = "It cannot be offered; the log says why."
+
+logger = logging.getLogger("sidecall")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDocument:
+    """A document as an operator names it: what stands before the names of its tools, and what is said of them."""
+
+    name: str | None
+    entry: "_services.ServiceEntry"
+
+    @classmethod
+    def parse(cls, text: str) -> "NamedDocument":
+        """Read `name=place`, or a place alone.
+
+        Raises:
+            ServicesUnfit: The place is an address that says of no host.
+        """
+        found = _ENTRY.fullmatch(text)
+        assert found is not None
+        try:
+            return cls(found["name"], _services.ServiceEntry(document=found["place"]))
+        except ValidationError as error:
+            wrong = error.errors(include_input=False, include_url=False)[0]["msg"].removeprefix("Value error, ")
+            shown = _PERHAPS_USER.sub(r"\1…", text)[:200]
+            raise _services.ServicesUnfit(f"SIDECALL_OPENAPI has {shown!r}: {wrong}.") from None
+
+    @property
+    def place(self) -> str:
+        """Where it is."""
+        return self.entry.document
+
+    @property
+    def shown(self) -> str:
+        """Where it is, as logs and errors say it: without the name and the password that its address may have."""
+        return _USER.sub("", self.place)
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it has to be fetched."""
+        return self.entry.is_remote
+
+    @property
+    def label(self) -> str:
+        """What it is called where anybody may read it: its name, or its file's or host's."""
+        return self.name or (urlsplit(self.place).hostname or "?" if self.is_remote else Path(self.place).stem)
+
+    def make_tools(
+        self, read: dict[str, Any], where: str, approval: DocumentApproval, origin: str | None = None
+    ) -> list[CompiledTool]:
+        """Make the tools of what was read.
+
+        Args:
+            read: The document.
+            where: What it is called in errors.
+            approval: Whether a person approves their calls, if the entry does not say so.
+            origin: The address from which it came.
+
+        Raises:
+            DefinitionError: None of its operations can be one, or its credentials fit none of its schemes.
+        """
+        entry = self.entry
+        asks = entry.requires_approval
+        choices = _making.ToolChoices(
+            where,
+            self.name if entry.prefix else None,
+            _APPROVALS[approval] if asks is None else asks,
+            entry.base_url,
+            origin,
+            entry.auth,
+            entry.headers,
+            entry.private,
+            entry.options,
+        )
+        return [tool.compiled for tool in _making.make_toolkit(read, choices, entry.filter).get_tools()]
+
+
+class OpenAPIDocuments:
+    """The documents of one server: files are read at its start, others are fetched while it runs.
+
+    `missing` says which could not be had yet, and why.
+    """
+
+    def __init__(
+        self,
+        entries: Iterable[str] = (),
+        approval: DocumentApproval = "never",
+        bounds: "_bodies.AnswerBounds | None" = None,
+        services: "Mapping[str, _services.ServiceEntry]" = MappingProxyType({}),
+    ) -> None:
+        """Name the documents.
+
+        Args:
+            entries: Places, with `name=` before them or without.
+            approval: Whether a person approves the calls of tools, where nothing else says so.
+            bounds: What one that is fetched may be, unless it is what usual ones are.
+            services: Those of which more is said, by their names.
+        """
+        self.missing: dict[str, str] = {}
+        self._approval: DocumentApproval = approval
+        self._bounds = bounds
+        self._documents = [NamedDocument.parse(entry) for entry in entries]
+        self._documents += [NamedDocument(name, entry) for name, entry in services.items()]
+
+    @property
+    def are_fetched(self) -> bool:
+        """Whether some come later than the start."""
+        return any(document.is_remote for document in self._documents)
+
+    def read_files(self, registry: Registry) -> None:
+        """Offer what stands in files.
+
+        Raises:
+            DefinitionError: One cannot be read, or has no operation that can be a tool.
+        """
+        for document in self._documents:
+            if not document.is_remote:
+                read, where = _reading.read_document(document.place)
+                registry.put_source(_name_source(document), document.make_tools(read, where, self._approval))
+
+    @asynccontextmanager
+    async def following(
+        self, registry: Registry, on_loaded: Callable[[], object], pause: float = _FIRST_PAUSE
+    ) -> AsyncIterator[None]:
+        """Fetch the others while the body runs, and offer them as they come; `on_loaded` is told of each."""
+        remote = [document for document in self._documents if document.is_remote]
+        self.missing.update((document.label, "It is being fetched.") for document in remote)
+        tasks = [asyncio.create_task(self._follow(document, registry, on_loaded, pause)) for document in remote]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            with suppress(asyncio.CancelledError):
+                await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _follow(
+        self, document: NamedDocument, registry: Registry, on_loaded: Callable[[], object], pause: float
+    ) -> None:
+        while True:
+            reason = await self._load(document, registry)
+            if reason is None:
+                self.missing.pop(document.label, None)
+                on_loaded()
+                return
+            self.missing[document.label] = reason
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, _LONGEST_PAUSE)
+
+    async def _load(self, document: NamedDocument, registry: Registry) -> str | None:
+        """Fetch a document and offer its operations; return why that cannot be done."""
+        try:
+            text, origin = await _fetching.fetch(document.place, document.entry.private, self._bounds)
+            tools = await SERVER.run(self._make_tools, text, document, origin)
+            registry.put_source(_name_source(document), tools)
+        except _fetching.FAILURES as error:
+            logger.warning("the OpenAPI document %s cannot be fetched: %s", document.shown, _USER.sub("", str(error)))
+            return "It cannot be fetched."
+        except DefinitionError as error:
+            logger.error("the OpenAPI document %s is not offered: %s", document.shown, error)
+            return _NOT_OFFERED
+        except Exception as error:  # Whatever somebody else's document can bring about.
+            logger.error("the OpenAPI document %s is not offered", document.shown, exc_info=error)
+            return _NOT_OFFERED
+        logger.info("loaded %s tools of %s", len(tools), document.shown)
+        return None
+
+    def _make_tools(self, text: bytes, document: NamedDocument, origin: str) -> list[CompiledTool]:
+        return document.make_tools(
+            _reading.parse_document(text, document.shown), document.shown, self._approval, origin
+        )
+
+
+def _name_source(document: NamedDocument) -> str:
+    """Name a document apart from all others: one may be offered several times, with other names or filters."""
+    return f"{document.name}={document.place}"

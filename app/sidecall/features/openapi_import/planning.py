@@ -1,0 +1,167 @@
+"""Plan how the arguments of a tool become the request of an operation: its schema, and where each goes."""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import chain, count
+from typing import Any
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.openapi_import.bodies import BodyPlan, choose_media_type, describe_file, find_members, is_file
+from sidecall.features.openapi_import.credentials import CredentialPlace
+from sidecall.features.openapi_import.definitions import Definitions, Unusable
+from sidecall.features.openapi_import.encodings import Member, read_encoding
+from sidecall.features.openapi_import.operations import ApiOperation
+from sidecall.features.openapi_import.styles import Place
+from sidecall.kernel.core.tool import Schema
+from sidecall.kernel.schema.normal.dialects import is_nothing
+
+_UNFIT = re.compile(r"[^A-Za-z0-9_.-]+")
+_MOST_OF_NAME = 64
+_STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "form"}
+# What the client writes itself, or what says who asks.
+_NOT_ARGUMENTS = frozenset(
+    "accept authorization connection content-length content-type cookie host transfer-encoding".split()
+)
+_TEMPLATE = re.compile(r"\{([^{}]+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class RequestPlan:
+    """How the request of one operation is made."""
+
+    method: str
+    url: str
+    places: Sequence[Place]
+    body: BodyPlan | None
+    credentials: Sequence[CredentialPlace]
+    headers: Mapping[str, str]
+
+
+class ArgumentSheet:
+    """The arguments of one tool as they are gathered, each under a name of its own."""
+
+    def __init__(self, definitions: Definitions) -> None:
+        self.definitions = definitions
+        self._properties: dict[str, Schema] = {}
+        self._required: list[str] = []
+        self._used: set[str] = set()
+
+    def add(self, name: str, where: str, schema: Any, text: Any, *, required: bool) -> str:
+        """Add an argument, and return what it is called.
+
+        Raises:
+            Unusable: Its schema refers to nothing.
+        """
+        return self.put(name, where, self.definitions.convert(schema, self._used), text, required=required)
+
+    def put(self, name: str, where: str, schema: Schema, text: Any, *, required: bool) -> str:
+        """Add an argument with a schema that is converted already."""
+        if isinstance(text, str) and text.strip():
+            schema = {**schema, "description": text.strip()}
+        argument = self._choose_name(name, where)
+        self._properties[argument] = schema
+        if required:
+            self._required.append(argument)
+        return argument
+
+    def write(self) -> Schema:
+        """Write the schema of all of them."""
+        schema: Schema = {"type": "object", "properties": self._properties}
+        if self._required:
+            schema["required"] = self._required
+        definitions = self.definitions.close_over(self._used)
+        return {**schema, "$defs": definitions} if definitions else schema
+
+    def _choose_name(self, name: str, where: str) -> str:
+        wanted = (_UNFIT.sub("_", name).strip("_") or where)[:_MOST_OF_NAME]
+        if wanted not in self._properties:
+            return wanted
+        placed = f"{wanted[: _MOST_OF_NAME - len(where) - 1]}_{where}"
+        more = (f"{wanted[: _MOST_OF_NAME - 8]}_{number}" for number in count(2))
+        return next(it for it in chain((placed,), more) if it not in self._properties)
+
+
+def plan_parameters(operation: ApiOperation, sheet: ArgumentSheet) -> list[Place]:
+    """Add the parameters of an operation, and return where each goes.
+
+    Raises:
+        Unusable: One cannot be sent, or the path has a part without one.
+    """
+    places = []
+    for parameter in operation.list_parameters(sheet.definitions):
+        name, where = parameter["name"], parameter.get("in")
+        if where == "header" and name.lower() in _NOT_ARGUMENTS:
+            continue
+        if where not in _STYLES:
+            raise Unusable(f"its parameter {name!r} stands in {where!r}")
+        content = parameter.get("content")
+        said: dict[str, Any] = next(iter(content.values())) if content else parameter
+        required = where == "path" or parameter.get("required") is True
+        argument = sheet.add(name, where, said.get("schema", {}), parameter.get("description"), required=required)
+        style = str(parameter.get("style") or _STYLES[where])
+        explode = parameter.get("explode")
+        explodes = explode if isinstance(explode, bool) else style in ("form", "deepObject")
+        is_json = bool(content)
+        places.append(Place(argument, name, where, style, explodes, parameter.get("allowReserved") is True, is_json))
+    named = {place.name for place in places if place.where == "path"}
+    lost = [name for name in _TEMPLATE.findall(operation.path) if name not in named]
+    if lost:
+        raise Unusable(f"its path has {{{lost[0]}}}, and there is no such parameter")
+    return places
+
+
+def plan_body(operation: ApiOperation, sheet: ArgumentSheet) -> BodyPlan | None:
+    """Add what stands in the body of an operation, and return how it is written; None without a body.
+
+    Raises:
+        Unusable: It cannot be sent.
+    """
+    said = sheet.definitions.resolve(operation.said.get("requestBody"))
+    if not isinstance(said, dict) or not isinstance(said.get("content"), dict) or not said["content"]:
+        return None
+    media_type, kind = choose_media_type(said["content"])
+    written = said["content"].get(media_type) or next(iter(said["content"].values())) or {}
+    schema, required = written.get("schema", {}), said.get("required") is True
+    members = find_members(schema, sheet.definitions) if kind in ("json", "form", "parts") else None
+    if members is None:
+        if kind in ("parts", "form"):
+            raise Unusable("its body is a form, and does not say of which members")
+        text = said.get("description")
+        if kind == "bytes":
+            whole = sheet.put("body", "body", describe_file({"description": text or ""}), None, required=required)
+        else:
+            whole = sheet.add("body", "body", schema, text, required=required)
+        return BodyPlan(kind, media_type, required, whole)
+    return _plan_members(sheet, members, BodyPlan(kind, media_type, required), written.get("encoding") or {})
+
+
+def _plan_members(
+    sheet: ArgumentSheet, members: tuple[dict[str, Any], list[str]], plan: BodyPlan, encoding: Mapping[str, Any]
+) -> BodyPlan:
+    properties, required = members
+    written = []
+    for name, inner in properties.items():
+        if _is_read_only(inner, sheet.definitions) or is_nothing(inner):
+            continue
+        said = read_encoding(encoding.get(name), sheet.definitions, in_parts=plan.kind == "parts")
+        wanted = plan.is_required and name in required
+        holds_file = plan.kind == "parts" and is_file(inner, said, sheet.definitions)
+        if holds_file:
+            node = sheet.definitions.resolve(inner)
+            argument = sheet.put(name, "body", describe_file(node), None, required=wanted)
+        else:
+            argument = sheet.add(name, "body", inner, None, required=wanted)
+        is_json = not said.is_styled and (said.is_json or _is_object(inner, sheet.definitions))
+        place = Place(argument, name, "body", said.style, said.explodes, said.allows_reserved, is_json)
+        written.append(Member(place, said, holds_file))
+    return BodyPlan(plan.kind, plan.media_type, plan.is_required, members=written)
+
+
+def _is_read_only(schema: Any, definitions: Definitions) -> bool:
+    node = definitions.resolve(schema)
+    return isinstance(node, dict) and node.get("readOnly") is True
+
+
+def _is_object(schema: Any, definitions: Definitions) -> bool:
+    node = definitions.resolve(schema)
+    return isinstance(node, dict) and (node.get("type") == "object" or "properties" in node)

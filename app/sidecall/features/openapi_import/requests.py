@@ -1,0 +1,194 @@
+"""Make the request that a call asks for, send it to public hosts only, and read the answer for a model."""
+
+import base64
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+from pydantic_core import from_json
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.openapi_import.planning import RequestPlan
+from sidecall.features.openapi_import.styles import write_compact
+from sidecall.kernel.core.context import ToolContext
+from sidecall.kernel.core.errors import ToolException
+from sidecall.kernel.core.injection import UserToken
+from sidecall.kernel.ports.user_tokens import UserTokenRefused
+from sidecall.outgoing.clients import guarded_async_client
+
+_PART = re.compile(r"\{([^{}]+)\}")
+_DOTS = frozenset((".", ".."))
+_HEADER = re.compile(r"[\t\x20-\x7e]*")
+_PASSING = frozenset((408, 425, 429, 502, 503, 504))
+_MOST_OF_ERROR = 4000
+_MOST_REDIRECTS = 3
+# Of each step; the whole has the operator's bound, and the call its deadline.
+_TIMEOUT = httpx.Timeout(60.0, connect=10.0)
+_TEXTS = re.compile(r"text/.+|.*[/+](json|xml|yaml|x-ndjson|javascript|x-www-form-urlencoded)")
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Which host the requests of a document go to; `private` names it where it is not public."""
+
+    host: str
+    private: tuple[str, ...] = ()
+
+    def open(self) -> httpx.AsyncClient:
+        """Return a client that reaches this host alone."""
+        return guarded_async_client(allow=(self.host,), private=self.private, timeout=_TIMEOUT)
+
+
+async def send_request(
+    plan: RequestPlan, to: Destination, args: Mapping[str, Any], secrets: Mapping[int, str], context: ToolContext
+) -> Any:
+    """Send the request of a call, and return what a model reads of its answer.
+
+    Args:
+        plan: How it is made.
+        to: Where it may go.
+        args: The call's arguments.
+        secrets: The texts of credentials, by their places in the plan.
+        context: The call's.
+
+    Raises:
+        ToolException: An argument cannot be sent, the service cannot be reached, or it answers with an error.
+        UserTokenRefused: It takes the person's token no more.
+    """
+    proofs = _write_proofs(plan, secrets)
+    body = {} if plan.body is None else await plan.body.write(args, context.read_content)
+    headers = {**plan.headers, **_write_headers(plan, args), **proofs.get("header", {}), **body.pop("headers", {})}
+    cookies = [pair for place, value in _choose(plan, args, "cookie") for pair in place.write_cookie(value)]
+    cookies += [f"{name}={value}" for name, value in proofs.get("cookie", {}).items()]
+    if cookies:
+        headers["Cookie"] = "; ".join(cookies)
+    url = write_url(plan, args, proofs.get("query", {}))
+    try:
+        async with to.open() as client:
+            response = await _send(client, plan.method, url, headers, body)
+            _refuse_token(response, plan, secrets)
+            return await _read_answer(response, context)
+    except httpx.TimeoutException:
+        raise ToolException("The service did not answer in time. Try again later.", retryable=True) from None
+    except (httpx.RequestError, httpx.InvalidURL):
+        raise ToolException("The service cannot be reached. Try again later.", retryable=True) from None
+
+
+def write_url(plan: RequestPlan, args: Mapping[str, Any], proofs: Mapping[str, str]) -> str:
+    """Write the address of a request.
+
+    Raises:
+        ToolException: An argument would lead to another path.
+    """
+    parts: dict[str, str] = {place.name: place.write_path(value) for place, value in _choose(plan, args, "path")}
+
+    def fill(found: re.Match[str]) -> str:
+        if not parts.get(found[1]):
+            raise ToolException(f"{found[1]}: is a part of the address, and must not be empty.")
+        return parts[found[1]]
+
+    path = _PART.sub(fill, plan.url)
+    if not _DOTS.isdisjoint(path.split("/")):
+        raise ToolException("An argument is a part of the address, and must not be `.` or `..`.")
+    pairs = [pair for place, value in _choose(plan, args, "query") for pair in place.write_query(value)]
+    pairs += [str(httpx.QueryParams({name: value})) for name, value in proofs.items()]
+    return path + (("&" if "?" in path else "?") + "&".join(pairs) if pairs else "")
+
+
+def _choose(plan: RequestPlan, args: Mapping[str, Any], where: str) -> list[tuple[Any, Any]]:
+    return [
+        (place, args[place.argument])
+        for place in plan.places
+        if place.where == where and place.argument in args and args[place.argument] is not None
+    ]
+
+
+def _write_headers(plan: RequestPlan, args: Mapping[str, Any]) -> dict[str, str]:
+    headers = {}
+    for place, value in _choose(plan, args, "header"):
+        headers[place.name] = text = place.write_header(value)
+        if not _HEADER.fullmatch(text):
+            raise ToolException(f"{place.argument}: is sent in a header, and must be one line of ASCII.")
+    return headers
+
+
+def _write_proofs(plan: RequestPlan, secrets: Mapping[int, str]) -> dict[str, dict[str, str]]:
+    proofs: dict[str, dict[str, str]] = {}
+    for index, place in enumerate(plan.credentials):
+        if value := secrets.get(index):
+            proofs.setdefault(place.where, {})[place.name] = place.write(value)
+    return proofs
+
+
+async def _send(
+    client: httpx.AsyncClient, method: str, url: str, headers: Mapping[str, str], body: Mapping[str, Any]
+) -> httpx.Response:
+    """Send a request, and follow where it leads within the same host: what it proves is for nobody else."""
+    request = client.build_request(method, url, headers=dict(headers), **body)
+    for _ in range(_MOST_REDIRECTS):
+        response = await client.send(request)
+        following = response.next_request
+        is_same = following is not None and following.url.copy_with(path="/", query=None, fragment=None) == (
+            request.url.copy_with(path="/", query=None, fragment=None)
+        )
+        if method not in ("GET", "HEAD") or following is None or not is_same:
+            return response
+        request = following
+    return response
+
+
+def _refuse_token(response: httpx.Response, plan: RequestPlan, secrets: Mapping[int, str]) -> None:
+    """Let a person sign in again whose token the service refuses."""
+    for index, place in enumerate(plan.credentials):
+        if (
+            response.status_code == httpx.codes.UNAUTHORIZED
+            and isinstance(place.credential, UserToken)
+            and (secrets.get(index))
+        ):
+            raise UserTokenRefused(place.credential.provider)
+
+
+async def _read_answer(response: httpx.Response, context: ToolContext) -> Any:
+    kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if not response.is_success:
+        raise _make_error(response, kind)
+    if not response.content:
+        return f"Done: {_write_status(response)}, without a body."
+    if kind.endswith(("/json", "+json")):
+        return _compact(response)
+    if not kind or _TEXTS.fullmatch(kind):
+        return response.text
+    if kind.startswith("image/"):
+        return [{"type": "image", "base64": base64.b64encode(response.content).decode(), "mime_type": kind}]
+    if context.contents is None:
+        return f"A file of the type {kind}, {len(response.content)} bytes, which cannot be shown."
+    content_id = await context.save_content(response.content, kind)
+    return f"A file of the type {kind}, {len(response.content)} bytes, kept at /contents/{content_id}."
+
+
+def _compact(response: httpx.Response) -> str:
+    try:
+        return write_compact(from_json(response.content))
+    except ValueError:
+        return response.text
+
+
+def _write_status(response: httpx.Response) -> str:
+    reason = response.reason_phrase if response.reason_phrase.isascii() else ""
+    return f"{response.status_code} {reason[:60]}".strip()
+
+
+def _make_error(response: httpx.Response, kind: str) -> ToolException:
+    """Word the error of a service: its status, and its own words as far as a model can use them."""
+    is_text = not kind or _TEXTS.fullmatch(kind) is not None
+    text = (_compact(response) if kind.endswith(("/json", "+json")) else response.text) if is_text else ""
+    if len(text) > _MOST_OF_ERROR:
+        text = f"{text[:_MOST_OF_ERROR]}…"
+    if response.is_redirect:
+        text = f"It leads to {response.headers.get('Location', '')[:500]}, which is not followed."
+    said = f"The service answers {_write_status(response)}" + (f": {text}" if text.strip() else ".")
+    after = response.headers.get("Retry-After", "")
+    seconds = float(after) if after.isdecimal() and len(after) < 7 else None
+    is_passing = response.status_code in _PASSING
+    return ToolException(said, retryable=is_passing, retry_after=seconds if is_passing else None)

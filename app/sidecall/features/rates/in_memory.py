@@ -1,0 +1,105 @@
+"""Count the calls of each caller, and those of each tool that has a rate, in memory."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.overload import QuotaExceeded
+from sidecall.kernel.core.quota import CALLS, NANO, Quota, Rate
+from sidecall.kernel.core.tool import CompiledTool
+
+# Callers that are remembered, those who called last; whoever is forgotten has all its calls again. Of callers of tools
+# that have a rate as many are remembered.
+_MOST_CALLERS = 10_000
+
+# Tenant, subject, and the tool whose calls are counted; empty for all calls.
+QuotaKey = tuple[str, str, str]
+T = TypeVar("T")
+
+
+class Lately(Generic[T]):
+    """What is known of those who called last."""
+
+    def __init__(self) -> None:
+        self._all: OrderedDict[QuotaKey, T] = OrderedDict()
+        self._of_tools: OrderedDict[QuotaKey, T] = OrderedDict()
+
+    def get(self, key: QuotaKey) -> T | None:
+        """Return what is known of one."""
+        return (self._of_tools if key[2] else self._all).get(key)
+
+    def put(self, key: QuotaKey, value: T) -> None:
+        """Keep something; whoever called longest ago is forgotten."""
+        kept = self._of_tools if key[2] else self._all
+        kept[key] = value
+        kept.move_to_end(key)
+        if len(kept) > _MOST_CALLERS:
+            kept.popitem(last=False)
+
+
+class Quotas:
+    """Let each caller make its calls as it likes, all at once too, and give them back one by one, evenly.
+
+    This is GCRA, in whole nanoseconds: of a caller nothing is kept but the moment when all its calls are back.
+    """
+
+    def __init__(self, rate: Rate | None, clock: Callable[[], int] = time.monotonic_ns) -> None:
+        """Count against a rate, and against those of tools; without `rate` against those of tools only."""
+        self.rate = rate
+        self._clock = clock
+        self._whole_at: Lately[int] = Lately()
+
+    def take(self, caller: Caller, tool: CompiledTool | None = None) -> Awaitable[None] | None:
+        """Count one call, among all or among those of a tool that has a rate; what it returns has to be awaited.
+
+        Raises:
+            QuotaExceeded: The caller has none left; nothing is counted then.
+        """
+        rate = self.rate if tool is None else tool.options.rate
+        if rate is None:
+            return None
+        return self._spend((caller.tenant, caller.subject, "" if tool is None else tool.name), rate)
+
+    def left(self, caller: Caller, tool: CompiledTool | None = None) -> tuple[Quota, ...]:
+        """Return what a caller has left of all calls, and of those of a tool, if it has made any lately."""
+        found = () if self.rate is None else (self._left((caller.tenant, caller.subject, ""), self.rate),)
+        if tool is not None and tool.options.rate is not None:
+            key = caller.tenant, caller.subject, tool.name
+            # Whoever has made none may not know that there is such a tool.
+            if self._has_called(key):
+                return *found, self._left(key, tool.options.rate)
+        return found
+
+    def _spend(self, key: QuotaKey, rate: Rate) -> Awaitable[None] | None:
+        now = self._clock()
+        spent = self._spent(key, now)
+        share = rate.share
+        if spent > share * (rate.calls - 1):
+            raise QuotaExceeded(make_quota(key, rate, spent))
+        self._whole_at.put(key, now + spent + share)
+        return None
+
+    def _has_called(self, key: QuotaKey) -> bool:
+        return self._whole_at.get(key) is not None
+
+    def _left(self, key: QuotaKey, rate: Rate) -> Quota:
+        return make_quota(key, rate, self._spent(key, self._clock()))
+
+    def _spent(self, key: QuotaKey, now: int) -> int:
+        whole_at = self._whole_at.get(key)
+        return 0 if whole_at is None or whole_at < now else whole_at - now
+
+
+def make_quota(key: QuotaKey, rate: Rate, spent: int, held: int = 0) -> Quota:
+    """Return what is left where all calls are back in `spent` nanoseconds, and `held` need not be waited for."""
+    calls, share = rate.calls, rate.share
+    gone = -(-spent // share)
+    if gone > calls:
+        gone = calls
+    more_in = -(-(spent - (gone - 1) * share) // NANO) if gone else 0
+    left = calls - gone
+    if held:
+        left = min(calls, left + held)
+    return Quota(calls, rate.seconds, left, more_in, f"{CALLS}:{key[2]}" if key[2] else CALLS)

@@ -1,0 +1,1 @@
+"""Agents elsewhere as tools."""

@@ -1,0 +1,132 @@
+"""Ask an agent that speaks A2A 1.0, over JSON-RPC or plain HTTP."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+from uuid import uuid4
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.remote_agents.agent_task import AgentTask
+from sidecall.features.remote_agents.line import AgentLine
+from sidecall.features.remote_agents.turns import AgentAnswer, AgentTurn
+from sidecall.kernel.core.errors import ToolException
+
+VERSION_HEADERS = {"A2A-Version": "1.0"}
+CARD = "/.well-known/agent-card.json"
+_BINDINGS = ("JSONRPC", "HTTP+JSON")
+_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
+_TOO_OLD = "The agent speaks A2A {}, and 1.0 is needed. Ask its operator to offer 1.0."
+_ERRORS = {-32009: _TOO_OLD.format("of another version"), -32601: _TOO_OLD.format("0.3 or older")}
+
+
+@dataclass(frozen=True, slots=True)
+class A2aInterface:
+    """Where an agent is spoken to, and how."""
+
+    url: str
+    is_rpc: bool = True
+    tenant: str | None = None
+    can_stream: bool = False
+
+    @classmethod
+    def choose(cls, card: Any) -> "A2aInterface":
+        """Choose the first interface of a card that is spoken here.
+
+        Raises:
+            ToolException: There is none.
+        """
+        if not isinstance(card, Mapping):
+            raise ToolException("The agent's card cannot be read.")
+        listed = card.get("supportedInterfaces")
+        interfaces = [it for it in listed if isinstance(it, Mapping)] if isinstance(listed, list) else []
+        capabilities = card.get("capabilities")
+        streams = isinstance(capabilities, Mapping) and capabilities.get("streaming") is True
+        for one in interfaces:
+            is_new = str(one.get("protocolVersion", "")).startswith("1.")
+            if is_new and one.get("protocolBinding") in _BINDINGS:
+                url, tenant = str(one.get("url", "")).rstrip("/"), one.get("tenant")
+                return cls(url, one["protocolBinding"] == "JSONRPC", str(tenant) if tenant else None, streams)
+        versions = [str(one.get("protocolVersion")) for one in interfaces] or [str(card.get("protocolVersion"))]
+        raise ToolException(_TOO_OLD.format(", ".join(versions)[:100]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Wire:
+    """What is said to an agent, over either binding."""
+
+    line: AgentLine
+    to: A2aInterface
+
+    def write(self, method: str, params: Mapping[str, Any]) -> tuple[str, Any]:
+        named = {**params, "tenant": self.to.tenant} if self.to.tenant else dict(params)
+        if self.to.is_rpc:
+            return self.to.url, {"jsonrpc": "2.0", "id": str(uuid4()), "method": method, "params": named}
+        paths = {"SendMessage": "/message:send", "SendStreamingMessage": "/message:stream"}
+        tenant = f"/{self.to.tenant}" if self.to.tenant else ""
+        path = paths.get(method) or f"/tasks/{params.get('id')}{':cancel' if method == 'CancelTask' else ''}"
+        return f"{self.to.url}{tenant}{path}", dict(params)
+
+    async def call(self, method: str, params: Mapping[str, Any]) -> Any:
+        url, body = self.write(method, params)
+        if method == "GetTask" and not self.to.is_rpc:
+            return await self.line.get(url)
+        return self._open(await self.line.post(url, body))
+
+    async def stream(self, params: Mapping[str, Any]) -> AsyncIterator[Any]:
+        url, body = self.write("SendStreamingMessage", params)
+        async for event in self.line.stream(url, body):
+            yield self._open(event)
+
+    def _open(self, said: Any) -> Any:
+        if not isinstance(said, Mapping):
+            raise ToolException("The agent's answer is none of A2A.")
+        error = said.get("error")
+        if isinstance(error, Mapping):
+            code = error.get("code")
+            raise ToolException(
+                _ERRORS.get(code if isinstance(code, int) else 0)
+                or f"The agent refuses: {str(error.get('message'))[:500]}"
+            )
+        return said.get("result") if self.to.is_rpc else said
+
+
+async def ask_a2a(line: AgentLine, to: A2aInterface, turn: AgentTurn) -> AgentAnswer:
+    """Send a text, or a person's decision, and follow the agent's task to its end, or to what a person has to decide.
+
+    Raises:
+        ToolException: The agent cannot answer, or its task has failed.
+    """
+    wire, task = _Wire(line, to), AgentTask(line.tell)
+    params = {"message": _write_message(turn)}
+    line.has_begun = True
+    if line.streams and to.can_stream:
+        async for event in wire.stream(params):
+            _note(wire, task, event)
+            if task.is_over:
+                break
+    else:
+        # At once, so that there is a task to cancel.
+        _note(wire, task, await wire.call("SendMessage", {**params, "configuration": {"returnImmediately": True}}))
+    pause = _PAUSE
+    while not task.is_over:
+        if task.task_id is None:
+            raise ToolException("The agent has ended without an answer.")
+        await asyncio.sleep(pause)
+        pause = min(pause * 2, _LONGEST_PAUSE)
+        task.take({"task": await wire.call("GetTask", {"id": task.task_id})})
+    return task.finish()
+
+
+def _note(wire: _Wire, task: AgentTask, event: Any) -> None:
+    task.take(event)
+    if task.task_id is not None:
+        wire.line.end_with(*wire.write("CancelTask", {"id": task.task_id}))
+
+
+def _write_message(turn: AgentTurn) -> dict[str, Any]:
+    message: dict[str, Any] = {"messageId": str(uuid4()), "role": "ROLE_USER"}
+    if turn.resumed is None:
+        named = {} if turn.context_id is None else {"contextId": turn.context_id}
+        return {**message, **named, "parts": [{"text": turn.text}]}
+    named = {"taskId": turn.resumed["task_id"], "contextId": turn.resumed["context_id"]}
+    return {**message, **named, "parts": [{"text": turn.answer}]}

@@ -1,0 +1,68 @@
+"""Ask an agent behind an endpoint of Chat Completions."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sidecall.features.remote_agents.line import AgentLine
+from sidecall.features.remote_agents.turns import AgentAnswer, AgentTurn, read_usage
+from sidecall.kernel.core.errors import ToolException
+from sidecall.kernel.core.usage import Usage
+
+_NO_CONTEXT = "This agent keeps no conversation: leave out context_id, and say all that it has to know."
+_WANTS_TOOLS = "The agent has asked for tools of its own, which it is not given here. Ask it in another way."
+
+
+async def ask_chat(line: AgentLine, url: str, turn: AgentTurn, model: str | None) -> AgentAnswer:
+    """Send a text, and return the answer.
+
+    Raises:
+        ToolException: The agent cannot answer.
+    """
+    if turn.context_id is not None:
+        raise ToolException(_NO_CONTEXT)
+    body: dict[str, Any] = {"messages": [{"role": "user", "content": turn.text}]}
+    if model is not None:
+        body["model"] = model
+    if not line.streams:
+        return _read_whole(await line.post(url, body))
+    said, usage = "", None
+    async for event in line.stream(url, {**body, "stream": True, "stream_options": {"include_usage": True}}):
+        if isinstance(event, Mapping) and "error" in event:
+            raise ToolException(f"The agent has failed: {str(event['error'])[:500]}")
+        choice = _choose(event)
+        if "message" in choice:  # It does not stream after all.
+            return _read_whole(event)
+        delta = _read_text(choice.get("delta"))
+        said += delta
+        line.add(delta)
+        usage = read_usage(event.get("usage")) or usage
+    line.finish()
+    return _answer(said, usage)
+
+
+def _read_whole(body: Any) -> AgentAnswer:
+    return _answer(_read_text(_choose(body).get("message")), read_usage(body.get("usage")))
+
+
+def _choose(body: Any) -> Mapping[str, Any]:
+    choices = body.get("choices") if isinstance(body, Mapping) else None
+    if not isinstance(choices, list):
+        raise ToolException("The agent's answer is none of Chat Completions.")
+    return choices[0] if choices and isinstance(choices[0], Mapping) else {}
+
+
+def _read_text(message: Any) -> str:
+    if not isinstance(message, Mapping):
+        return ""
+    if message.get("tool_calls"):
+        raise ToolException(_WANTS_TOOLS)
+    text = message.get("content") or message.get("refusal") or ""
+    if isinstance(text, list):
+        text = "".join(str(part.get("text", "")) for part in text if isinstance(part, Mapping))
+    return str(text)
+
+
+def _answer(text: str, usage: Usage | None) -> AgentAnswer:
+    if not text.strip():
+        raise ToolException("The agent has answered without a text.")
+    return AgentAnswer(text, usage=usage)

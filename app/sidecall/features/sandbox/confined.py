@@ -1,0 +1,250 @@
+"""One program in a sandbox, from its start until nothing of it is left."""
+
+import asyncio
+import errno
+import json
+import os
+import resource
+import select
+import signal
+import subprocess
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+
+from sidecall.features.sandbox.bubblewrap import COPIED, FILES, write_arguments
+from sidecall.features.sandbox.cgroups import HeldGroup
+from sidecall.features.sandbox.ending import end_early
+from sidecall.features.sandbox.order import Means, SandboxFailed, SandboxOrder, list_limits
+from sidecall.features.sandbox.streams import Stream, wait_until_readable
+from sidecall.kernel.concurrency.outlasting import read_error
+from sidecall.kernel.concurrency.pools import SANDBOXES
+
+_MOST_STATUS = 8192
+_MOST_WORDS = 2000
+# Milliseconds after which nobody waits any longer for the end of what was killed.
+_PATIENCE = 1000
+
+
+class Confined:
+    """A program that runs in a sandbox of its own; all that it has started ends with it."""
+
+    def __init__(self, means: Means, order: SandboxOrder) -> None:
+        """Start it; it does nothing before `begin`.
+
+        Raises:
+            SandboxFailed: The system has no room for another process.
+        """
+        self._means, self._order = means, order
+        self._status = bytearray()
+        self._words = bytearray()
+        self._streams: list[Stream] = []
+        self._told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._outer, self._go = -1, -1
+        self._inner: int | None = None
+        groups, limits = means.groups, order.limits
+        self._group = None if groups is None else HeldGroup(groups, limits.memory_bytes, limits.processes)
+        self._ending: asyncio.Future[None] | None = None
+        self._turn = threading.Lock()
+        with ExitStack() as theirs, ExitStack() as ours:
+            try:
+                self._start(theirs, ours)
+            except OSError as error:
+                raise SandboxFailed(f"no sandbox can be started: {error.strerror}") from error
+            ours.pop_all()
+
+    async def begin(self) -> None:
+        """Bound what it may take, and let it run.
+
+        Raises:
+            SandboxFailed: It cannot be bounded, or has ended; the message says why.
+        """
+        await self._told
+        pid = self._read_status("child-pid")
+        if pid is None:
+            await self.wait()
+            raise SandboxFailed(self.trouble)
+        try:
+            self._inner = os.pidfd_open(pid)
+            for kind, most in list_limits(self._order.limits, is_grouped=self._means.groups is not None):
+                resource.prlimit(pid, kind, (most, most))
+            if self._group is not None:
+                await SANDBOXES.run(self._group.begin, pid)  # The kernel takes its time for it.
+            if self._outer < 0:
+                raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH))
+            os.write(self._go, b"g")
+        except OSError as error:
+            self.read_on()  # It may have ended by itself, and said why.
+            self.close()
+            said = self.trouble if self._words else f"a sandbox cannot be bounded: {error}"
+            raise SandboxFailed(said) from error
+
+    async def wait(self) -> int | None:
+        """Wait until nothing of it is left; return its exit code, None where it never began."""
+        try:
+            await wait_until_readable(self._outer)
+            if self._inner is not None:
+                await wait_until_readable(self._inner)
+            for stream in self._streams:
+                stream.finish()
+        finally:
+            self.close()
+            await self.wait_closed()
+        return self._read_status("exit-code")
+
+    def read_on(self) -> None:
+        """Take at once what it has written so far."""
+        for stream in self._streams:
+            stream.read_on()
+
+    def kill(self) -> None:
+        """Kill all of it; whoever waits is told when it is gone."""
+        if self._outer < 0:
+            return
+        if self._inner is None:
+            asyncio.ensure_future(SANDBOXES.run(self._end_early)).add_done_callback(read_error)
+            return
+        with suppress(OSError):
+            signal.pidfd_send_signal(self._inner, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Begin to give back what it has taken; it is killed where it still runs."""
+        if self._outer < 0:
+            return
+        for stream in self._streams:
+            stream.close()
+        outer, inner, self._outer, self._inner = self._outer, self._inner, -1, None
+        # In a thread, since what was killed may be there for a while.
+        self._ending = asyncio.ensure_future(SANDBOXES.run(self._end, outer, inner))
+        self._ending.add_done_callback(read_error)
+
+    async def wait_closed(self) -> None:
+        """Wait until nothing of it is left, once it is closed."""
+        if self._ending is not None:
+            await asyncio.shield(self._ending)
+
+    def _end(self, outer: int, inner: int | None) -> None:
+        if inner is None:
+            self._end_early()
+        else:
+            with suppress(OSError):
+                signal.pidfd_send_signal(inner, signal.SIGKILL)
+            _wait_here(inner)
+            os.close(inner)
+        self._process.kill()
+        self._process.wait()
+        os.close(outer)
+        os.close(self._go)
+        if self._group is not None:
+            self._group.end()
+
+    def _end_early(self) -> None:
+        with self._turn:  # Whoever is second finds that it has ended.
+            end_early(self._process)
+
+    @property
+    def trouble(self) -> str:
+        """What bubblewrap says of why there is no sandbox."""
+        return self._words.decode(errors="replace").strip().removeprefix("bwrap: ") or "a sandbox did not begin"
+
+    def _start(self, theirs: ExitStack, ours: ExitStack) -> None:
+        (told, status), (read, out), (heard, err) = [_pipe(theirs, ours) for _ in range(3)]
+        block, self._go = os.pipe()
+        theirs.callback(os.close, block)
+        ours.callback(os.close, self._go)
+        files = open_files(self._order.files, theirs)
+        words, given = self._write(files, status, block, theirs)
+        stdin = subprocess.DEVNULL if self._order.stdin is None else self._order.stdin
+        # Its environment is empty, since /proc/1/environ shows it to what runs inside.
+        self._process = subprocess.Popen(  # noqa: S603  the program is an operator's
+            words, stdin=stdin, stdout=out, stderr=err, pass_fds=given, env={}, cwd="/", start_new_session=True
+        )
+        self._outer = os.pidfd_open(self._process.pid)
+        self._streams = [
+            Stream(told, self._take_status, self._tell),
+            Stream(read, self._order.out),
+            Stream(heard, self._take_error),
+        ]
+
+    def _write(
+        self, files: dict[str, int], status: int, block: int, theirs: ExitStack
+    ) -> tuple[list[str], tuple[int, ...]]:
+        order = self._order
+        options = write_arguments(self._means.system, order.mounts, order.limits, files, order.folder, order.variables)
+        words, given = write_command(self._means, options, order.command, (status, block), theirs)
+        return words, (*files.values(), *order.given, *given)
+
+    def _take_status(self, piece: bytes) -> None:
+        self._status += piece[: _MOST_STATUS - len(self._status)]
+        if b"\n" in self._status:
+            self._tell()
+
+    def _tell(self) -> None:
+        if not self._told.done():
+            self._told.set_result(None)
+
+    def _take_error(self, piece: bytes) -> None:
+        self._words += piece[: _MOST_WORDS - len(self._words)]
+        self._order.err(piece)
+
+    def _read_status(self, name: str) -> int | None:
+        for line in bytes(self._status).splitlines():
+            with suppress(ValueError):
+                said = json.loads(line)
+                if name in said:
+                    return int(said[name])
+        return None
+
+
+def _pipe(theirs: ExitStack, ours: ExitStack) -> tuple[int, int]:
+    reading, writing = os.pipe()
+    ours.callback(os.close, reading)
+    theirs.callback(os.close, writing)
+    return reading, writing
+
+
+def write_command(
+    means: Means, options: Sequence[str], command: Sequence[str], told: tuple[int, int], theirs: ExitStack
+) -> tuple[list[str], tuple[int, ...]]:
+    """Write the command line of bubblewrap; return it with the descriptors that it needs.
+
+    Args:
+        means: What sandboxes are made with.
+        options: All but those that name descriptors.
+        command: What is to run.
+        told: Where it says how it goes, and where it waits for a word before it begins.
+        theirs: Closes what only bubblewrap needs.
+    """
+    status, block = told
+    more = ["--json-status-fd", str(status), "--block-fd", str(block)]
+    given = [status, block]
+    if means.system_calls is not None:
+        given.append(store_bytes(means.system_calls, theirs))
+        more += ["--seccomp", str(given[-1])]
+    # Not on the command line, which /proc/1/cmdline shows.
+    given.append(store_bytes(b"".join(os.fsencode(option) + b"\0" for option in (*options, *more)), theirs))
+    return [means.program, "--args", str(given[-1]), "--", *command], tuple(given)
+
+
+def open_files(more: Mapping[str, bytes], theirs: ExitStack) -> dict[str, int]:
+    """Open what is to be copied into a sandbox: files that each has, and more; return their places."""
+    files = {}
+    for place in COPIED:
+        with suppress(OSError):
+            files[place] = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+            theirs.callback(os.close, files[place])
+    return files | {place: store_bytes(body, theirs) for place, body in {**FILES, **more}.items()}
+
+
+def store_bytes(body: bytes, theirs: ExitStack) -> int:
+    """Put bytes where another process reads them by a descriptor."""
+    fd = os.memfd_create("sidecall")
+    theirs.callback(os.close, fd)
+    os.pwrite(fd, body, 0)
+    return fd
+
+
+def _wait_here(fd: int) -> None:
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    poll.poll(_PATIENCE)

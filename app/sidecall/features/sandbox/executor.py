@@ -1,0 +1,120 @@
+"""Run tools of one's own where they reach no files and no network: processes as others, but inside a sandbox."""
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
+from typing import Any
+
+from sidecall.features.sandbox.bubblewrap import PLAIN
+from sidecall.features.sandbox.command_tools import CommandTools
+from sidecall.features.sandbox.launching import Launcher
+from sidecall.features.sandbox.local import LocalSandbox
+from sidecall.kernel.core.errors import DefinitionError, ToolExecutionError
+from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.occupancy import Occupancy
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.executors.process.executor import ProcessExecutor
+from sidecall.kernel.ports.sandbox import SandboxUse
+
+logger = logging.getLogger("sidecall")
+
+
+class SandboxExecutor:
+    """Runs calls in a fixed number of warm processes of one sandbox, and sees to it that tools find the server's.
+
+    The processes reach neither the machine's files, processes and network nor the server's environment. They are not
+    parted from each other: what one call leaves in `/tmp`, the next can find.
+    """
+
+    def __init__(
+        self,
+        sandbox: LocalSandbox,
+        processes: int,
+        tools_of: str,
+        memory_limit_mb: int,
+        *,
+        max_result_bytes: int | None = None,
+    ) -> None:
+        """Prepare for calls; nothing is tried or started before it is needed."""
+        self.sandbox = sandbox
+        self._telling: asyncio.Task[None] | None = None
+        self._commands = CommandTools(sandbox.limits, processes)
+        self._launcher = Launcher(processes, memory_limit_mb)
+        self._processes = ProcessExecutor(
+            processes,
+            tools_of,
+            memory_limit_mb,
+            max_result_bytes=max_result_bytes,
+            env=dict(PLAIN),
+            launch=self._launcher.launch,
+        )
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """How many of its processes are taken."""
+        return self._processes.occupancy
+
+    async def start(self, tools: Iterable[CompiledTool]) -> None:
+        """Make processes ready for tools that run there; for those that only use a sandbox, begin to try it.
+
+        Raises:
+            DefinitionError: A tool runs there, and this machine has no sandbox that would do; or a package is missing.
+        """
+        wanted = list(tools)
+        waiting = [tool for tool in wanted if self._may_wait(tool.sandbox_use)]
+        if waiting:
+            self.sandbox.begin()
+            self._telling = asyncio.get_running_loop().create_task(self._tell(waiting))
+        for tool in wanted:
+            lack = None if tool in waiting else await self.sandbox.explain_lack(tool.sandbox_use)
+            if lack is not None:
+                raise DefinitionError(f"{tool.source}: tool {tool.name!r} needs a sandbox: {lack}.")
+        own = _list_functions(wanted)
+        if own:
+            await self._prepare()
+            await self._processes.start(own)
+
+    def _may_wait(self, use: SandboxUse | None) -> bool:
+        return use is not None and use != "functions" and self.sandbox.is_tried_for(use)
+
+    async def _tell(self, tools: Iterable[CompiledTool]) -> None:
+        for tool in tools:
+            lack = await self.sandbox.explain_lack(tool.sandbox_use)
+            if lack is not None:
+                logger.error("the tool %s is refused: it needs a sandbox: %s", tool.name, lack)
+
+    def follow(self, tools: Iterable[CompiledTool]) -> None:
+        """Have new processes load the code as it is now."""
+        if self._launcher.means is not None:
+            self._processes.follow(_list_functions(tools))
+
+    async def run(self, invocation: Invocation) -> Any:
+        """Let a process in the sandbox call the function, or run the command that the tool is."""
+        lack = await self.sandbox.explain_lack(invocation.tool.sandbox_use)
+        if lack is not None:
+            error = ToolExecutionError(invocation.tool.name, invocation.call.id)
+            error.__cause__ = DefinitionError(f"The tool needs a sandbox: {lack}.")
+            raise error
+        means = (await self.sandbox.open()).means
+        if invocation.tool.options.command is not None and means is not None:
+            return await self._commands.run(invocation, means)
+        await self._prepare()
+        return await self._processes.run(invocation)
+
+    async def close(self) -> None:
+        """Kill all processes."""
+        if self._telling is not None:
+            self._telling.cancel()
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self.sandbox.close)
+            stack.callback(self._launcher.close)
+            await self._processes.close()
+
+    async def _prepare(self) -> None:
+        if self._launcher.means is None:
+            self._launcher.means = (await self.sandbox.open()).means
+
+
+def _list_functions(tools: Iterable[CompiledTool]) -> list[CompiledTool]:
+    return [tool for tool in tools if tool.executor == "sandbox" and tool.options.command is None]

@@ -1,0 +1,111 @@
+"""Start the process that makes tools' processes inside a sandbox."""
+
+import json
+import os
+import resource
+import select
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from sidecall.features.sandbox.bubblewrap import Mount, mount_python, write_arguments
+from sidecall.features.sandbox.cgroups import Group
+from sidecall.features.sandbox.confined import open_files, write_command
+from sidecall.features.sandbox.ending import end_early
+from sidecall.features.sandbox.order import Means, SandboxFailed, list_limits
+from sidecall.kernel.ports.sandbox import SandboxLimits
+
+_MOST_STATUS = 8192
+_PATIENCE_MS = 10_000
+# What Python takes with all that Sidecall loads, beside the tools.
+_BASE_MB = 512
+_PROCESSES_EACH = 32
+_TEMPORARY = "/tmp"  # noqa: S108  the sandbox's own
+
+
+class Launcher:
+    """Starts it, as soon as it is known with what."""
+
+    def __init__(self, processes: int, memory_limit_mb: int) -> None:
+        self.means: Means | None = None
+        each = memory_limit_mb + _BASE_MB
+        self._each = SandboxLimits(memory_mb=each, processes=processes * _PROCESSES_EACH, open_files=1024)
+        self._together = replace(self._each, memory_mb=processes * memory_limit_mb + _BASE_MB)
+        self._group: Group | None = None
+
+    def launch(
+        self, command: Sequence[str], handed: int, out: int, env: Mapping[str, str] | None
+    ) -> subprocess.Popen[bytes]:
+        """Start a command in a sandbox that has Python, Sidecall and nothing else of the machine.
+
+        Raises:
+            SandboxFailed: There is none.
+        """
+        means = self.means
+        if means is None:
+            raise SandboxFailed("the sandbox was not tried yet")
+        self.close()
+        with ExitStack() as theirs:
+            files = open_files({}, theirs)
+            mounts = [*mount_python(), _mount_sidecall()]
+            options = write_arguments(means.system, mounts, self._each, files, _TEMPORARY, env or {})
+            told, status = os.pipe()
+            block, go = os.pipe()
+            for fd in (told, block, go):
+                theirs.callback(os.close, fd)
+            words, given = write_command(means, options, command, (status, block), theirs)
+            process = subprocess.Popen(  # noqa: S603  the program is an operator's
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                pass_fds=[*files.values(), *given, handed],
+                start_new_session=True,
+                env={},
+                cwd="/",
+            )
+            try:
+                os.close(status)
+                self._release(means, _wait_for_pid(told), go)
+            except BaseException:
+                end_early(process)  # Before our end of the pipe is closed, which would let it go on without bounds.
+                raise
+        return process
+
+    def close(self) -> None:
+        """Remove what bounded it, once it has ended."""
+        if self._group is not None:
+            self._group.remove()
+            self._group = None
+
+    def _release(self, means: Means, pid: int, go: int) -> None:
+        for kind, most in list_limits(self._each, is_grouped=True):
+            resource.prlimit(pid, kind, (most, most))
+        if means.groups is not None:
+            self._group = means.groups.open(self._together.memory_bytes, self._together.processes)
+            self._group.add(pid)
+        os.write(go, b"g")
+
+
+def _mount_sidecall() -> Mount:
+    place = str(Path(__file__).resolve().parents[2])
+    return Mount(place, place)
+
+
+def _wait_for_pid(told: int) -> int:
+    """Read the process id of what is to be bounded; bubblewrap says it at once.
+
+    Raises:
+        SandboxFailed: It said nothing.
+    """
+    poll = select.poll()
+    poll.register(told, select.POLLIN)
+    body = b""
+    while b"\n" not in body and poll.poll(_PATIENCE_MS) and (piece := os.read(told, _MOST_STATUS)):
+        body += piece
+    try:
+        return int(json.loads(body.splitlines()[0])["child-pid"])
+    except (ValueError, IndexError, KeyError):
+        raise SandboxFailed("bubblewrap does not start") from None

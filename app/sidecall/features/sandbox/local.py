@@ -1,0 +1,232 @@
+"""The sandbox of this machine: found out when it is first needed, and tried before anything runs in it."""
+
+import asyncio
+import logging
+import os
+import shlex
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from sidecall.kernel.concurrency.outlasting import outlast
+from sidecall.kernel.core.errors import ToolException
+from sidecall.kernel.ports.sandbox import (
+    CommandEnd,
+    CommandStart,
+    OpenSpill,
+    PythonEnd,
+    PythonTier,
+    SandboxLimits,
+    SandboxReport,
+    SandboxUse,
+)
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.features.sandbox import bubblewrap as _bubblewrap
+    from sidecall.features.sandbox import commands as _commands
+    from sidecall.features.sandbox import opening as _opening
+    from sidecall.features.sandbox import order as _order
+    from sidecall.features.sandbox import python_sessions as _python_sessions
+    from sidecall.features.sandbox import shell_state as _shell_state
+else:
+    _bubblewrap = Later("sidecall.features.sandbox.bubblewrap")
+    _commands = Later("sidecall.features.sandbox.commands")
+    _opening = Later("sidecall.features.sandbox.opening")
+    _order = Later("sidecall.features.sandbox.order")
+    _python_sessions = Later("sidecall.features.sandbox.python_sessions")
+    _shell_state = Later("sidecall.features.sandbox.shell_state")
+
+
+class Python(Protocol):
+    """Runs pieces of Python."""
+
+    async def run(self, code: str, directory: Path, seconds: float) -> PythonEnd:
+        """Run one."""
+
+    async def close(self) -> None:
+        """End all that runs."""
+
+
+logger = logging.getLogger("sidecall")
+
+_LIMITS = SandboxLimits()
+_NOT_NEEDED = SandboxReport(reason="it was not needed yet")
+_NO_COMMANDS = "Commands cannot be run on this server: {}. Its operator has to change that; go on without them."
+_NO_PYTHON = "Python cannot be run on this server: {}. Its operator has to change that; go on without it."
+_NO_MONTY = "`sidecall[python]` is not installed: pip install 'sidecall[python]'"
+# With one of these a command may be more than it seems, so that a person is asked.
+_SPECIAL = frozenset("\0;&|<>()$`\\\n\r*?[]{}~#!\"'=")
+
+
+class LocalSandbox:
+    """Runs commands and Python of models on this machine, confined as well as it can."""
+
+    def __init__(
+        self,
+        limits: SandboxLimits = _LIMITS,
+        python_tier: PythonTier = "monty",
+        allowed: Sequence[str] = (),
+        output: int = 65_536,
+    ) -> None:
+        """Prepare; nothing is tried or started before it is needed.
+
+        Args:
+            limits: What the programs of a sandbox may take.
+            python_tier: Which Python runs.
+            allowed: Beginnings of commands that run without asking a person.
+            output: Bytes that are kept of each output of a command.
+        """
+        self.limits = limits
+        self.python_tier: PythonTier = python_tier
+        self._allowed = tuple(words for text in allowed if (words := text.split()))
+        self._output = output
+        self._opening: asyncio.Task[_opening.Opened] | None = None
+        self._shell: _commands.Shell | None = None
+        self._python: Python | None = None
+
+    @cached_property
+    def _states(self) -> "_shell_state.ShellStates":
+        return _shell_state.ShellStates()
+
+    def allows(self, command: str) -> bool:
+        """Return whether a command is plain words that begin as an allowed one."""
+        if not self._allowed or _SPECIAL.intersection(command):
+            return False
+        try:
+            words = shlex.split(command)
+        except ValueError:
+            return False
+        return any(words[: len(allowed)] == allowed for allowed in self._allowed)
+
+    def begin(self) -> None:
+        """Begin to try it beside whatever else goes on; who needs it waits for what comes of that."""
+        if self._opening is None:
+            self._opening = asyncio.get_running_loop().create_task(self._try())
+
+    async def open(self) -> "_opening.Opened":
+        """Return what sandboxes are made with here; the first time, after it has been tried."""
+        self.begin()
+        assert self._opening is not None
+        return await outlast(self._opening)
+
+    async def find_report(self) -> SandboxReport:
+        """Return which kind this machine has, once a trial that has begun is over; where none has, none is begun."""
+        return _NOT_NEEDED if self._opening is None else (await self.open()).report
+
+    def is_tried_for(self, use: SandboxUse) -> bool:
+        """Return whether such a use needs what has to be tried first."""
+        return use != "python" or self.python_tier != "monty"
+
+    async def explain_lack(self, use: SandboxUse | None) -> str | None:
+        """Return why what a sandbox is used for cannot be done here; None where it can."""
+        if use is None:
+            return None
+        if not self.is_tried_for(use):
+            return None if find_spec("pydantic_monty") is not None else _NO_MONTY
+        report = (await self.open()).report
+        runs = report.runs_python if use == "python" else report.runs_commands
+        return None if runs else report.reason
+
+    async def run_command(self, command: str, directory: Path, seconds: float, open_spill: OpenSpill) -> CommandEnd:
+        """Run a command with this directory as `/workspace`, where the last one of this directory has ended.
+
+        Raises:
+            ToolException: There is no sandbox in which commands may run.
+        """
+        if self._shell is None:
+            lack = await self.explain_lack("commands")
+            means = (await self.open()).means
+            if lack is not None or means is None:
+                raise ToolException(_NO_COMMANDS.format(lack))
+            self._shell = _commands.Shell(means, self.limits, self._states)
+        try:
+            bounds = _commands.ShellBounds(seconds=seconds, output=self._output)
+            # What nobody looks at runs as if it were the first, lest earlier commands put another program in its place.
+            is_plain = self.allows(command)
+            return await self._shell.run(command, directory, bounds, open_spill, is_plain=is_plain)
+        except _order.SandboxFailed as error:
+            raise ToolException(_NO_COMMANDS.format(error.message)) from error
+        finally:
+            _unlock(directory)
+
+    def find_start(self, directory: Path) -> CommandStart:
+        """Return where the next command of this directory begins, and what variables it finds of earlier ones."""
+        state = self._states.read(directory)
+        changed = {name: value for name, value in state.variables.items() if _bubblewrap.PLAIN.get(name) != value}
+        return CommandStart(os.fsdecode(state.folder) or _bubblewrap.HOME, changed)
+
+    def restart(self, directory: Path) -> None:
+        """Forget where the last command of this directory has ended."""
+        self._states.forget(directory)
+
+    async def run_python(self, code: str, directory: Path, seconds: float) -> PythonEnd:
+        """Run Python with this directory as `/workspace`.
+
+        Raises:
+            ToolException: There is no sandbox in which it may run.
+        """
+        try:
+            python = self._python or await self._start_python()
+            return await python.run(code, directory, seconds)
+        except _order.SandboxFailed as error:
+            raise ToolException(_NO_PYTHON.format(error.message)) from error
+        finally:
+            _unlock(directory)
+
+    async def close(self) -> None:
+        """End all that runs."""
+        if self._opening is not None and not self._opening.done():
+            self._opening.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._opening
+        if self._python is not None:
+            await self._python.close()
+
+    async def _try(self) -> "_opening.Opened":
+        try:
+            opened = await _opening.open_sandbox(self.limits)
+        except Exception as error:  # Whatever it was: nothing runs in what could not be tried.
+            logger.exception("the sandbox could not be tried")
+            opened = _opening.Opened(SandboxReport(reason=f"it could not be tried ({type(error).__name__})"))
+        _tell(opened.report)
+        return opened
+
+    async def _start_python(self) -> Python:
+        lack = await self.explain_lack("python")
+        if lack is not None:
+            raise ToolException(_NO_PYTHON.format(lack))
+        if self._python is None:
+            self._python = await self._make_python()
+        return self._python
+
+    async def _make_python(self) -> Python:
+        if self.python_tier == "monty":
+            # Loaded by its name, since it is large and most servers run no Python.
+            made: Python = import_module("sidecall.features.sandbox.monty").MontyPython(self.limits)
+            return made
+        start = (await self.open()).start_python
+        assert start is not None  # It was asked whether Python runs.
+        return _python_sessions.PythonSessions(start)
+
+
+def _unlock(directory: Path) -> None:
+    """Open a workspace again that a program has closed to everybody: it belongs to the server."""
+    with suppress(OSError):
+        if directory.stat().st_mode & stat.S_IRWXU != stat.S_IRWXU:
+            directory.chmod(stat.S_IRWXU)
+
+
+def _tell(report: SandboxReport) -> None:
+    if report.profile == "none":
+        logger.warning("there is no sandbox on this machine: %s", report.reason)
+        return
+    passed = ", ".join(check.name for check in report.checks)
+    logger.info("the sandbox is %s: %s", report.profile, passed)
+    if report.reason:
+        logger.warning("the sandbox is not the strongest: %s", report.reason)

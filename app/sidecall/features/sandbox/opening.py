@@ -1,0 +1,103 @@
+"""Find out which kind of sandbox this machine has, the strongest first."""
+
+import os
+import sys
+from collections.abc import Iterable
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.sandbox.bubblewrap import find_program
+from sidecall.features.sandbox.cgroups import find_groups
+from sidecall.features.sandbox.landlock import NEEDED, read_version
+from sidecall.features.sandbox.order import Means, SandboxFailed
+from sidecall.features.sandbox.python_programs import StartProgram, starter_in_bubblewrap, starter_with_landlock
+from sidecall.features.sandbox.self_test import try_sandbox
+from sidecall.features.sandbox.system_calls import build_filter, is_known_machine
+from sidecall.kernel.concurrency.pools import SERVER
+from sidecall.kernel.ports.sandbox import SandboxCheck, SandboxLimits, SandboxReport
+
+_NO_GROUP = (
+    "bubblewrap: the server runs as root, where only a cgroup bounds processes, and may make none. "
+    "Run it as another user, or let it write its cgroup"
+)
+_NO_NAMESPACES = "; it needs user namespaces, which containers forbid by default, as docs/sandbox.md says"
+# What bubblewrap says where namespaces are forbidden.
+_FORBIDDEN = ("namespace", "clone", "uid map", "Operation not permitted", "RTM_NEWADDR")
+
+
+class NoSandbox(Exception):
+    """The machine has no sandbox of a kind; the message says why, and what it needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What sandboxes are made with on this machine; without `means` commands cannot run."""
+
+    report: SandboxReport
+    means: Means | None = None
+    start_python: StartProgram | None = None
+
+
+async def open_sandbox(limits: SandboxLimits) -> Opened:
+    """Return the strongest kind that this machine has, once it has been tried."""
+    reasons = []
+    for open_kind in (open_bubblewrap, open_landlock):
+        try:
+            opened = await open_kind(limits)
+        except NoSandbox as error:
+            reasons.append(str(error))
+        else:
+            report = SandboxReport(opened.report.profile, opened.report.checks, "; ".join(reasons))
+            return Opened(report, opened.means, opened.start_python)
+    return Opened(SandboxReport(reason="; ".join(reasons)))
+
+
+async def open_bubblewrap(limits: SandboxLimits) -> Opened:
+    """Return what sandboxes of bubblewrap are made with.
+
+    Raises:
+        NoSandbox: They cannot be made, or let something through.
+    """
+    if sys.platform != "linux":
+        raise NoSandbox("bubblewrap runs on Linux only")
+    groups = await SERVER.run(find_groups)
+    if os.geteuid() == 0 and groups is None:
+        raise NoSandbox(_NO_GROUP)
+    try:
+        # It asks the program for its version, which may take long.
+        program = await SERVER.run(find_program)
+        means = Means(program, build_filter() if is_known_machine() else None, groups)
+        start = starter_in_bubblewrap(means, limits)
+        checks = await try_sandbox(start, may_fork=True)
+    except LookupError as error:
+        raise NoSandbox(str(error.args[0])) from None
+    except SandboxFailed as error:
+        why = _NO_NAMESPACES if any(word in error.message for word in _FORBIDDEN) else ""
+        raise NoSandbox(f"bubblewrap does not start ({error.message}){why}") from error
+    _require_all("bubblewrap", checks)
+    return Opened(SandboxReport("bubblewrap", checks), means, start)
+
+
+async def open_landlock(limits: SandboxLimits) -> Opened:
+    """Return what starts Python with Landlock; programs that start others, as a shell does, do not run so.
+
+    Raises:
+        NoSandbox: The kernel lacks it, or it lets something through.
+    """
+    if sys.platform != "linux" or not is_known_machine():
+        raise NoSandbox("Landlock is known here for Linux on x86_64 and aarch64 only")
+    version = read_version()
+    if version < NEEDED:
+        raise NoSandbox(f"Landlock: the kernel has version {version} of it, and {NEEDED} is needed (Linux 6.12)")
+    start = starter_with_landlock(limits)
+    try:
+        checks = await try_sandbox(start, may_fork=False)
+    except SandboxFailed as error:
+        raise NoSandbox(f"Landlock: {error.message}") from error
+    _require_all("Landlock", checks)
+    return Opened(SandboxReport("landlock", checks), None, start)
+
+
+def _require_all(kind: str, checks: Iterable[SandboxCheck]) -> None:
+    found = [check.found for check in checks if not check.passed]
+    if found:
+        raise NoSandbox(f"{kind} lets through what it must not: {'; '.join(found)}")

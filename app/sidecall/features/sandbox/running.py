@@ -1,0 +1,43 @@
+"""Run a program in a sandbox until it has ended or its time is up."""
+
+import asyncio
+from typing import NamedTuple
+
+from sidecall.features.sandbox.order import Running, SandboxFailed
+
+
+class Ended(NamedTuple):
+    """How a program ended: with an exit code, or because its time was up."""
+
+    exit_code: int
+    is_late: bool
+
+
+async def run_within(running: Running, seconds: float) -> Ended:
+    """Let a program run, and leave nothing of it behind, however this ends.
+
+    Raises:
+        SandboxFailed: It could not begin.
+    """
+    is_late = False
+
+    def stop() -> None:
+        nonlocal is_late
+        is_late = True
+        running.kill()
+
+    timer = asyncio.get_running_loop().call_later(seconds, stop)
+    code: int | None = None
+    try:
+        await running.begin()
+        code = await running.wait()
+    except SandboxFailed:
+        if not is_late:
+            raise
+    finally:
+        timer.cancel()
+        running.close()
+        await running.wait_closed()
+    if code is None and not is_late:
+        raise SandboxFailed(running.trouble)
+    return Ended(-1 if code is None else code, is_late)

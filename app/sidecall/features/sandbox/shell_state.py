@@ -1,0 +1,63 @@
+"""What one command of a conversation leaves to the next: where it was, and its exported variables."""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import field
+from pathlib import Path
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.sandbox.shell_variables import read_exports, read_variables, write_variables
+
+#: Bytes that a state may have; of a larger one nothing is kept.
+MOST = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class ShellState:
+    """Where the next command begins, and the variables that it finds."""
+
+    folder: bytes = b""
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+class ShellStates:
+    """Keeps the states of conversations beside their files, where no sandbox sees them, and all workers of a server."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """Keep them in this folder, else beside each directory, with which they go."""
+        self._folder = folder
+
+    def read(self, directory: Path) -> ShellState:
+        """Return the state that the last command in this directory left; an empty one where there is none."""
+        with suppress(OSError):
+            folder, found, variables = self._place(directory).read_bytes().partition(b"\0")
+            return ShellState(folder, read_variables(variables)) if found else ShellState()
+        return ShellState()
+
+    def write(self, directory: Path, state: ShellState) -> None:
+        """Keep a state."""
+        place = self._place(directory)
+        fd, path = tempfile.mkstemp(dir=place.parent)
+        with os.fdopen(fd, "wb") as file:
+            file.write(state.folder + b"\0" + write_variables(state.variables))
+        os.replace(path, place)
+
+    def forget(self, directory: Path) -> None:
+        """Let the next command begin anew."""
+        self._place(directory).unlink(missing_ok=True)
+
+    def _place(self, directory: Path) -> Path:
+        if self._folder is None:
+            return directory.with_name(f"{directory.name}.shell")
+        return self._folder / hashlib.sha256(os.fsencode(directory)).hexdigest()
+
+
+def read_told(told: bytes) -> ShellState | None:
+    """Read what a shell has told of its state as it ended; None where that is not whole."""
+    folder, ended_well, exports = told.partition(b"\0")
+    if not ended_well or len(told) > MOST:
+        return None
+    return ShellState(folder, read_exports(exports))

@@ -1,0 +1,1 @@
+"""Find tools by words."""

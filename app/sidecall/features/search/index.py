@@ -1,0 +1,139 @@
+"""Find tools by words (BM25), or by a regular expression."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from pydantic_core import SchemaError, SchemaValidator, core_schema
+
+from sidecall.features.search.words import find_stems, read_words
+from sidecall.kernel.core.tool import CompiledTool
+
+# Characters of a question; a model that writes more does not ask for tools.
+MOST_OF_QUERY = 200
+
+# How often a word has to stand somewhere to count for what it is about, and how much long texts are held back.
+_SATURATION, _LENGTH = 1.2, 0.75
+# What a word in the name counts, and one in tags or the name of a namespace.
+_IN_NAME, _IN_TAGS = 3.0, 2.0
+# A word that no tool has stands for those that begin with it: so many letters of it, and so many words.
+_SHORTEST, _MOST_MEANT = 3, 20
+# Words of a question that say nothing about what is meant; few tools are not enough to find that out.
+_SAYING_NOTHING = frozenset(
+    "a an and are at by can do for from i in is it me my of on or that the this to want with".split()
+)
+
+
+class BadPattern(ValueError):
+    """It is no regular expression that is taken here."""
+
+
+class ToolIndex:
+    """What can be found of tools: their names, descriptions, tags and parameters; made with the first search.
+
+    Words are found in all their English forms. Declarations of what a provider runs are not in it.
+    """
+
+    def __init__(self, tools: Iterable[CompiledTool] = ()) -> None:
+        self._tools = [tool for tool in tools if tool.declaration is None]
+
+    @cached_property
+    def _words(self) -> "_Words":
+        return _Words(self._tools)
+
+    @cached_property
+    def _texts(self) -> list[tuple[str, ...]]:
+        return [tuple(_list_texts(tool)) for tool in self._tools]
+
+    def rank(self, query: str) -> list[str]:
+        """List the names of tools that have words of a query, the best one first."""
+        scores: dict[int, float] = defaultdict(float)
+        for stem in self._words.find_stems_of(it for it in read_words(query) if it not in _SAYING_NOTHING):
+            for number, weight in self._words.postings[stem]:
+                scores[number] += weight
+        return [self._tools[number].name for number in sorted(scores, key=lambda it: (-scores[it], it))]
+
+    def match(self, pattern: str) -> list[str]:
+        """List the names of tools of which a regular expression finds something, in their order.
+
+        It is one of Rust's: in time that grows with the text alone, and so without references and looking around.
+
+        Raises:
+            BadPattern: It is none, or counts repetitions, which may take long to make ready.
+        """
+        if "{" in pattern.replace("\\{", "").replace("\\p{", ""):
+            raise BadPattern("Counted repetitions, such as a{3}, are not taken.")
+        schema = core_schema.str_schema(pattern=pattern, regex_engine="rust-regex")
+        try:
+            find = SchemaValidator(schema).isinstance_python
+        except SchemaError:
+            raise BadPattern("This is no regular expression, or one that looks around or back.") from None
+        found = zip(self._tools, self._texts, strict=True)
+        return [tool.name for tool, texts in found if any(find(text) for text in texts)]
+
+
+class _Words:
+    """The words of tools: their stems, and how much each stem says of which tool."""
+
+    def __init__(self, tools: Iterable[CompiledTool]) -> None:
+        counts = [_count(tool) for tool in tools]
+        self._stems = find_stems(dict.fromkeys(word for each in counts for word in each))
+        self.postings = _weigh([self._join_forms(each) for each in counts])
+
+    def _join_forms(self, counts: dict[str, float]) -> dict[str, float]:
+        joined: dict[str, float] = defaultdict(float)
+        for word, count in counts.items():
+            joined[self._stems[word]] += count
+        return joined
+
+    def find_stems_of(self, words: Iterable[str]) -> list[str]:
+        """List the stems that words of a query stand for, each once."""
+        stems = find_stems(words)
+        return list(dict.fromkeys(meant for word, stem in stems.items() for meant in self._find_meant(word, stem)))
+
+    def _find_meant(self, word: str, stem: str) -> list[str]:
+        if stem in self.postings:
+            return [stem]
+        if len(word) < _SHORTEST:
+            return []
+        return [self._stems[known] for known in self._stems if known.startswith(word)][:_MOST_MEANT]
+
+
+def _list_texts(tool: CompiledTool) -> Iterator[str]:
+    yield tool.name
+    yield tool.description
+    yield from tool.options.tags
+    for name, schema in tool.args_schema.flat.get("properties", {}).items():
+        yield name
+        if isinstance(schema, dict) and isinstance(text := schema.get("description"), str):
+            yield text
+
+
+def _count(tool: CompiledTool) -> dict[str, float]:
+    """Count the words of a tool, each by where it stands."""
+    name, *rest = _list_texts(tool)
+    space = tool.options.extras.get("tool_namespace") or {}
+    tags = [*tool.options.tags, str(space.get("name", "")), str(space.get("description", ""))]
+    counts: dict[str, float] = defaultdict(float)
+    for texts, weight in (((name,), _IN_NAME), (tags, _IN_TAGS), (rest, 1.0)):
+        for text in texts:
+            for word in read_words(text):
+                counts[word] += weight
+    return counts
+
+
+def _weigh(counts: list[dict[str, float]]) -> dict[str, list[tuple[int, float]]]:
+    """List for each word which tools have it, and how much it says of each: the sum of these ranks them."""
+    lengths = [sum(each.values()) for each in counts]
+    average = sum(lengths) / len(lengths) if any(lengths) else 1.0
+    having: dict[str, list[tuple[int, float]]] = defaultdict(list)
+    for number, each in enumerate(counts):
+        slack = _SATURATION * (1 - _LENGTH + _LENGTH * lengths[number] / average)
+        for word, count in each.items():
+            having[word].append((number, count * (_SATURATION + 1) / (count + slack)))
+    weighed = {}
+    for word, tools in having.items():
+        rarity = math.log(1 + (len(counts) - len(tools) + 0.5) / (len(tools) + 0.5))
+        weighed[word] = [(number, rarity * weight) for number, weight in tools]
+    return weighed

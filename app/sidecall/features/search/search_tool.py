@@ -1,0 +1,73 @@
+"""The tools by which models find others: the server's own, under the names of Anthropic's."""
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from sidecall.features.search.index import MOST_OF_QUERY, BadPattern
+from sidecall.features.search.search import find_tools
+from sidecall.kernel.core.context import ToolContext
+from sidecall.kernel.core.errors import ToolException
+from sidecall.kernel.core.options import ToolAnnotations, ToolOptions
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.registry import Registry
+from sidecall.kernel.schema.compile import DescriptionTexts, compile_tool
+from sidecall.kernel.schema.forms.deferred import SEARCH_BY_PATTERN, SEARCH_BY_WORDS, write_found
+
+_MOST = 20
+_OPTIONS = ToolOptions(
+    response_format="content_and_artifact", annotations=ToolAnnotations(read_only=True, destructive=False)
+)
+
+Query = Annotated[str, Field(min_length=1, max_length=MOST_OF_QUERY)]
+Count = Annotated[int, Field(ge=1, le=_MOST)]
+_Found = tuple[str, dict[str, Any]]
+
+
+def make_search_tools(registry: Registry) -> list[CompiledTool]:
+    """Make the tools that find those of a registry."""
+    search = _Search(registry)
+    return [replace(_BY_WORDS, function=search.by_words), replace(_BY_PATTERN, function=search.by_pattern)]
+
+
+class _Search:
+    """Finds the tools of a registry."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+
+    async def by_words(self, query: Query, limit: Count = 5, *, context: ToolContext) -> _Found:  # noqa: D417
+        """Find tools that are not listed yet, by what they should do. They can be called afterwards.
+
+        Args:
+            query: Words that name the task, such as "send email".
+            limit: The most tools to be found.
+        """
+        return write_found((await find_tools(self._registry, context.caller, context.context, query))[:limit])
+
+    async def by_pattern(self, pattern: Query, limit: Count = 5, *, context: ToolContext) -> _Found:  # noqa: D417
+        """Find tools that are not listed yet, by a regular expression. They can be called afterwards.
+
+        It is looked for in names, descriptions, and names and descriptions of parameters.
+
+        Args:
+            pattern: The expression, such as "(?i)e?mail|calendar".
+            limit: The most tools to be found.
+        """
+        try:
+            found = await find_tools(self._registry, context.caller, context.context, pattern, "regex")
+        except BadPattern as error:
+            raise ToolException(f"Error: {error}") from None
+        return write_found(found[:limit])
+
+
+def _compile(name: str, function: Any) -> CompiledTool:
+    texts = DescriptionTexts(docstring=function.__doc__)
+    return replace(compile_tool(function, _OPTIONS, name=name, texts=texts), is_own=True)
+
+
+# What is the same for every registry.
+_NOTHING = _Search(Registry())
+_BY_WORDS = _compile(SEARCH_BY_WORDS, _NOTHING.by_words)
+_BY_PATTERN = _compile(SEARCH_BY_PATTERN, _NOTHING.by_pattern)

@@ -1,0 +1,1 @@
+"""How the server is, and what the last two hours were like."""

@@ -1,0 +1,41 @@
+"""What the status tells of beside the other parts of a server."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import field
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.history.modes import HistoryMode
+from sidecall.features.mcp_client.upstream import Upstream
+from sidecall.features.telemetry.per_minute import Minutes
+from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.kernel.pipeline.admission import Admission
+from sidecall.kernel.ports.approvals.listing import WaitingApprovals
+from sidecall.kernel.ports.approvals.stores import Approvals
+from sidecall.kernel.registry import Registry
+from sidecall.storage.ledger import Ledger
+
+
+async def count_waiting(approvals: Approvals) -> WaitingApprovals | None:
+    """Count the calls that wait for a person; None where the store cannot be used."""
+    try:
+        return await approvals.count_waiting()
+    except StoreUnavailable:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What the status tells of beside the other parts of a server.
+
+    `forgets` says why nothing is remembered beyond the server's end though nobody has asked for that.
+    """
+
+    minutes: Minutes
+    admission: Admission
+    ledger: Ledger
+    history: HistoryMode = "off"
+    workers: int = 1
+    forgets: str | None = None
+    upstream: Upstream = field(default_factory=lambda: Upstream({}, Registry()))
+    count_spans_dropped: Callable[[], int | None] = lambda: None
+    list_load_errors: Callable[[], Iterable[str]] = tuple

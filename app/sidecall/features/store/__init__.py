@@ -1,0 +1,1 @@
+"""What tools remember from call to call, for each tenant."""

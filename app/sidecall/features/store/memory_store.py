@@ -1,0 +1,139 @@
+"""What tools remember, kept in this process until it ends."""
+
+import json
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.store.item_text import MINUTE, MOST_ITEM_BYTES, read_item, write_value
+from sidecall.features.store.matching import compile_filter, pick_namespaces
+from sidecall.kernel.ports.store_items import Item, Namespace, NamespaceSearch, Search, StoreFull
+from sidecall.storage.memory.room import Room
+from sidecall.storage.memory.weight import weigh
+
+_Place = tuple[str, Namespace, str]
+
+# What an entry takes beside what it holds: its place in the dictionary.
+_BESIDE = 256
+
+
+@dataclass(slots=True)
+class _Entry:
+    text: str
+    created: float
+    updated: float
+    ttl: float | None
+    expires: float
+    taken: int = 0
+
+    def use(self, now: float) -> None:
+        if self.ttl is not None:
+            self.expires = now + self.ttl * MINUTE
+
+
+class MemoryItems:
+    """Keep items of `most` bytes together; its methods never wait and are safe to run in any thread.
+
+    One item's value takes up to `most_of_one` bytes.
+    """
+
+    loop = None
+
+    def __init__(
+        self,
+        most: int = 16 * 1024 * 1024,
+        most_of_one: int = MOST_ITEM_BYTES,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._entries: dict[_Place, _Entry] = {}
+        self._room = Room(most)
+        self._most_of_one = most_of_one
+        self._clock = clock
+        self._lock = threading.Lock()
+
+    async def get(self, tenant: str, namespace: Namespace, key: str, *, refresh: bool = True) -> Item | None:
+        """Return the item, None if there is none."""
+        with self._lock:
+            now = self._clock()
+            entry = self._entries.get((tenant, namespace, key))
+            if entry is None or entry.expires <= now:
+                return None
+            if refresh:
+                entry.use(now)
+            return read_item(namespace, key, json.loads(entry.text), entry.created, entry.updated)
+
+    async def put(self, tenant: str, namespace: Namespace, key: str, value: Any, ttl: float | None = None) -> None:
+        """Keep a value, in place of the one that is there, and forget it `ttl` minutes after its last use.
+
+        Raises:
+            StoreFull: There is no room for it; the one that is there stays.
+            ItemTooLarge: One item takes no so many bytes.
+            TypeError: JSON cannot say it.
+            ValueError: JSON cannot say it.
+        """
+        text = write_value(value, self._most_of_one)
+        place = (tenant, namespace, key)
+        with self._lock:
+            now = self._clock()
+            before = self._entries.get(place)
+            if before is not None and before.expires <= now:
+                self._remove(place)
+                before = None
+            entry = _Entry(text, now if before is None else before.created, now, ttl, math.inf)
+            entry.use(now)
+            entry.taken = weigh(place, entry) + _BESIDE
+            freed = 0 if before is None else before.taken
+            if not self._room.take(entry.taken - freed):
+                self._forget(now)
+                if not self._room.take(entry.taken - freed):
+                    raise StoreFull
+            self._entries[place] = entry
+
+    async def delete(self, tenant: str, namespace: Namespace, key: str) -> None:
+        """Remove the item; nothing happens if there is none."""
+        with self._lock:
+            self._remove((tenant, namespace, key))
+
+    async def search(self, tenant: str, namespace: Namespace, search: Search) -> list[Item]:
+        """List the items at and below a namespace, oldest first.
+
+        Raises:
+            ValueError: The filter has an operator that there is not.
+        """
+        passes = compile_filter(search.filter)
+        with self._lock:
+            now = self._clock()
+            living = self._list(tenant, namespace, now)
+            wanted = ((place, entry) for place, entry in living if passes is None or passes(json.loads(entry.text)))
+            found = list(islice(islice(wanted, search.offset, None), search.limit))  # Their sum may be too much for it.
+            if search.refresh:
+                for _, entry in found:
+                    entry.use(now)
+        return [
+            read_item(where, key, json.loads(entry.text), entry.created, entry.updated)
+            for (_, where, key), entry in found
+        ]
+
+    async def list_namespaces(self, tenant: str, search: NamespaceSearch) -> list[Namespace]:
+        """List the namespaces that have items, in their order."""
+        with self._lock:
+            return pick_namespaces((place[1] for place, _ in self._list(tenant, (), self._clock())), search)
+
+    def _list(self, tenant: str, namespace: Namespace, now: float) -> Iterator[tuple[_Place, _Entry]]:
+        depth = len(namespace)
+        for place, entry in self._entries.items():
+            if place[0] == tenant and place[1][:depth] == namespace and entry.expires > now:
+                yield place, entry
+
+    def _forget(self, now: float) -> None:
+        for place in [place for place, entry in self._entries.items() if entry.expires <= now]:
+            self._remove(place)
+
+    def _remove(self, place: _Place) -> None:
+        entry = self._entries.pop(place, None)
+        if entry is not None:
+            self._room.take(-entry.taken)

@@ -1,0 +1,93 @@
+"""Watch every call from its beginning to its end."""
+
+import time
+from typing import Any, Protocol
+
+from sidecall.features.telemetry.lines import CallLines
+from sidecall.features.telemetry.metrics import UNKNOWN, Metrics
+from sidecall.features.telemetry.protocol import Tracing
+from sidecall.features.telemetry.tally import Tally
+from sidecall.kernel.core.current import CALL
+from sidecall.kernel.core.invocation import CallRequest, Invocation
+from sidecall.kernel.core.overload import CallRefused
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.ports.approvals.approval import AnsweredBefore
+from sidecall.kernel.ports.observer import Outcome
+
+# Where a call is counted, within which other call it runs, its span, and what was noted of it.
+_Begun = tuple[Tally, Invocation | None, Any, Any]
+
+
+class CallNotes(Protocol):
+    """Where it is noted what became of calls."""
+
+    def begin(self, invocation: Invocation) -> Any:
+        """Note what the call may change; what this returns is handed to `note`."""
+
+    def note(self, invocation: Invocation, outcome: Outcome, seconds: float, begun: Any) -> None:
+        """Note how it ended, and the seconds that it took."""
+
+
+class CallTelemetry:
+    """Count calls, log them, and follow them with spans."""
+
+    def __init__(
+        self,
+        metrics: Metrics,
+        lines: CallLines | None = None,
+        tracing: Tracing | None = None,
+        notes: CallNotes | None = None,
+    ) -> None:
+        """Watch calls."""
+        self._metrics = metrics
+        self._lines = lines or CallLines()
+        self._tracing = tracing
+        self._notes = notes
+
+    @property
+    def spans_dropped(self) -> int | None:
+        """How many spans were lost on their way; None where none are sent from here."""
+        return None if self._tracing is None else self._tracing.dropped
+
+    def begin(self, invocation: Invocation) -> _Begun:
+        """Watch a call that was accepted; what comes out is for `end`."""
+        tally = self._metrics.tally(invocation.tool.name)
+        tally.begun += 1
+        outer = CALL.get()
+        CALL.set(invocation)
+        traced = None if self._tracing is None else self._tracing.begin(invocation)
+        return tally, outer, traced, None if self._notes is None else self._notes.begin(invocation)
+
+    def end(self, invocation: Invocation, begun: _Begun, outcome: Outcome) -> None:
+        """Stop watching a call, however it ended; one whose answer was given before counts as none."""
+        tally, outer, traced, noted = begun
+        if self._tracing is not None:
+            self._tracing.end(invocation, traced, outcome)
+        if isinstance(invocation.error, AnsweredBefore):
+            tally.begun -= 1
+        elif isinstance(invocation.error, CallRefused):  # As one that the gate does not let in.
+            tally.begun -= 1
+            tally.refuse(outcome)
+            self._lines.log_refusal(invocation.request, outcome)
+        else:
+            seconds = time.monotonic() - invocation.started
+            tally.end(outcome, seconds, invocation.waited)
+            self._lines.log_end(invocation, outcome)
+            if self._notes is not None:
+                self._notes.note(invocation, outcome, seconds, noted)
+        # Set rather than reset, which fails when a call that was never finished is thrown away somewhere else.
+        CALL.set(outer)
+
+    def headers(self) -> dict[str, str]:
+        """Return headers that name the current span for another process; none where nothing is traced."""
+        return {} if self._tracing is None else self._tracing.headers()
+
+    async def close(self) -> None:
+        """Send the spans that have not been sent yet."""
+        if self._tracing is not None:
+            await self._tracing.close()
+
+    def refuse(self, request: CallRequest, outcome: Outcome, tool: CompiledTool | None = None) -> None:
+        """Count a call that never began; `tool` is None when its caller sees none of that name."""
+        self._metrics.tally(UNKNOWN if tool is None else tool.name).refuse(outcome)
+        self._lines.log_refusal(request, outcome)

@@ -1,0 +1,187 @@
+"""The log lines about calls."""
+
+import logging
+import time
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from sidecall.features.telemetry.fast_log_path import StraightWay
+from sidecall.features.telemetry.json_lines import write_line
+from sidecall.features.telemetry.redact import Redaction
+from sidecall.kernel.core.context import ANONYMOUS, cut_id
+from sidecall.kernel.core.current import CALL, REQUEST_ID
+from sidecall.kernel.core.errors import (
+    MissingContext,
+    ToolExecutionError,
+    ToolFailure,
+    ToolNotConfigured,
+    ToolOutputError,
+)
+from sidecall.kernel.core.invocation import CallRequest, Invocation
+
+logger = logging.getLogger("sidecall")
+
+
+def log_hook_failure(invocation: Invocation, hook: str, error: BaseException) -> None:
+    """Log that code which the author put around a tool crashed; the call went on without it."""
+    # `event` is what our own formatter writes for the message, whose ids it has as keys.
+    keys = make_call_keys(invocation) | {"event": "hook failed", "hook": hook}
+    logger.error("%s of tool %s failed (call %s)", hook, keys["tool"], keys["call_id"], exc_info=error, extra=keys)
+
+
+def log_predicate_failure(tool: str, error: BaseException) -> None:
+    """Log that a tool could not say whether it is enabled, which hides it."""
+    logger.error("is_enabled of tool %s failed; the tool is hidden", tool, exc_info=error, extra={"tool": tool})
+
+
+def log_failure(invocation: Invocation, failure: ToolFailure) -> None:
+    """Log one line for a failure that needs a person, with the traceback that the model must not see."""
+    if isinstance(failure, ToolNotConfigured):
+        _log_lack(invocation, failure)
+    if not isinstance(failure, (ToolExecutionError, ToolOutputError)):
+        return
+    keys = make_call_keys(invocation) | {
+        "event": "tool failed",
+        "outcome": failure.kind,
+        **_make_duration_key(invocation),
+    }
+    logger.error(
+        "tool %s failed: %s (call %s, invocation %s)",
+        keys["tool"],
+        failure.kind,
+        keys["call_id"],
+        keys["invocation_id"],
+        exc_info=failure.__cause__ or failure,
+        extra=keys,
+    )
+
+
+def _log_lack(invocation: Invocation, failure: ToolNotConfigured) -> None:
+    """Log what somebody has to set; nothing has crashed, so that no traceback helps."""
+    keys = make_call_keys(invocation) | {
+        "event": "tool not configured",
+        "outcome": failure.kind,
+        "lack": failure.lack,
+        **_make_duration_key(invocation),
+    }
+    logger.error(
+        "tool %s is not configured: %s (call %s, invocation %s)",
+        keys["tool"],
+        failure.lack,
+        keys["call_id"],
+        keys["invocation_id"],
+        extra=keys,
+    )
+
+
+def make_call_keys(invocation: Invocation) -> dict[str, Any]:
+    """Name a call in a log line, and who sent it where that is known."""
+    keys = {"tool": invocation.tool.name, "call_id": cut_id(invocation.call.id), "invocation_id": invocation.id}
+    return keys | _make_caller_key(invocation.request)
+
+
+def _make_caller_key(request: CallRequest) -> dict[str, str]:
+    return {} if request.caller is ANONYMOUS else {"caller": cut_id(request.caller.subject)}
+
+
+class CallLines:
+    """Log one line for each call that has ended: at level info where that is wanted, else at level debug."""
+
+    def __init__(self, *, wanted: bool = False, with_content: bool = False, redaction: Redaction | None = None) -> None:
+        self._level = logging.INFO if wanted else logging.DEBUG
+        self._level_name = "info" if wanted else "debug"
+        self._with_content = with_content
+        self._redaction = redaction or Redaction()
+        self._straight = StraightWay(logger, self._level, self._redaction)
+
+    def log_end(self, invocation: Invocation, outcome: str) -> None:
+        """Log a call that has ended, with what it was asked and what it answered if the operator wants that."""
+        if not logger.isEnabledFor(self._level):
+            return
+        writer = self._straight.find()
+        if writer is not None and CALL.get() is invocation and invocation.mask is None:
+            writer.write(write_line(self._spell(invocation, outcome)))
+            return
+        keys = make_call_keys(invocation) | {"event": "tool call", "outcome": outcome, **_make_duration_key(invocation)}
+        keys |= _make_missing_key(invocation)
+        if self._with_content:
+            keys["arguments"] = redact_arguments(invocation, self._redaction)
+            keys["result"] = redact_result(invocation, self._redaction)
+        logger.log(self._level, "tool %s: %s (call %s)", keys["tool"], outcome, keys["call_id"], extra=keys)
+
+    def _spell(self, invocation: Invocation, outcome: str) -> dict[str, Any]:
+        """Return what the formatter would make of a record, in one step."""
+        line = self._begin_line(invocation.tool.name, invocation.request.call.id)
+        line["invocation_id"] = invocation.id
+        line["outcome"] = outcome
+        # In whole microseconds, as in answers; round() takes long.
+        line["duration_ms"] = int((time.monotonic() - invocation.started) * 1e6 + 0.5) / 1000
+        if invocation.trace_id:
+            line["trace_id"] = invocation.trace_id
+        self._add_sender(line, invocation.request)
+        line |= _make_missing_key(invocation)
+        if self._with_content:
+            # As deep as they stand in the line.
+            hidden, message, redaction = invocation.tool.hidden_names, invocation.message, self._redaction
+            line["arguments"] = redaction.redact_fields(_leave_out(hidden, invocation.args), 1)
+            line["result"] = None if message is None else redaction.redact(message.content, 1)
+        return line
+
+    def _begin_line(self, tool: str, call_id: str) -> dict[str, Any]:
+        return {
+            "timestamp": self._straight.read_clock(),
+            "level": self._level_name,
+            "logger": "sidecall",
+            "event": "tool call",
+            "tool": cut_id(tool),
+            "call_id": cut_id(call_id),
+        }
+
+    def _add_sender(self, line: dict[str, Any], request: CallRequest) -> None:
+        request_id, caller = REQUEST_ID.get(), request.caller
+        if request_id:
+            line["request_id"] = request_id
+        if caller is not ANONYMOUS:
+            line["caller"] = self._redaction.redact(cut_id(caller.subject), 1)
+
+    def log_refusal(self, request: CallRequest, outcome: str) -> None:
+        """Log a call that never began, of a tool that may not exist."""
+        if not logger.isEnabledFor(self._level):
+            return
+        writer = self._straight.find()
+        if writer is not None and CALL.get() is None:
+            line = self._begin_line(request.call.name, request.call.id)
+            line["outcome"] = outcome
+            self._add_sender(line, request)
+            writer.write(write_line(line))
+            return
+        tool, call_id = cut_id(request.call.name), cut_id(request.call.id)
+        keys = {"event": "tool call", "tool": tool, "call_id": call_id, "outcome": outcome}
+        keys |= _make_caller_key(request)
+        logger.log(self._level, "tool %s: %s (call %s)", tool, outcome, call_id, extra=keys)
+
+
+def redact_arguments(invocation: Invocation, redaction: Redaction) -> dict[str, Any]:
+    """Copy what the model sent, without what it had no business to send and without secrets."""
+    args = _leave_out(invocation.tool.hidden_names, invocation.args)
+    return redaction.redact_fields(args if invocation.mask is None else invocation.mask.hide(args))
+
+
+def redact_result(invocation: Invocation, redaction: Redaction) -> Any:
+    """Copy what the model is answered, without secrets; None when there is no answer."""
+    return None if invocation.message is None else redaction.redact(invocation.message.content)
+
+
+def _leave_out(hidden: Collection[str], args: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return arguments without those that no model has any business to send."""
+    return {name: value for name, value in args.items() if name not in hidden} if hidden else args
+
+
+def _make_duration_key(invocation: Invocation) -> dict[str, float]:
+    return {"duration_ms": round((time.monotonic() - invocation.started) * 1000, 3)}
+
+
+def _make_missing_key(invocation: Invocation) -> dict[str, str]:
+    """Name what the program has not sent, where that is why the call has not run."""
+    error = invocation.error
+    return {"missing": cut_id(error.message)} if isinstance(error, MissingContext) else {}

@@ -1,0 +1,185 @@
+"""A span of a call that stays small while nobody asks for more than every call's span has."""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import field
+from time import time_ns
+from typing import Any
+
+from opentelemetry.sdk.trace import Span, SpanLimits, SpanProcessor, TracerProvider
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+from opentelemetry.trace import SpanContext, SpanKind, StatusCode
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.telemetry.small_spans.otlp import (
+    FLAGS_ELSEWHERE,
+    FLAGS_HERE,
+    STATUS_ERROR,
+    STATUS_UNSET,
+    TextAttribute,
+    write_common,
+    write_parent,
+    write_span,
+)
+
+# Names of the conventions, which are in development; the package that has them calls its names for them deprecated.
+OPERATION = "gen_ai.operation.name"
+TOOL_NAME = "gen_ai.tool.name"
+TOOL_DESCRIPTION = "gen_ai.tool.description"
+TOOL_TYPE = "gen_ai.tool.type"
+CALL_ID = "gen_ai.tool.call.id"
+ERROR_TYPE = "error.type"
+INVOCATION_ID = "sidecall.invocation.id"
+
+_CALL_ID, _INVOCATION_ID, _ERROR_TYPE = TextAttribute(CALL_ID), TextAttribute(INVOCATION_ID), TextAttribute(ERROR_TYPE)
+_COMPLETING = threading.Lock()
+# Where a span goes that has been sent.
+_NOWHERE = SpanProcessor()
+
+
+class Template:
+    """What all spans of one tool have in common, as attributes and as bytes."""
+
+    __slots__ = ("attributes", "head", "name")
+
+    def __init__(self, tool: str, description: str) -> None:
+        """Describe a tool."""
+        self.name = f"execute_tool {tool}"
+        self.attributes = {
+            OPERATION: "execute_tool",
+            TOOL_NAME: tool,
+            TOOL_DESCRIPTION: description,
+            TOOL_TYPE: "function",
+        }
+        self.head = write_common(self.name, self.attributes)
+
+    def describe(self, call_id: str, invocation_id: str) -> dict[str, str]:
+        """Return the attributes of one call."""
+        return {**self.attributes, CALL_ID: call_id, INVOCATION_ID: invocation_id}
+
+
+@dataclass(slots=True)
+class Origin:
+    """Whose the spans are: their provider, what takes those that are whole, and what takes those that stayed small.
+
+    Small ones suffice while nobody else wants to see them.
+    """
+
+    provider: TracerProvider
+    scope: InstrumentationScope
+    limits: SpanLimits
+    processor: SpanProcessor
+    batch: SpanProcessor = field(default=_NOWHERE)
+    is_alone: bool = True
+
+
+class CallSpan(Span):
+    """The SDK's span, whose parts are made when somebody first asks for one of them.
+
+    A tool that adds an event or an attribute, or looks at one, finds the SDK's own fields and methods. Of most calls no
+    tool does, and `written` is all that is ever made of them. Its provider fills in the slots, since an initializer
+    costs every call more than what it does.
+    """
+
+    # Two of them are in the way of the SDK's properties, and are found sooner.
+    __slots__ = ("began", "call_id", "context", "invocation_id", "origin", "parent", "span_id", "template", "trace_id")
+
+    origin: Origin
+    template: Template
+    call_id: str
+    invocation_id: str
+    trace_id: bytes
+    span_id: int
+    context: SpanContext
+    parent: SpanContext | None
+    began: int
+
+    is_complete = False
+    ended = 0
+    failure: str | None = None
+    written: bytes | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        """Make the parts, and look again: what was asked for is not there yet."""
+        if self.is_complete or name.startswith("__"):
+            raise AttributeError(name)
+        self.complete()
+        return object.__getattribute__(self, name)
+
+    def get_span_context(self) -> SpanContext:
+        """Return where it stands in its trace."""
+        return self.context
+
+    def is_recording(self) -> bool:
+        """Return whether it has not ended."""
+        return super().is_recording() if self.is_complete else not self.ended
+
+    def complete(self, attributes: Mapping[str, Any] | None = None) -> None:
+        """Make all parts, with other attributes than those of every call where a sampler wants that."""
+        with _COMPLETING:
+            if self.is_complete:
+                return
+            origin = self.origin
+            whole = _Whole(
+                self.template.name,
+                self.context,
+                self.parent,
+                sampler=origin.provider.sampler,
+                resource=origin.provider.resource,
+                attributes=self.template.describe(self.call_id, self.invocation_id)
+                if attributes is None
+                else attributes,
+                kind=SpanKind.INTERNAL,
+                span_processor=_NOWHERE if self.ended else origin.processor,
+                limits=origin.limits,
+                instrumentation_scope=origin.scope,
+            )
+            whole.start(self.began)
+            if self.ended:
+                end_span(whole, self.failure, self.ended)
+            # At once, since another thread may look at it.
+            self.__dict__.update({**vars(whole), "is_complete": True})
+
+    def finish(self, failure: str | None) -> bool:
+        """End with nothing but the kind of its failure, if it has failed; return whether that was possible."""
+        if self.is_complete or not self.origin.is_alone:
+            return False
+        ended = time_ns()
+        try:
+            self.written = self._write(ended, failure)
+        except UnicodeEncodeError:
+            return False
+        self.ended, self.failure = ended, failure
+        self.origin.batch.on_end(self)
+        return True
+
+    def _write(self, ended: int, failure: str | None) -> bytes:
+        parent = self.parent
+        return write_span(
+            self.trace_id,
+            self.span_id,
+            self.began,
+            ended,
+            self.template.head,
+            _CALL_ID.write(self.call_id),
+            _INVOCATION_ID.write(self.invocation_id),
+            STATUS_UNSET if failure is None else _ERROR_TYPE.write(failure) + STATUS_ERROR,
+            FLAGS_HERE if parent is None else _write_parent(parent, self.context),
+        )
+
+
+def _write_parent(parent: SpanContext, context: SpanContext) -> bytes:
+    flags = FLAGS_ELSEWHERE if parent.is_remote else FLAGS_HERE
+    return flags + write_parent(parent.span_id, context.trace_state.to_header())
+
+
+class _Whole(Span):
+    """What a span of a call becomes; the SDK makes its own in its tracer only."""
+
+
+def end_span(span: Any, failure: str | None, at: int | None = None) -> None:
+    """End a span of any kind, with the kind of its failure if it has failed."""
+    if failure is not None:
+        span.set_attribute(ERROR_TYPE, failure)
+        span.set_status(StatusCode.ERROR)
+    span.end(at)

@@ -1,0 +1,121 @@
+"""Spans of calls, named after OpenTelemetry's conventions for generative AI."""
+
+import json
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import Token
+from typing import Any
+
+from opentelemetry import context as contexts
+from opentelemetry import propagate, trace
+from opentelemetry.context import Context
+from opentelemetry.trace import Span, SpanContext, SpanKind, TracerProvider
+
+from sidecall.features.telemetry.lines import redact_arguments, redact_result
+from sidecall.features.telemetry.redact import Redaction
+from sidecall.features.telemetry.small_spans.call_provider import CallProvider
+from sidecall.features.telemetry.small_spans.call_span import CallSpan, Template, end_span
+from sidecall.features.telemetry.small_spans.propagation import TraceHeaders
+from sidecall.features.telemetry.span_losses import SpanLosses
+from sidecall.kernel.core.context import cut_id
+from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.log_text import shorten
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.version import __version__
+
+_ARGUMENTS = "gen_ai.tool.call.arguments"
+_RESULT = "gen_ai.tool.call.result"
+
+# A span, and by what it is taken from where it is current.
+_Begun = tuple[Span, Token[Context]]
+
+# Ends that are no failures: the call goes on when a person has decided.
+_NO_ERRORS = frozenset(("success", "approval_required"))
+
+
+class Spans:
+    """Make one span of each call; spans that the tool makes itself become its children."""
+
+    def __init__(
+        self,
+        provider: TracerProvider,
+        redaction: Redaction | None = None,
+        flush: Callable[[], Awaitable[None]] | None = None,
+        losses: SpanLosses | None = None,
+    ) -> None:
+        """Take the provider of the spans, and a redaction if they are to tell arguments and results."""
+        self._losses = losses
+        self._tracer = provider.get_tracer("sidecall", __version__)
+        self._start = provider.start_call if isinstance(provider, CallProvider) else self._start_by_sdk
+        self._headers = TraceHeaders()
+        self._redaction = redaction
+        self._flush = flush
+
+    def begin(self, invocation: Invocation) -> _Begun:
+        """Begin a call's span, as a child of whatever its sender is doing."""
+        context = contexts.get_current()
+        parent = _find_parent(context) if context else None
+        if parent is None:
+            # Nothing around this application has read the headers.
+            arrived = self._headers.extract(invocation.request.headers, context)
+            if arrived is not context:
+                context, parent = arrived, _find_parent(arrived)
+        span = self._start(invocation.tool, cut_id(invocation.request.call.id), invocation.id, context, parent)
+        if isinstance(span, CallSpan):
+            invocation.trace_id = span.trace_id.hex()
+        else:
+            invocation.trace_id = trace.format_trace_id(span.get_span_context().trace_id)
+        return span, contexts.attach(trace.set_span_in_context(span, context))
+
+    def _start_by_sdk(
+        self, tool: CompiledTool, call_id: str, invocation_id: str, context: Context, _parent: SpanContext | None
+    ) -> Span:
+        template = Template(tool.name, tool.description)
+        attributes = template.describe(call_id, invocation_id)
+        return self._tracer.start_span(template.name, context, SpanKind.INTERNAL, attributes)
+
+    def end(self, invocation: Invocation, begun: _Begun, outcome: str) -> None:
+        """End a call's span."""
+        span, token = begun
+        contexts.detach(token)
+        failure = None if outcome in _NO_ERRORS else outcome
+        if self._redaction is None and isinstance(span, CallSpan) and span.finish(failure):
+            return
+        if self._redaction is not None and span.is_recording():
+            span.set_attribute(_ARGUMENTS, _write_json(redact_arguments(invocation, self._redaction)))
+            span.set_attribute(_RESULT, _write_json(redact_result(invocation, self._redaction)))
+        end_span(span, failure)
+
+    def headers(self) -> dict[str, str]:
+        """Name the span that is current, for another process."""
+        carrier: dict[str, str] = {}
+        propagate.inject(carrier)
+        return carrier
+
+    @contextmanager
+    def within(self, headers: Mapping[str, str]) -> Iterator[None]:
+        """Make the spans of the body children of the one that another process has named."""
+        token = contexts.attach(propagate.extract(headers))
+        try:
+            yield
+        finally:
+            contexts.detach(token)
+
+    @property
+    def dropped(self) -> int | None:
+        """How many spans were lost on their way; None where others send them."""
+        return None if self._losses is None else self._losses.count
+
+    async def close(self) -> None:
+        """Send what has not been sent yet."""
+        if self._flush is not None:
+            await self._flush()
+
+
+def _find_parent(context: Context) -> SpanContext | None:
+    found = trace.get_current_span(context).get_span_context()
+    return found if found.is_valid else None
+
+
+def _write_json(value: Any) -> str:
+    return shorten(json.dumps(value))

@@ -1,0 +1,124 @@
+"""What this process logs and prints: handed to threads that write it, and flushed before every end."""
+
+import atexit
+import io
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, NoReturn
+
+from sidecall.features.telemetry.writer import LineWriter
+
+logger = logging.getLogger("sidecall")
+
+# As it was before tools were loaded, which may not end the process and are given another one meanwhile.
+_end_process = os._exit
+# Seconds that an end waits for those who read what is left.
+_PATIENCE = 1.0
+
+
+class Printed(io.RawIOBase):
+    """The lower end of a text stream, where what was printed becomes lines to be written."""
+
+    def __init__(self, writer: LineWriter, fd: int) -> None:
+        super().__init__()
+        self.writer = writer
+        self._fd = fd
+
+    def writable(self) -> bool:
+        """Return True."""
+        return True
+
+    def write(self, piece: Any) -> int:
+        """Have it written soon."""
+        self.writer.write(bytes(piece))
+        return len(piece)
+
+    def fileno(self) -> int:
+        """Return the descriptor that is written to, for programs that are to inherit it."""
+        return self._fd
+
+    def isatty(self) -> bool:
+        """Return whether a person reads along."""
+        return os.isatty(self._fd)
+
+
+class LineHandler(logging.StreamHandler[Any]):
+    """Write log lines to stderr; through its writer, if it has one."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one line; one that warns is not kept back."""
+        writer = find_writer(self.stream)
+        if writer is None:
+            super().emit(record)
+            return
+        try:
+            line = f"{self.format(record)}\n".encode("utf-8", "backslashreplace")
+            writer.write(line, is_urgent=record.levelno >= logging.WARNING)
+        except Exception:
+            self.handleError(record)
+
+
+def redirect_streams(most_bytes: int) -> None:
+    """Let what this process logs and prints wait for its readers, so many bytes for each stream, and nobody else."""
+    out, err = sys.stdout, sys.stderr
+    to_err = LineWriter(err.fileno(), most_bytes, partial(_tell_dropped, "stderr"))
+    to_out = to_err  # Where both lead to the same file, their lines keep their order.
+    if not os.path.sameopenfile(out.fileno(), err.fileno()):
+        to_out = LineWriter(out.fileno(), most_bytes, partial(_tell_dropped, "stdout"))
+    for stream in (out, err):
+        stream.flush()
+    sys.stdout = _replace(out, to_out)
+    sys.stderr = _replace(err, to_err)
+    atexit.register(flush_streams)
+
+
+def find_writer(stream: Any) -> LineWriter | None:
+    """Return what writes the lines of a stream; None if that was not redirected."""
+    buffer = getattr(stream, "buffer", None)
+    return buffer.writer if isinstance(buffer, Printed) else None
+
+
+def count_dropped() -> int:
+    """Return how many lines this process has dropped since its start."""
+    return sum(writer.dropped for writer in _writers())
+
+
+def flush_streams() -> None:
+    """Wait a moment until what was logged and printed is written."""
+    if find_writer(sys.stdout) is not None:
+        sys.stdout.flush()
+    patience = _PATIENCE
+    for writer in _writers():
+        if not writer.flush(patience):
+            patience = 0.0
+
+
+def leave_at_once(code: int) -> NoReturn:
+    """End this process without its clean-up, but not without what it has to say."""
+    flush_streams()
+    _end_process(code)
+
+
+def say_last(words: str) -> None:
+    """Write a line of the log from a signal handler, where no lock may be taken, and so no logger asked."""
+    record = logger.makeRecord(logger.name, logging.WARNING, __file__, 0, words, (), None)
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, LineHandler):
+            handler.emit(record)
+
+
+def _writers() -> Iterator[LineWriter]:
+    found = (find_writer(sys.stdout), find_writer(sys.stderr))
+    return iter({id(writer): writer for writer in found if writer is not None}.values())
+
+
+def _replace(stream: Any, writer: LineWriter) -> io.TextIOWrapper:
+    printed: Any = Printed(writer, stream.fileno())
+    return io.TextIOWrapper(printed, encoding=stream.encoding, errors="backslashreplace", line_buffering=True)
+
+
+def _tell_dropped(name: str, count: int) -> None:
+    logger.warning("%d lines dropped, since nobody read %s", count, name, extra={"dropped": count})

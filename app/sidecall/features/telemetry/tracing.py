@@ -1,0 +1,55 @@
+"""Find out whether spans are wanted, and load what makes them only then."""
+
+import importlib
+import logging
+import os
+from typing import TYPE_CHECKING, Any
+
+from sidecall.features.telemetry.modes import TracingMode
+from sidecall.features.telemetry.protocol import MissingExtra, Tracing
+from sidecall.features.telemetry.redact import Redaction
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.features.telemetry import standard_variables as _standard_variables
+else:
+    _standard_variables = Later("sidecall.features.telemetry.standard_variables")
+
+logger = logging.getLogger("sidecall")
+
+# Each of these, when it is set, says that spans are to go somewhere.
+_ASKING = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_TRACES_EXPORTER")
+# The conventions' own switch for arguments and results, and the values of it that mean spans.
+_CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_CAPTURING = frozenset(("true", "span_only", "span_and_event"))
+
+
+def open_tracing(switch: TracingMode, redaction: Redaction) -> Tracing | None:
+    """Follow calls with spans if the operator wants that: `auto` means if the environment says where they go.
+
+    Raises:
+        MissingExtra: They are wanted, but the extra is not installed.
+        VariableUnfit: A standard variable is wrong.
+    """
+    if switch == "off" or (switch == "auto" and not _is_asked_for()):
+        return None
+    _standard_variables.check_limits()  # Which the SDK reads as soon as it is loaded.
+    try:
+        # By its name, since it needs the extra; it knows nothing of this module, which stands above it.
+        export: Any = importlib.import_module("sidecall.features.telemetry.export")
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("opentelemetry"):
+            raise
+        if switch == "on":
+            raise MissingExtra from None
+        logger.warning("the environment asks for spans, but the extra `otel` is not installed")
+        return None
+    captures = os.environ.get(_CAPTURE, "").lower() in _CAPTURING
+    spans: Tracing = export.open_spans(redaction if captures else None)
+    return spans
+
+
+def _is_asked_for() -> bool:
+    is_off = os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
+    asking = [os.environ.get(name, "") for name in _ASKING]
+    return not is_off and any(asking) and os.environ.get("OTEL_TRACES_EXPORTER") != "none"

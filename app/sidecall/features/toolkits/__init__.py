@@ -1,0 +1,1 @@
+"""The toolkits that ship, and which of them are on."""

@@ -1,0 +1,57 @@
+"""sidecall toolkits: list what can be switched on."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from sidecall.features.sandbox.local import LocalSandbox
+from sidecall.features.toolkits.choosing import find_lack
+from sidecall.features.toolkits.table import TOOLKITS, ShippedToolkit
+from sidecall.main import build_sandbox
+from sidecall.terminal.console import make_console
+from sidecall.terminal.given import read_settings
+from sidecall.terminal.json_output import print_json
+from sidecall.terminal.options import Toolkits
+from sidecall.terminal.remote import AsJson
+
+
+def toolkits(toolkits: Toolkits = None, as_json: AsJson = False) -> None:
+    """List the toolkits that ship: whether they are on, what may go wrong with them, and what they lack here."""
+    settings = read_settings(toolkits=toolkits)
+    lacks = asyncio.run(_find_lacks(build_sandbox(settings)))
+    told = [_tell(toolkit, toolkit.name in settings.toolkits, lacks[toolkit.name]) for toolkit in TOOLKITS]
+    console = make_console()
+    if as_json:
+        print_json(told)
+        return
+    table = Table.grid(padding=(0, 2))
+    # Names are read and typed as they are, however narrow the terminal is.
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for one in told:
+        state = Text("on", "green") if one["on"] else "off"
+        table.add_row(Text(one["name"], "cyan"), state, _word(one))
+    console.print(table)
+    console.print("Switch one on with `sidecall serve --toolkit NAME`, or with SIDECALL_TOOLKITS.", style="dim")
+
+
+def _tell(toolkit: ShippedToolkit, is_on: bool, lack: str | None) -> dict[str, Any]:
+    said = {"tools": toolkit.tools.split(", "), "risk": toolkit.risk, "asks_about": toolkit.asks, "lacks": lack}
+    return {"name": toolkit.name, "on": is_on, **said}
+
+
+def _word(told: Mapping[str, Any]) -> str:
+    said = [", ".join(told["tools"]), told["risk"], f"A person is asked about {told['asks_about']}."]
+    return "\n".join([*said, *([f"It lacks something: {told['lacks']}"] if told["lacks"] else [])])
+
+
+async def _find_lacks(sandbox: LocalSandbox) -> dict[str, str | None]:
+    return {toolkit.name: await _find_lack(toolkit, sandbox) for toolkit in TOOLKITS}
+
+
+async def _find_lack(toolkit: ShippedToolkit, sandbox: LocalSandbox) -> str | None:
+    return find_lack(toolkit) or await sandbox.explain_lack(toolkit.sandbox)

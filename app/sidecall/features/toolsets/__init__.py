@@ -1,0 +1,1 @@
+"""Named selections of tools, and which callers see them."""

@@ -1,0 +1,156 @@
+"""The part of the tools that each caller is offered, as a file has it."""
+
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from starlette.types import Scope
+
+from sidecall.features.access.access import Authenticator
+from sidecall.kernel.core.context import ANONYMOUS, Caller, Toolset
+from sidecall.kernel.core.errors import RequestError, SidecallError
+from sidecall.later import Later
+
+tomllib = Later("tomllib")
+
+# Callers whose toolset need not be looked for again.
+_REMEMBERED = 1024
+_WILDCARDS = frozenset("*?[")
+
+
+class ToolsetsUnfit(SidecallError):
+    """The file of toolsets cannot be used."""
+
+
+class UnknownToolset(RequestError):
+    """There is no such toolset."""
+
+
+class _Entry(BaseModel, defer_build=True):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    tools: list[str] = Field(default=[], description="Names and patterns of tools.")
+    tags: list[str] = Field(default=[], description="Tags, of which a tool has one.")
+    without: list[str] = Field(default=[], description="Names and patterns of tools that are left out.")
+    callers: list[str] = Field(default=[], description="Names and patterns of callers who are offered no other tools.")
+    tenants: list[str] = Field(default=[], description="Those of their tenants.")
+
+    def is_for(self, caller: Caller) -> bool:
+        """Return whether a caller is offered this one."""
+        if not self.callers and not self.tenants:
+            return False
+        return _match(self.callers, caller.subject) and _match(self.tenants, caller.tenant)
+
+
+def _match(patterns: list[str], name: str) -> bool:
+    return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+_FILE = TypeAdapter(dict[str, _Entry], config=ConfigDict(defer_build=True))
+
+
+class Toolsets:
+    """Toolsets by their names, and whose each is: of several that are a caller's the first counts."""
+
+    def __init__(self, entries: Mapping[str, _Entry] | None = None) -> None:
+        entries = entries or {}
+        self._entries = [(entry, _make(name, entry)) for name, entry in entries.items()]
+        self._by_name = {toolset.name: toolset for _, toolset in self._entries}
+        # Is asked for every request.
+        self.assign = lru_cache(_REMEMBERED)(self._assign)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def find(self, name: str) -> Toolset:
+        """Find a toolset by its name.
+
+        Raises:
+            UnknownToolset: There is none.
+        """
+        try:
+            return self._by_name[name]
+        except KeyError:
+            raise UnknownToolset(f"There is no toolset {name[:_SHOWN]!r}.") from None
+
+    def find_unmet(self, tools: Mapping[str, Sequence[str]]) -> list[str]:
+        """List what in the toolsets fits none of these tools, which have these tags: most likely it is misspelt."""
+        tags = {tag for of_tool in tools.values() for tag in of_tool}
+        unmet = []
+        for entry, toolset in self._entries:
+            named = dict.fromkeys((*entry.tools, *entry.without))
+            unmet += [_word(toolset.name, name) for name in named if not any(fnmatchcase(tool, name) for tool in tools)]
+            unmet += [f"{toolset.name} has the tag {tag!r}, which no tool has" for tag in entry.tags if tag not in tags]
+            if not any(toolset.has(tool, of_tool) for tool, of_tool in tools.items()):
+                unmet.append(f"{toolset.name} is empty: no tool is in it")
+        return unmet
+
+    def _assign(self, caller: Caller) -> Caller:
+        """Return a caller with its toolset."""
+        return next((replace(caller, toolset=it) for entry, it in self._entries if entry.is_for(caller)), caller)
+
+
+_SHOWN = 64
+
+
+def _word(toolset: str, name: str) -> str:
+    why = "and there is no such tool" if _WILDCARDS.isdisjoint(name) else "which fits no tool"
+    return f"{toolset} names {name!r}, {why}"
+
+
+NO_TOOLSETS = Toolsets()
+
+
+def _make(name: str, entry: _Entry) -> Toolset:
+    return Toolset(name, tuple(entry.tools), tuple(entry.tags), tuple(entry.without))
+
+
+_REMEDY = "Write the path of a file of toolsets that the server may read, or take the setting away."
+
+
+def read_toolsets(path: Path) -> Toolsets:
+    """Read the file of toolsets.
+
+    Raises:
+        ToolsetsUnfit: It cannot be read, or is none.
+    """
+    try:
+        return Toolsets(_FILE.validate_python(tomllib.loads(path.read_text())))
+    except OSError as error:
+        raise ToolsetsUnfit(f"SIDECALL_TOOLSETS is {path}, which cannot be read: {error.strerror}. {_REMEDY}") from None
+    except ValidationError as error:
+        wrong = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+        raise ToolsetsUnfit(f"SIDECALL_TOOLSETS is {path}, which is no file of toolsets: {wrong}.") from None
+    except ValueError as error:
+        raise ToolsetsUnfit(f"SIDECALL_TOOLSETS is {path}, which is no TOML: {error}.") from None
+
+
+class Everybody:
+    """Take all callers for one, who may do everything."""
+
+    def authenticate(self, _scope: Scope) -> Caller:
+        """Return it."""
+        return ANONYMOUS
+
+
+class WithToolsets:
+    """Offer each caller whom another one knows its toolset."""
+
+    def __init__(self, authenticator: Authenticator, toolsets: Toolsets) -> None:
+        self._authenticator = authenticator
+        self._toolsets = toolsets
+
+    def authenticate(self, scope: Scope) -> Caller | Awaitable[Caller]:
+        """Return who sends a request, at once or later.
+
+        Raises:
+            RequestError: The request does not say it, or not for certain.
+        """
+        found = self._authenticator.authenticate(scope)
+        return self._toolsets.assign(found) if isinstance(found, Caller) else self._wait(found)
+
+    async def _wait(self, found: Awaitable[Caller]) -> Caller:
+        return self._toolsets.assign(await found)

@@ -1,0 +1,1 @@
+"""Files that programs have sent, searched by words and by meaning."""

@@ -1,0 +1,187 @@
+"""Put a file into a store: its text, in pieces that can be found."""
+
+import hashlib
+import json
+import re
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.vector_stores.embedding import Embeddings
+from sidecall.features.vector_stores.files import SentFiles, word_bounds
+from sidecall.features.vector_stores.indexing.cutting import cut_text
+from sidecall.features.vector_stores.indexing.filters import Attribute, list_attributes
+from sidecall.features.vector_stores.indexing.words import strip_ending, write_piece_words
+from sidecall.features.vector_stores.kept import Cut, Member, MemberStatus, ShelfBounds
+from sidecall.features.vector_stores.reading.texts import is_pdf, read_text
+from sidecall.features.vector_stores.reading.unreadable import UnreadableFile
+from sidecall.kernel.concurrency.pools import PASSAGES, PDFS
+from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.kernel.ports.file_errors import FileBusy, TooManyFiles, UnknownFile, UnknownVectorStore
+from sidecall.storage.database import Database, Row
+from sidecall.storage.late_steps import LateSteps
+
+# Seconds after which what another server puts into a store is not waited for.
+GIVEN_UP = 600.0
+# How often a place is tried to be taken, while others take and leave it.
+_TRIES = 5
+_TAKEN_OUT = "Another request has taken this file out of this store, while it was put in."
+_LETTERS = str.maketrans("0123456789abcdef", "bcdfghjklmnpqrst")
+_UNKEPT = re.compile("[\x00\ud800-\udfff]")
+
+
+def make_mark(tenant: str) -> str:
+    """Return what stands before the words of a tenant, so that those of others say nothing about their worth.
+
+    It has no vowels, and none would be a suffix: stems are found behind it as without it.
+    """
+    return hashlib.sha256(tenant.encode()).hexdigest()[:8].translate(_LETTERS)
+
+
+@dataclass(frozen=True, slots=True)
+class WantedMember:
+    """A file that is to be in a store."""
+
+    store: str
+    file: str
+    attributes: Mapping[str, Attribute]
+    cut: Cut
+
+
+@dataclass(slots=True)
+class Adding:
+    """Put files into stores, for one server."""
+
+    database: Database
+    bounds: ShelfBounds
+    files: SentFiles
+    late: LateSteps
+    embeddings: Embeddings | None = None
+    clock: Callable[[], float] = time.time
+
+    async def add(self, tenant: str, wanted: WantedMember) -> Member:
+        """Put a file into a store, in the place of what is there of it; what cannot be read is there as failed.
+
+        Where another request does the same just now, return what that has done so far.
+
+        Raises:
+            UnknownVectorStore: The store has gone.
+            UnknownFile: The tenant has no such file.
+            TooManyFiles: There is no room for it.
+            FileBusy: Another request puts it there otherwise, or takes it out, just now.
+            StoreUnavailable: The database cannot be used just now.
+        """
+        found = await self.files.find(tenant, wanted.file)
+        body = await self.files.read(tenant, wanted.file)
+        number = secrets.randbits(62)
+        try:
+            # Each kind of reading has its own threads, so that texts do not wait for PDF.
+            text = await (PDFS if is_pdf(body) else PASSAGES).run_for((tenant, ""), read_text, found.name, body)
+            pieces = await PASSAGES.run_for((tenant, ""), _cut, text, wanted.cut)
+            vectors = await self._embed(pieces)
+        except UnreadableFile as error:
+            return await self._take_place(tenant, number, self._make(wanted, 0, error))
+        new = self._make(wanted, sum(len(piece.encode()) for piece in pieces), None)
+        there = await self._take_place(tenant, number, new)
+        if there is not new:
+            return there
+        await self._fill(tenant, number, new, found.name, list(zip(pieces, vectors, strict=True)))
+        return replace(new, status="completed")
+
+    def _make(self, wanted: WantedMember, size: int, error: UnreadableFile | None) -> Member:
+        said = None if error is None else (error.code, error.message)
+        status: MemberStatus = "in_progress" if error is None else "failed"
+        return Member(wanted.file, wanted.store, self.clock(), status, said, wanted.attributes, wanted.cut, size)
+
+    async def _embed(self, pieces: Sequence[str]) -> Sequence[bytes | None]:
+        return [None] * len(pieces) if self.embeddings is None else await self.embeddings.embed(pieces)
+
+    async def _take_place(self, tenant: str, number: int, new: Member) -> Member:
+        """Return the new one when it has the place and the room, or else one that another request has put there."""
+        for _ in range(_TRIES):
+            await self.database.write("make_way", new.id, tenant, self.clock() - GIVEN_UP)
+            if await self._put(tenant, number, new):
+                return new
+            rows = await self.database.read("list_members", tenant, new.store, 1, new.file, where="AND m.file = $4")
+            there = Member.read(*rows[0]) if rows else None
+            if there is None:
+                await self._require_room(tenant, new)
+            elif there.is_wanted_as(new):
+                return there
+            elif there.status == "in_progress":
+                break
+        raise FileBusy("Another request puts this file into this store otherwise just now. Try again.")
+
+    async def _put(self, tenant: str, number: int, new: Member) -> bool:
+        said = "" if new.error is None else "\n".join(new.error)
+        head = (new.id, number, tenant, new.store, new.file, new.created_at, new.status, said)
+        row = (*head, json.dumps(dict(new.attributes)), new.cut.piece, new.cut.overlap, new.size)
+        try:
+            return await self.database.write("put_member", *row, self.bounds.bytes, self.bounds.files) is not None
+        except StoreUnavailable:
+            raise
+        except Exception:
+            # A database that minds what belongs together takes nothing of what was deleted in this moment.
+            await self._require_room(tenant, new)
+            raise
+
+    async def _require_room(self, tenant: str, new: Member) -> None:
+        """Refuse one whose store or file has gone, or for which there is no room."""
+        members, *sizes = await self._require_both(tenant, new)
+        if members >= self.bounds.files or sum(sizes) + new.size > self.bounds.bytes:
+            raise TooManyFiles(word_bounds(self.bounds))
+
+    async def _fill(
+        self, tenant: str, number: int, new: Member, name: str, pieces: Sequence[tuple[str, bytes | None]]
+    ) -> None:
+        mark = make_mark(tenant) if self.database.dialect == "sqlite" else ""
+        try:
+            rows = await PASSAGES.run_for((tenant, ""), write_rows, number, name, mark, pieces)
+            await self.database.write_all("put_piece", rows)
+            await self.database.write_all("put_attribute", list_attributes(number, new.attributes))
+            if await self.database.write("finish_member", new.id, number) is None:
+                raise FileBusy(_TAKEN_OUT)
+        except BaseException as error:
+            # Else its place would be taken, and nobody would put it there.
+            was_there = await self._take_back(new.id, number)
+            if isinstance(error, Exception) and not isinstance(error, StoreUnavailable):
+                await self._require_both(tenant, new)
+                if not was_there:
+                    raise FileBusy(_TAKEN_OUT) from None
+            raise
+
+    async def _require_both(self, tenant: str, new: Member) -> Sequence[int]:
+        """Refuse one whose store or file has gone, and return how many there are in stores, and their sizes."""
+        ((stores, files, *counts),) = await self.database.read("judge_member", tenant, new.store, new.file)
+        if not stores:
+            raise UnknownVectorStore
+        if not files:
+            raise UnknownFile
+        return counts
+
+    async def _take_back(self, member: str, number: int) -> bool:
+        """Leave the place, as soon as the database can be used; return whether nobody else is known to have done so."""
+        drop = partial(self._drop, member, number)
+        try:
+            return await drop()
+        except StoreUnavailable:
+            await self.late.take(drop)
+            return True
+
+    async def _drop(self, member: str, number: int) -> bool:
+        dropped = await self.database.write("drop_member", member, number)
+        await self.database.write("delete_pieces", number)
+        await self.database.write("delete_attributes", number)
+        return dropped is not None
+
+
+def write_rows(number: int, name: str, mark: str, pieces: Sequence[tuple[str, bytes | None]]) -> list[Row]:
+    """Write the pieces of a file for the database."""
+    return [(number, text, *write_piece_words(strip_ending(name), text, mark), vector) for text, vector in pieces]
+
+
+def _cut(text: str, cut: Cut) -> list[str]:
+    return cut_text(_UNKEPT.sub("", text), cut.piece, cut.overlap)

@@ -1,0 +1,50 @@
+"""Read PDF in a process of its own, which is killed when it takes too long, or too much memory."""
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from sidecall.features.vector_stores.reading.unreadable import UnreadableFile
+
+SECONDS = 20.0
+MEMORY_MB = 512
+MOST_PAGES = 2000
+# Bytes of text, with which it stops.
+MOST_BYTES = 32 * 1024 * 1024
+_PROGRAM = Path(__file__).with_name("pdf_program.py")
+# What the program ends with when it can say what is wrong.
+_SAID = 3
+
+
+def read_pdf(body: bytes, seconds: float = SECONDS, memory_mb: int = MEMORY_MB) -> str:
+    """Return the text of a PDF, its pages with empty lines between them.
+
+    Raises:
+        UnreadableFile: It is none, is locked, has too many pages, or takes too much to be read.
+    """
+    if find_spec("pypdfium2") is None:
+        raise UnreadableFile("This server reads no PDF: pip install 'sidecall[pdf]'", "unsupported_file")
+    # Without the server's environment, in which there are secrets, and its working folder.
+    command = [sys.executable, "-I", str(_PROGRAM), str(memory_mb), str(int(seconds) + 1), str(MOST_PAGES)]
+    try:
+        ended = subprocess.run(  # noqa: S603  our own program
+            [*command, str(MOST_BYTES)],
+            input=body,
+            capture_output=True,
+            timeout=seconds,
+            env={},
+            cwd="/",
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise UnreadableFile(f"The PDF takes more than {seconds:g} seconds to be read.") from None
+    if ended.returncode == _SAID:
+        raise UnreadableFile(f"The PDF cannot be read: {_say(ended.stdout)}.")
+    if ended.returncode:
+        raise UnreadableFile(f"The PDF cannot be read: its reader has ended, or needs more than {memory_mb} MB.")
+    return ended.stdout.decode(errors="replace").replace("\0", "")
+
+
+def _say(output: bytes) -> str:
+    return output.decode(errors="replace")[-200:].rstrip(".")

@@ -1,0 +1,1 @@
+"""Events that other servers are sent when a call has ended."""

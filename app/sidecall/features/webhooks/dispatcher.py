@@ -1,0 +1,203 @@
+"""Send word of each call that has ended, until its receiver has heard it."""
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from sidecall.features.calls.callbacks import DueCallback
+from sidecall.features.calls.entry import CallEntry
+from sidecall.features.calls.errors import CallbackRefused, UnknownCall
+from sidecall.features.webhooks.receivers import AllowedHosts, Receiver
+from sidecall.features.webhooks.targets import MOST_OF_HOST, Host, Places
+from sidecall.kernel.concurrency.pools import RESULTS
+from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.later import Later
+from sidecall.storage.ledger import Ledger
+
+if TYPE_CHECKING:
+    from sidecall.features.webhooks import sender as _sender
+else:
+    _sender = Later("sidecall.features.webhooks.sender")
+
+logger = logging.getLogger("sidecall")
+
+# Writes what `GET /tool_calls/{id}` shows.
+ShowEntry = Callable[[CallEntry], bytes]
+
+# Seconds between one try and the next, about eighteen hours in all.
+PAUSES = (5.0, 30.0, 120.0, 600.0, 1800.0, 7200.0, 18_000.0, 36_000.0)
+# Seconds between two looks at what is due, and between those where more may be due once a message has been heard.
+_LOOK = 1.0
+_BREATH = 0.1
+# Seconds for which a server has a message to itself; when it has ended meanwhile, another one sends it.
+_LEASE = 60.0
+# Messages that are looked at: those to hosts that have enough of them, in whatever words, hide none to others.
+_MOST_LISTED = 200
+# Seconds that those have at the end of the server.
+_PATIENCE = 3.0
+
+
+class Courier:
+    """Send what is due, each message at least once."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        hosts: AllowedHosts,
+        keys: Sequence[bytes],
+        show: ShowEntry,
+        pauses: Sequence[float] = PAUSES,
+    ) -> None:
+        """Join what it takes.
+
+        Args:
+            ledger: Where calls are remembered.
+            hosts: Whom it may tell.
+            keys: What messages are signed with.
+            show: Writes a call.
+            pauses: Seconds between one try and the next.
+        """
+        self._calls = ledger.calls
+        self._callbacks = ledger.callbacks
+        self._hosts = hosts
+        self._keys = keys
+        self._show = show
+        self._pauses = pauses
+        self._sending: dict[asyncio.Task[None], Host] = {}
+        self._places = Places()
+        self._ended = asyncio.Event()
+        self._sender: _sender.Sender | None = None
+        self._loop: asyncio.Task[None] | None = None
+        self._is_waiting = False  # For the store.
+
+    def open(self) -> None:
+        """Begin to look for what is due, unless nobody may be told anything."""
+        if self._hosts:
+            self._sender = _sender.Sender(self._keys)
+            self._loop = asyncio.get_running_loop().create_task(self._go_round(self._sender))
+
+    async def close(self) -> None:
+        """Send nothing more; what is under way has a few seconds, and is sent again by another server or the next."""
+        if self._loop is None or self._sender is None:
+            return
+        self._loop.cancel()
+        await asyncio.gather(self._loop, return_exceptions=True)
+        self._loop = None
+        if self._sending:
+            _, late = await asyncio.wait(self._sending, timeout=_PATIENCE)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        await self._sender.close()
+
+    async def _go_round(self, sender: "_sender.Sender") -> None:
+        while True:
+            began, is_more_due = time.monotonic(), False
+            self._ended.clear()
+            try:
+                is_more_due = await self._send_due(sender)
+                self._go_on()
+            except StoreUnavailable:
+                self._wait()
+            except Exception:
+                logger.exception("webhooks could not be sent; it is tried again in %g s", _LOOK)
+            # A look at very many takes long, and leaves as much time to others.
+            await asyncio.sleep(max(_BREATH, time.monotonic() - began) if is_more_due else _LOOK)
+            if is_more_due:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_LOOK):
+                        await self._ended.wait()
+
+    def _wait(self) -> None:
+        if not self._is_waiting:
+            logger.warning("webhooks wait: the store cannot be used just now")
+        self._is_waiting = True
+
+    def _go_on(self) -> None:
+        if self._is_waiting:
+            logger.warning("the store can be used again, and webhooks are sent")
+        self._is_waiting = False
+
+    async def _send_due(self, sender: "_sender.Sender") -> bool:
+        """Send what there is a place for, and return whether there may be more."""
+        if self._places.are_taken:
+            return True
+        due = await self._callbacks.list_due(time.time(), _MOST_LISTED, MOST_OF_HOST)
+        for callback in due:
+            host = self._find_host(callback)
+            if self._places.take(host):
+                await self._begin(sender, callback, host)
+        return bool(due)
+
+    async def _begin(self, sender: "_sender.Sender", callback: DueCallback, host: Host) -> None:
+        """Begin to send a message that has a place, which it gives back where another server was quicker."""
+        claimed = None
+        try:
+            claimed = await self._callbacks.claim(callback, time.time() + _LEASE)
+        finally:
+            if claimed is None:
+                self._places.leave(host)
+        if claimed is not None:
+            task = asyncio.create_task(self._carry(sender, claimed))
+            self._sending[task] = host
+            task.add_done_callback(self._note_end)
+
+    def _find_host(self, callback: DueCallback) -> Host:
+        try:
+            receiver = self._hosts.find(callback.url)
+        except CallbackRefused:
+            return None
+        return receiver.host, receiver.port
+
+    def _note_end(self, task: asyncio.Task[None]) -> None:
+        self._places.leave(self._sending.pop(task))
+        self._ended.set()
+
+    async def _carry(self, sender: "_sender.Sender", callback: DueCallback) -> None:
+        try:
+            await self._callbacks.settle(callback, await self._send(sender, callback))
+        except (StoreUnavailable, UnknownCall) as error:
+            logger.warning("webhook of call %s: it is not known whether to send it again: %r", callback.call_id, error)
+        except Exception:
+            logger.exception("webhook of call %s could not be sent", callback.call_id)
+
+    async def _send(self, sender: "_sender.Sender", callback: DueCallback) -> float | None:
+        """Send a message, and return when to do it again; None where nothing is left to do."""
+        entry = await self._calls.get(callback.call_id, callback.tenant)
+        try:
+            receiver = self._hosts.find(callback.url)
+            # Its answer may be large.
+            body = await RESULTS.run(self._write, entry)
+            await self._post(sender, receiver, f"msg_{entry.id}", body)
+        except CallbackRefused as error:
+            _give_up(callback, error.message)
+            return None
+        except _sender.NotSent as error:
+            if error.is_final or callback.tries > len(self._pauses):
+                _give_up(callback, str(error))
+                return None
+            pause = self._pauses[callback.tries - 1] * random.uniform(1.0, 1.2)  # noqa: S311
+            logger.info("webhook of call %s is sent again in %.0f s: %s", callback.call_id, pause, error)
+            return time.time() + pause
+        logger.debug("webhook of call %s was heard", callback.call_id)
+        return None
+
+    async def _post(self, sender: "_sender.Sender", receiver: Receiver, message_id: str, body: bytes) -> None:
+        began = time.monotonic()
+        try:
+            await sender.send(receiver, message_id, body)
+        finally:
+            self._places.note((receiver.host, receiver.port), time.monotonic() - began)
+
+    def _write(self, entry: CallEntry) -> bytes:
+        ended = (entry.ended_at or entry.created_at).isoformat().replace("+00:00", "Z")
+        head = f'{{"type":"tool_call.{entry.status}","timestamp":"{ended}","data":'
+        return head.encode() + self._show(entry) + b"}"
+
+
+def _give_up(callback: DueCallback, reason: str) -> None:
+    logger.warning("webhook of call %s is given up after try %d: %s", callback.call_id, callback.tries, reason)

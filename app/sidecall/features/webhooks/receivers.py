@@ -1,0 +1,79 @@
+"""Whom the end of a call may be told."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.calls.errors import CallbackRefused
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.features.webhooks import hosts as _hosts
+    from sidecall.outgoing import patterns as _patterns
+    from sidecall.outgoing import rules as _rules
+else:
+    _hosts = Later("sidecall.features.webhooks.hosts")
+    _patterns = Later("sidecall.outgoing.patterns")
+    _rules = Later("sidecall.outgoing.rules")
+
+# Which only a URL needs that somebody has given.
+httpx = Later("httpx")
+
+_UNSET = (
+    "This server tells nobody that calls have ended. Its operator has to name the hosts where it may: "
+    "SIDECALL_WEBHOOK_HOSTS=hooks.example.com, with SIDECALL_WEBHOOK_SECRET."
+)
+_NO_URL = "`callback_url` is a URL such as https://hooks.example.com/calls, without a name, a password or a #."
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """A URL of HTTPX that may be told, taken apart.
+
+    `is_private` says that the operator has named its very address, so that it need not be a public one.
+    """
+
+    url: Any
+    host: str
+    port: int
+    is_private: bool
+
+
+class AllowedHosts:
+    """The hosts of one server."""
+
+    def __init__(self, entries: Iterable[str]) -> None:
+        self._hosts = [_hosts.AllowedHost.parse(entry) for entry in entries]
+
+    def __bool__(self) -> bool:
+        return bool(self._hosts)
+
+    def find(self, text: str) -> Receiver:
+        """Return whom to tell.
+
+        Raises:
+            CallbackRefused: It is no URL, or its host is not one of these.
+        """
+        if not self._hosts:
+            raise CallbackRefused(_UNSET)
+        url = _read_url(text)
+        host = _patterns.normalize_host(url.raw_host.decode("ascii"))
+        if not host or url.scheme not in _rules.USUAL_PORTS or url.userinfo or url.fragment:
+            raise CallbackRefused(_NO_URL)
+        port = url.port or _rules.USUAL_PORTS[url.scheme]
+        allowed = next((it for it in self._hosts if it.covers(url.scheme, host, port)), None)
+        if allowed is None:
+            raise CallbackRefused(
+                f"This server does not tell {url.scheme}://{host}:{port} that calls have ended. Its operator names the "
+                "hosts where it may with SIDECALL_WEBHOOK_HOSTS."
+            )
+        if url.host.endswith("."):  # Not every resolver knows such names, and no certificate has one.
+            url = url.copy_with(host=host)
+        return Receiver(url, host, port, allowed.is_address)
+
+
+def _read_url(text: str) -> Any:
+    try:
+        return httpx.URL(text)
+    except (httpx.InvalidURL, ValueError):
+        raise CallbackRefused(_NO_URL) from None

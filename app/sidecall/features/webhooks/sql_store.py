@@ -1,0 +1,33 @@
+"""Which ended calls somebody has still to be told of, in a database."""
+
+from collections.abc import Sequence
+
+from sidecall.features.calls.callbacks import DueCallback
+from sidecall.storage.database import Database
+
+
+class SqlCallbacks:
+    """Find them in the table of calls, and hand out each to one server."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def list_due(self, now: float, most: int, most_of_host: int) -> Sequence[DueCallback]:
+        """List up to `most` of those that are due, fairly between their callers and the hosts that are told.
+
+        Args:
+            now: In seconds since 1970.
+            most: How many.
+            most_of_host: How many of them for the same host.
+        """
+        rows = await self._database.read("list_due_callbacks", now, most, most_of_host)
+        return [DueCallback(*row) for row in rows]
+
+    async def claim(self, due: DueCallback, until: float) -> DueCallback | None:
+        """Take one until then, when it is due again; None where another server was quicker."""
+        row = await self._database.write("claim_callback", due.call_id, until, due.at)
+        return None if row is None else DueCallback(due.call_id, due.tenant, due.url, until, due.tries + 1)
+
+    async def settle(self, claimed: DueCallback, again_at: float | None) -> None:
+        """Note when it is to be tried again; None where nothing is left to do."""
+        await self._database.write("settle_callback", claimed.call_id, again_at, claimed.at)

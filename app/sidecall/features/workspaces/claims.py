@@ -1,0 +1,280 @@
+"""The hold that a running call has on its workspace, which no worker then removes."""
+
+import asyncio
+import fcntl
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from sidecall.features.workspaces.errors import NO_ROOM, refuse_removed
+from sidecall.features.workspaces.paths import UNFINISHED
+from sidecall.features.workspaces.removing import empty_folder, make_unfinished_name
+
+FILES = "files"
+_LEASE = "lease"
+# Locked by whoever changes what stands beside the files, or removes them.
+_TURN = "turn"
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_MOST_TRIES = 100
+_LEASE_BYTES = 200
+
+
+class Span(NamedTuple):
+    """When a workspace was made, and when it was last used (seconds since 1970).
+
+    `idle` are the seconds without use after which it goes, where that was said of this one; `lasts` that it never does.
+    """
+
+    created: float
+    active: float
+    idle: float | None = None
+    lasts: bool = False
+
+    def find_end(self, idle: float, hard: float) -> float | None:
+        """Return when it is removed if nobody uses it again, where most go after so many seconds; None: never."""
+        if self.lasts:
+            return None
+        return min(self.active + (idle if self.idle is None else self.idle), self.created + hard)
+
+
+class Claim:
+    """The lease file of a workspace, locked by all calls that use it; it is given back when nothing refers to it.
+
+    A workspace that is removed while it is used is set aside, where its users go on; the last of them clears it.
+
+    Attributes:
+        is_passing: Whether it goes with its call.
+    """
+
+    def __init__(self, place: Path, lease: int) -> None:
+        """Keep an open lease, which is locked next."""
+        self.is_passing = False
+        self._place = place
+        self._lease = lease
+
+    def __del__(self) -> None:
+        lease, self._lease = self._lease, -1
+        with suppress(OSError):
+            if lease >= 0:
+                status = os.fstat(lease)
+                # Given back first: whoever sets it aside after this look finds nobody, and clears it himself.
+                os.close(lease)
+                if not _is_lease(status, self._place):
+                    _clear_beside_loop(clear_unused, _name_aside(status, self._place))
+            if self.is_passing:
+                _clear_beside_loop(discard, self._place)
+
+    @property
+    def folder(self) -> Path:
+        """Where the workspace is: in its place, or aside once it has been removed."""
+        return self._place if self.is_in_place() else _name_aside(os.fstat(self._lease), self._place)
+
+    @property
+    def files(self) -> Path:
+        """Where its files are."""
+        return self.folder / FILES
+
+    def is_in_place(self) -> bool:
+        """Return whether nobody has removed it."""
+        return _is_lease(os.fstat(self._lease), self._place)
+
+    def set_aside(self) -> bool:
+        """Remove it for all who look for it from now on; return whether nobody else had done so."""
+        try:
+            place = os.open(self._place, _FOLDER)
+        except FileNotFoundError:
+            return False
+        try:
+            with taking_turn(place):
+                if not self.is_in_place():
+                    return False
+                aside = _name_aside(os.fstat(self._lease), self._place)
+                clear(aside)  # What an interrupted removal has left there had no lease any more.
+                self._place.rename(aside)
+        finally:
+            os.close(place)
+        return True
+
+    @property
+    def span(self) -> Span:
+        """When it was made and last used."""
+        return read_span(self._lease)
+
+    def keep_for(self, idle: float | None) -> None:
+        """Note after how many seconds without use this one goes; None: never."""
+        said = {"created": self.span.created, **({"lasts": True} if idle is None else {"idle": idle})}
+        # All of them as long as each other, so that nobody reads a part.
+        os.pwrite(self._lease, json.dumps(said).ljust(_LEASE_BYTES).encode(), 0)
+
+    def touch(self) -> None:
+        """Note that it is used."""
+        with suppress(OSError):
+            os.utime(self._lease)
+
+    def end(self) -> None:
+        """Note that a call has ended; what goes with it goes now."""
+        self.touch()
+        if self.is_passing:
+            self.is_passing = False
+            with suppress(OSError):
+                discard(self._place)
+
+
+def _clear_beside_loop(clearing: Callable[[Path], None], folder: Path) -> None:
+    """Clear a folder, in a thread where that would stop an event loop: there may be many files."""
+
+    def run() -> None:
+        with suppress(OSError):
+            clearing(folder)
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        run()
+        return
+    with suppress(RuntimeError):  # The program is ending; it goes with the next sweep.
+        threading.Thread(target=run, name="sidecall-clearing").start()
+
+
+@contextmanager
+def taking_turn(folder: int) -> Iterator[None]:
+    """Let nobody else change what stands beside the files of a workspace, of whose folder this is a descriptor.
+
+    Raises:
+        OSError: The folder cannot be written.
+    """
+    try:
+        turn = os.open(_TURN, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        turn = os.dup(folder)  # A full disk, too, is to be cleared; a folder cannot be locked on every disk.
+    try:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(turn)
+
+
+def claim_folder(folder: Path, make: bool, is_passing: bool = False, lasts: bool = False) -> Claim:
+    """Claim the folder of a workspace; `make` it where it is missing, so that it `lasts` or not.
+
+    Raises:
+        FileNotFoundError: There is none.
+        WorkspaceError: It is removed each time it is made.
+        OSError: It cannot be made.
+    """
+    for _ in range(_MOST_TRIES):
+        lease = _open_lease(folder, make)
+        if lease is None:
+            continue  # It is being removed.
+        claim = Claim(folder, lease)
+        fcntl.flock(lease, fcntl.LOCK_SH)
+        if claim.is_in_place():
+            if not os.fstat(lease).st_size:
+                said = {"created": time.time(), **({"lasts": True} if lasts else {})}
+                os.pwrite(lease, json.dumps(said).ljust(_LEASE_BYTES).encode(), 0)
+            claim.is_passing = is_passing
+            return claim
+    raise refuse_removed()
+
+
+def _open_lease(folder: Path, make: bool) -> int | None:
+    """Open the lease of a workspace; None where it is removed while it is made."""
+    flags = os.O_RDWR | os.O_CLOEXEC
+    if not make:
+        return os.open(folder / _LEASE, flags)
+    try:
+        (folder / FILES).mkdir(mode=0o700, parents=True, exist_ok=True)
+        return os.open(folder / _LEASE, flags | os.O_CREAT, 0o600)
+    except FileNotFoundError:
+        if not folder.parent.is_dir():  # No workspace can be there.
+            raise
+    except FileExistsError:
+        if folder.joinpath(FILES).exists() and not folder.joinpath(FILES).is_dir():
+            raise
+    return None
+
+
+def remove_if(folder: Path, idle: float, hard: float) -> bool:
+    """Remove a workspace that nobody uses and that is older than either; return whether that was done."""
+    try:
+        lease = os.open(folder / _LEASE, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:  # A start that was interrupted, or it is gone.
+        with suppress(OSError):
+            if time.time() - folder.stat().st_mtime > idle:
+                discard(folder)
+                return True
+        return False
+    claim = Claim(folder, lease)
+    with suppress(BlockingIOError):  # Somebody uses it.
+        fcntl.flock(lease, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        ends = claim.span.find_end(idle, hard)
+        return ends is not None and time.time() > ends and claim.set_aside()
+    return False
+
+
+def discard(folder: Path) -> None:
+    """Take a folder away at once and empty it, following no link.
+
+    Raises:
+        OSError: It is not there, or cannot be taken away.
+    """
+    aside = folder.with_name(make_unfinished_name())
+    folder.rename(aside)
+    clear(aside)
+
+
+def clear_unused(aside: Path) -> None:
+    """Clear a workspace that was set aside, unless somebody goes on using it."""
+    with suppress(FileNotFoundError, BlockingIOError):
+        try:
+            lease = os.open(aside / _LEASE, os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            clear(aside)
+            return
+        try:
+            fcntl.flock(lease, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            clear(aside)
+        finally:
+            os.close(lease)
+
+
+def clear(folder: Path) -> None:
+    """Empty a folder and remove it; what cannot be removed now is left for the next time."""
+    with suppress(OSError):
+        top = os.open(folder, _FOLDER)
+        try:
+            empty_folder(top)
+        finally:
+            os.close(top)
+        folder.rmdir()
+
+
+def read_span(lease: int) -> Span:
+    """Read from a lease file when its workspace was made and last used."""
+    active = os.fstat(lease).st_mtime
+    try:
+        said = json.loads(os.pread(lease, 1000, 0))
+        idle = said.get("idle")
+        return Span(float(said["created"]), active, None if idle is None else float(idle), said.get("lasts") is True)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return Span(active, active)
+
+
+def _is_lease(status: os.stat_result, folder: Path) -> bool:
+    """Return whether a locked file is still the lease of the folder."""
+    try:
+        return os.path.samestat(status, os.stat(folder / _LEASE))
+    except FileNotFoundError:
+        return False
+
+
+def _name_aside(status: os.stat_result, place: Path) -> Path:
+    """Return where a workspace goes that is removed, which all who use it know by its lease."""
+    return place.with_name(f"{UNFINISHED}{status.st_dev:x}-{status.st_ino:x}")

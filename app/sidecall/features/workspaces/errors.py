@@ -1,0 +1,80 @@
+"""What goes wrong with the files of a conversation, in words that a model can act on."""
+
+import errno
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+from sidecall.kernel.core.errors import ToolException
+
+FileProblem = Literal["missing", "exists", "not_a_file", "refused", "too_large", "quota", "unwritable"]
+
+_OUTSIDE = "{path} is a link or leads through one. Links are not followed: use the path of the file itself."
+_SPECIAL = "{path} is not an ordinary file, and is not opened."
+_FULL = "There is no space left for files. Delete some of them first."
+_NO_DISK = "There is no space left on the server's disk. Delete files that are not needed, or try again later."
+_UNWRITABLE = "The server cannot write its folder for files. Its operator has to change that; go on without files."
+NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT))
+# What the system says, and what a model is told.
+_WORDS: dict[int, tuple[FileProblem, str]] = {
+    errno.ENOENT: ("missing", "There is nothing at {path}."),
+    errno.ENOTDIR: ("not_a_file", "{path} is not a folder, or leads through a file."),
+    errno.EISDIR: ("not_a_file", "{path} is a folder, not a file."),
+    errno.EEXIST: ("exists", "There is already something at {path}."),
+    errno.ENOTEMPTY: ("exists", "There is already a folder with files at {path}."),
+    errno.EXDEV: ("refused", _OUTSIDE),
+    errno.ELOOP: ("refused", _OUTSIDE),
+    errno.ENXIO: ("refused", _SPECIAL),
+    errno.ENODEV: ("refused", _SPECIAL),
+    errno.EAGAIN: ("refused", "The folders of {path} are being moved. Try again."),
+    errno.ENAMETOOLONG: ("refused", "The path is too long."),
+    errno.EINVAL: ("refused", "That cannot be done with {path}."),
+    errno.EACCES: ("refused", "{path} may not be opened. Its permissions forbid it."),
+    errno.EPERM: ("refused", "{path} may not be changed. Its permissions forbid it."),
+    errno.EBUSY: ("refused", "{path} is in use."),
+    errno.EMLINK: ("quota", _FULL),
+    errno.ENOSPC: ("quota", _NO_DISK),
+    errno.EDQUOT: ("quota", _FULL),
+    errno.EFBIG: ("too_large", "{path} would be too large."),
+    errno.EROFS: ("unwritable", _UNWRITABLE),
+    errno.EIO: ("unwritable", _UNWRITABLE),
+}
+
+
+class WorkspaceError(ToolException):
+    """Something cannot be done with a file of the workspace; `problem` says why in one word."""
+
+    def __init__(self, problem: FileProblem, message: str, *, retryable: bool = False) -> None:
+        super().__init__(message, retryable=retryable)
+        self.problem = problem
+
+    def __reduce__(self) -> tuple[Callable[..., "WorkspaceError"], tuple[FileProblem, str, bool]]:
+        return _make, (self.problem, self.message, self.retryable)
+
+
+def _make(problem: FileProblem, message: str, retryable: bool) -> WorkspaceError:
+    return WorkspaceError(problem, message, retryable=retryable)
+
+
+def refuse_folder(error: OSError) -> WorkspaceError:
+    """Return what a model is told where the server's folder for all files refuses another."""
+    if error.errno in NO_ROOM:
+        return WorkspaceError("quota", _NO_DISK, retryable=True)
+    return WorkspaceError("unwritable", _UNWRITABLE)
+
+
+def refuse_removed() -> WorkspaceError:
+    """Return what a model is told of a workspace that others remove again and again."""
+    return WorkspaceError("exists", "The workspace is being removed again and again. Try again.", retryable=True)
+
+
+@contextmanager
+def in_words(path: str) -> Iterator[None]:
+    """Raise what the system refuses as a WorkspaceError about this path; what is nobody's mistake stays as it is."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _WORDS:
+            raise
+        problem, text = _WORDS[error.errno]
+        raise WorkspaceError(problem, text.format(path=path), retryable=error.errno in NO_ROOM) from None

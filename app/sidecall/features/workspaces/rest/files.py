@@ -1,0 +1,166 @@
+"""What routes do with the files of a conversation, in words for programs."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.workspaces.claims import Claim
+from sidecall.features.workspaces.entries import Entry
+from sidecall.features.workspaces.errors import FileProblem, WorkspaceError
+from sidecall.features.workspaces.rest.shown import DeletedFile, FileListing, ShownFile, ShownWorkspace, show_workspace
+from sidecall.features.workspaces.sent import note_sent, read_sent
+from sidecall.features.workspaces.shown import read_file_id, show_file
+from sidecall.features.workspaces.workspace import Workspace
+from sidecall.features.workspaces.workspaces import Workspaces
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.errors import BodyTooLarge, InvalidParameter, RequestError
+from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.kernel.ports.file_errors import FileConflict, InvalidFile, TooManyFiles, UnknownFile, UnknownWorkspace
+
+_PROBLEMS: Mapping[FileProblem, type[RequestError]] = {
+    "missing": UnknownFile,
+    "exists": FileConflict,
+    "not_a_file": FileConflict,
+    "refused": InvalidFile,
+    "too_large": BodyTooLarge,
+    "quota": TooManyFiles,
+    "unwritable": StoreUnavailable,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FilesOf:
+    """The files of one conversation of a caller's tenant; those of another's are answered as if there were none."""
+
+    places: Workspaces
+    caller: Caller
+    conversation: str
+
+    def show(self) -> ShownWorkspace:
+        """Describe the workspace.
+
+        Raises:
+            UnknownWorkspace: There is none.
+        """
+        return show_workspace(self._find(), self.conversation, self.places.expiry)
+
+    def keep_for(self, minutes: int) -> ShownWorkspace:
+        """Let the workspace expire after so many minutes without use, and make it where there is none.
+
+        Raises:
+            InvalidParameter: No workspace is kept for so long.
+        """
+        most = int(self.places.expiry.hard // 60)
+        if minutes > most:
+            raise InvalidParameter(f"`expires_after.minutes` is {most} at most: no workspace is kept for longer here.")
+        with _in_problems():
+            workspace = self.places.open(self.caller.tenant, self.conversation)
+        assert isinstance(workspace.claim, Claim)
+        workspace.claim.keep_for(60.0 * minutes)
+        return show_workspace(workspace, self.conversation, self.places.expiry)
+
+    def remove(self) -> None:
+        """Remove the workspace.
+
+        Raises:
+            UnknownWorkspace: There is none.
+        """
+        with _in_problems():
+            was_there = self.places.remove(self.caller.tenant, self.conversation)
+        if not was_there:
+            raise UnknownWorkspace
+
+    def put(self, path: str, body: bytes) -> ShownFile:
+        """Write a file that a program sends, and make the workspace where there is none.
+
+        Raises:
+            RequestError: It cannot be written.
+        """
+        with _in_problems():
+            workspace = self.places.open(self.caller.tenant, self.conversation)
+            entry = workspace.write_bytes(path, body)
+            note_sent(workspace, entry.path)
+        return self._show(entry, frozenset((entry.path,)))
+
+    def list(self, after: str | None, limit: int) -> FileListing:
+        """List some files, those after the one with this id.
+
+        Raises:
+            RequestError: There is no workspace, or no such file.
+        """
+        workspace = self._find()
+        sent = read_sent(workspace)
+        found = sorted((it for it in workspace.walk() if not it.is_folder), key=lambda it: it.path)
+        if after is not None:
+            last = _read_id(after)
+            found = [entry for entry in found if entry.path > last]
+        data = [self._show(entry, sent) for entry in islice(found, limit)]
+        ends = (data[0].id, data[-1].id) if data else (None, None)
+        return FileListing(data=data, first_id=ends[0], last_id=ends[1], has_more=len(found) > limit)
+
+    def find(self, file_id: str) -> tuple[Workspace, Entry, ShownFile]:
+        """Find a file.
+
+        Raises:
+            UnknownFile: There is none, or no workspace.
+        """
+        path = _read_id(file_id)
+        try:
+            workspace = self._find()
+            entry = workspace.look_at(path)
+        except (WorkspaceError, UnknownWorkspace):
+            raise UnknownFile from None
+        if entry.is_folder:
+            raise UnknownFile
+        return workspace, entry, self._show(entry, read_sent(workspace))
+
+    def read(self, file_id: str, wanted: slice | None = None) -> bytes:
+        """Read a file, or some of its bytes.
+
+        Raises:
+            RequestError: There is none, or it is too large to be read at once.
+        """
+        workspace, entry, _ = self.find(file_id)
+        with _in_problems():
+            if wanted is None:
+                return workspace.read_bytes(entry.path)
+            return workspace.read_bytes(entry.path, wanted.start, wanted.stop - wanted.start)
+
+    def delete(self, file_id: str) -> DeletedFile:
+        """Delete a file.
+
+        Raises:
+            UnknownFile: There is none.
+        """
+        workspace, entry, _ = self.find(file_id)
+        with _in_problems():
+            workspace.delete(entry.path)
+        return DeletedFile(id=file_id)
+
+    def _find(self) -> Workspace:
+        with _in_problems():
+            found = self.places.find(self.caller.tenant, self.conversation)
+        if found is None:
+            raise UnknownWorkspace
+        return found
+
+    def _show(self, entry: Entry, sent: frozenset[str]) -> ShownFile:
+        source = "user" if entry.path in sent else "assistant"
+        return ShownFile.model_validate(show_file(entry, self.conversation, source))
+
+
+def _read_id(file_id: str) -> str:
+    path = read_file_id(file_id)
+    if path is None:
+        raise UnknownFile
+    return path
+
+
+@contextmanager
+def _in_problems() -> Iterator[None]:
+    """Raise what is wrong with a file as a problem of the calling program."""
+    try:
+        yield
+    except WorkspaceError as error:
+        raise _PROBLEMS[error.problem](error.message) from None

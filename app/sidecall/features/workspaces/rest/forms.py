@@ -1,0 +1,166 @@
+"""Read a file that a program sends: a form of `multipart/form-data`, or the id of a content in JSON."""
+
+from collections.abc import AsyncGenerator, Sequence
+from email.message import Message
+from typing import Any
+
+from fastapi import Request
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.workspaces.rest.shown import WorkspaceTerm
+from sidecall.kernel.core.errors import InvalidParameter, UnsupportedMediaType
+from sidecall.kernel.http.body import Bounds, parse_body, read_body, read_bytes
+from sidecall.kernel.rest.body_errors import list_misfits, say_misfits
+
+_MOST_PARTS = 8
+# Characters; a boundary has 70 at most, and libraries take long to read a header full of marks.
+_MOST_HEADER = 1000
+_NO_FILE = "The form has no `file`. Send one: `curl --form file=@report.csv`."
+
+
+class FileOfContent(BaseModel, defer_build=True):
+    """A file that is kept here already."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    file_id: str = Field(min_length=1, description="The `id` of an upload to `/contents`, or of what was cut.")
+    path: str | None = Field(default=None, description="Where to put it; without one, under its id.")
+
+
+@dataclass(frozen=True, slots=True)
+class SentFile:
+    """What was sent: the bytes, or the id of a content that has them."""
+
+    path: str
+    body: bytes | None = None
+    content_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SentForm:
+    """A form with a file: its name and bytes, and the other fields that are texts."""
+
+    name: str
+    body: bytes
+    fields: dict[str, str]
+
+
+def read_term(body: Any) -> WorkspaceTerm:
+    """Read how long a workspace is to be kept.
+
+    Raises:
+        InvalidParameter: The JSON is not what it should be.
+    """
+    try:
+        return WorkspaceTerm.model_validate(body)
+    except ValidationError as error:
+        text = 'Send {"expires_after": {"anchor": "last_active_at", "minutes": 60}}.'
+        raise InvalidParameter(f"{say_misfits(list_misfits(error, body)[:1])}. {text}") from None
+
+
+async def read_sent_file(request: Request, bounds: Bounds) -> SentFile:
+    """Read a file, and where it is to go: the field `path` of the form, or else the name of the file.
+
+    Raises:
+        InvalidParameter: The form has no file, or the JSON is not what it should be.
+        RequestError: The body cannot be read.
+    """
+    if _is_form(request):
+        form = await read_form(request, await read_bytes(request, bounds), ("path",))
+        return SentFile(form.fields.get("path") or form.name, form.body)
+    sent = parse_body(await read_body(request, bounds))
+    try:
+        wanted = FileOfContent.model_validate(sent)
+    except ValidationError as error:
+        raise InvalidParameter(
+            f"{say_misfits(list_misfits(error, sent)[:1])}. Send a form with `file`, or a `file_id`."
+        ) from None
+    return SentFile(wanted.path or wanted.file_id, content_id=wanted.file_id)
+
+
+async def read_form(request: Request, body: bytes, takes: Sequence[str]) -> SentForm:
+    """Read the `file` of a form, and those other fields that it takes.
+
+    Raises:
+        InvalidParameter: There is no file in it, it has something else, or it is none.
+        UnsupportedMediaType: The body is not declared as a form.
+    """
+    if not _is_form(request):
+        raise UnsupportedMediaType("Send a form: `curl --form file=@report.pdf`.")
+    begins, ends = _find_ends(request, body)
+
+    async def give() -> AsyncGenerator[bytes, None]:
+        yield body[begins:ends]
+
+    try:
+        form = await MultiPartParser(
+            request.headers, give(), max_files=_MOST_PARTS, max_fields=_MOST_PARTS, max_part_size=len(body) + 1
+        ).parse()
+    except (MultiPartException, KeyError, UnicodeError) as error:
+        raise InvalidParameter(f"The form cannot be read: {str(error).rstrip('.')}.") from None
+    try:
+        _require_fields([name for name, _ in form.multi_items()], takes)
+        file = form.get("file")
+        if not isinstance(file, UploadFile):
+            raise InvalidParameter("The part `file` of the form has no `filename`, which makes it a file.")
+        _require_whole_name(file)
+        fields = {name: value for name, value in form.items() if isinstance(value, str)}
+        return SentForm(file.filename or "", await file.read(), fields)
+    finally:
+        await form.close()
+
+
+def _require_whole_name(file: UploadFile) -> None:
+    """Refuse a name that is broken off by the end of its line, which the parser takes for the end of the name.
+
+    Raises:
+        InvalidParameter: Its quotation mark is never closed.
+    """
+    if file.headers.get("content-disposition", "").replace('\\"', "").count('"') % 2:
+        raise InvalidParameter('The `filename` of the part `file` has a line break in it, or no `"` at its end.')
+
+
+def _find_ends(request: Request, body: bytes) -> tuple[int, int]:
+    """Find where the parts of a form begin and end: what stands before and after them is for nobody.
+
+    Raises:
+        InvalidParameter: There are no parts, they do not end, or the header that says where is too long.
+    """
+    if len(request.headers["content-type"]) > _MOST_HEADER:
+        raise InvalidParameter(f"The form cannot be read: its `Content-Type` has more than {_MOST_HEADER} characters.")
+    said = Message()
+    said["content-type"] = request.headers["content-type"]
+    boundary = said.get_boundary()
+    if not boundary:
+        raise InvalidParameter("The form cannot be read: its `Content-Type` says no `boundary`.")
+    line = b"--" + boundary.encode("latin-1", "replace")
+    begins = 0 if body.startswith(line) else body.find(b"\r\n" + line) + 2
+    if begins == 1:  # It is nowhere.
+        raise InvalidParameter(_NO_FILE)
+    last = body.rfind(b"\r\n" + line + b"--")
+    if last < begins:
+        raise InvalidParameter("The form is cut off: it does not end with its boundary and `--`.")
+    return begins, last + len(line) + 4
+
+
+def _is_form(request: Request) -> bool:
+    return request.headers.get("content-type", "").lower().startswith("multipart/form-data")
+
+
+def _require_fields(names: Sequence[str], takes: Sequence[str]) -> None:
+    """Refuse a form that does not have one file, and those other fields at most.
+
+    Raises:
+        InvalidParameter: It has something else, or something twice.
+    """
+    if "file" not in names:
+        raise InvalidParameter(_NO_FILE)
+    for name in dict.fromkeys(names):
+        if name not in ("file", *takes):
+            known = " and ".join(f"`{it}`" for it in ("file", *takes))
+            raise InvalidParameter(f"The form has a field {name[:50]!r}; it takes {known}.")
+        if names.count(name) > 1:
+            raise InvalidParameter(f"`{name}` came {names.count(name)} times; send it once.")

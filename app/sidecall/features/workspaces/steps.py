@@ -1,0 +1,153 @@
+"""Give a tool the files of its call's conversation."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from sidecall.features.workspaces.naming import find_spellings
+from sidecall.features.workspaces.workspaces import PassingWorkspaces
+from sidecall.kernel.concurrency.pools import CLEARING, FILES
+from sidecall.kernel.concurrency.turns import key_of
+from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.notes import WORKSPACE
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.ports.workspaces import FIELD, HEADER, find_conversation, find_lasting
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.features.workspaces import entries as _entries
+    from sidecall.features.workspaces import errors as _errors
+    from sidecall.features.workspaces import shown as _shown
+    from sidecall.features.workspaces import workspace as _workspace
+else:
+    _errors = Later("sidecall.features.workspaces.errors")
+    _shown = Later("sidecall.features.workspaces.shown")
+    _workspace = Later("sidecall.features.workspaces.workspace")
+
+_PASSING = PassingWorkspaces()
+# Of a call that says no conversation: its files seem to have been lost, else.
+_GONE = (
+    f"The files that this call has written are gone: it belongs to no conversation. The program keeps them by sending"
+    f" the header {HEADER}, or `{FIELD}` in the `context` beside the call."
+)
+# Of the files that an answer names, and of the paths that are looked for.
+_MOST_FILES = 20
+_MOST_LOOKS = 500
+
+
+def takes_workspace(tool: CompiledTool) -> bool:
+    """Return whether a parameter is filled with the workspace."""
+    return any(injection.source == "workspace" for injection in tool.injections)
+
+
+async def open_workspace(invocation: Invocation) -> None:
+    """Open the workspace of the conversation that the call belongs to.
+
+    Raises:
+        MissingContext: The conversation is said in a way that cannot be used.
+    """
+    conversation, lasts = _choose(invocation)
+    places = invocation.surroundings.workspaces or _PASSING
+    invocation.conversation = conversation
+    opening = partial(places.open, invocation.request.caller.tenant, conversation, lasts=lasts)
+    invocation.workspace = await FILES.run_for(key_of(invocation.request.caller), opening)
+
+
+def _choose(invocation: Invocation) -> tuple[str | None, bool]:
+    """Return whose files a call works on, and whether they outlive their conversation."""
+    request = invocation.request
+    for injection in invocation.tool.injections:
+        if injection.source == "workspace" and injection.field is not None:
+            lasting = find_lasting(request.context, injection.field)
+            if lasting is not None:
+                return lasting, True
+    return find_conversation(request.headers, request.context), False
+
+
+def require_files(invocation: Invocation) -> None:
+    """Refuse a call that says in a way that cannot be used whose files it works on, before anything is done for it.
+
+    Raises:
+        MissingContext: It is.
+    """
+    _choose(invocation)
+
+
+def list_files(invocation: Invocation) -> None:
+    """List files of the conversation as `files` of the artifact: those whose paths stand there, or in the answer."""
+    message, conversation, workspace = invocation.message, invocation.conversation, invocation.workspace
+    if message is None or conversation is None or not isinstance(workspace, _workspace.Workspace):
+        return
+    artifact = {} if message.artifact is None else message.artifact
+    named = artifact.get("files", []) if isinstance(artifact, dict) else None
+    if not isinstance(named, list) or not all(isinstance(path, str) for path in named):
+        return  # It has files of its own.
+    spellings = [*((path, path.rstrip(".!")) for path in named), *find_spellings(message.content)]
+    found = _find_files(workspace, spellings, conversation)
+    if found or named:
+        message.artifact = {**artifact, "files": found}
+
+
+def _find_files(
+    workspace: "_workspace.Workspace", spellings: Sequence[Sequence[str]], conversation: str
+) -> list[dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    looks = 0
+    for spelled in spellings:
+        for path in spelled:
+            looks += 1
+            entry = _look(workspace, path)
+            if entry is not None:
+                found.setdefault(entry.path, _shown.show_file(entry, conversation))
+                break
+        if len(found) == _MOST_FILES or looks > _MOST_LOOKS:
+            break
+    return list(found.values())
+
+
+def _look(workspace: "_workspace.Workspace", path: str) -> "_entries.Entry | None":
+    try:
+        entry = workspace.look_at(path)
+    except _errors.WorkspaceError:
+        return None
+    return None if entry.is_folder else entry
+
+
+async def tell_of_workspace(invocation: Invocation) -> None:
+    """Write into an answer that its workspace is full now, or that files were written which go with the call."""
+    message, workspace = invocation.message, invocation.workspace
+    if message is None or not isinstance(workspace, _workspace.Workspace):
+        return
+    note, caller = None, key_of(invocation.request.caller)
+    if workspace.is_kept:
+        note = await FILES.run_for(caller, _find_fullness, workspace) if workspace.is_uncounted else None
+    elif invocation.surroundings.workspaces is not None:
+        note = _GONE if await FILES.run_for(caller, _has_files, workspace) else None
+    if note is not None:
+        message.response_metadata[WORKSPACE] = note
+
+
+def _find_fullness(workspace: "_workspace.Workspace") -> str | None:
+    """Return that a workspace is full, and what to do, where a program of the tool's has made it so."""
+    try:
+        workspace.require_room()
+    except _errors.WorkspaceError as full:
+        return full.message
+    return None
+
+
+def _has_files(workspace: "_workspace.Workspace") -> bool:
+    try:
+        return any(not entry.is_folder for entry in workspace.walk())
+    except _errors.WorkspaceError:
+        return True  # A program has made what cannot be looked through.
+
+
+async def leave_workspace(invocation: Invocation) -> None:
+    """Note that the call does not use its workspace any more; one that has no conversation goes."""
+    workspace, invocation.workspace = invocation.workspace, None
+    if workspace is not None:
+        places = invocation.surroundings.workspaces or _PASSING
+        # Files of no conversation are removed.
+        pool = FILES if workspace.is_kept else CLEARING
+        await pool.run_for(key_of(invocation.request.caller), places.end, workspace)

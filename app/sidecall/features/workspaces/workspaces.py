@@ -1,0 +1,199 @@
+"""The workspaces of all conversations: found by tenant and conversation, and removed when their time is over."""
+
+import hashlib
+import logging
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.workspaces.allowance import Allowance
+from sidecall.features.workspaces.counting import Counts
+from sidecall.features.workspaces.errors import refuse_folder, refuse_removed
+from sidecall.features.workspaces.paths import UNFINISHED
+from sidecall.kernel.ports.file_errors import TooManyWorkspaces
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.features.workspaces import claims as _claims
+    from sidecall.features.workspaces import workspace as _workspace
+else:
+    _claims = Later("sidecall.features.workspaces.claims")
+    _workspace = Later("sidecall.features.workspaces.workspace")
+
+logger = logging.getLogger("sidecall")
+
+_NO_ALLOWANCE = Allowance()
+# A workspace that is removed while it is opened is made again so many times.
+_MOST_TRIES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Expiry:
+    """After how many seconds a workspace is removed: when nobody has used it, and in any case."""
+
+    idle: float = 20 * 60.0
+    hard: float = 24 * 3600.0
+
+
+_NO_EXPIRY = Expiry()
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceCount:
+    """How many workspaces there are, and the bytes of their disk and those that are free there, where it says so."""
+
+    kept: int
+    disk_bytes: int | None = None
+    free_bytes: int | None = None
+
+
+class Workspaces:
+    """The workspaces in one folder, which several processes may share."""
+
+    def __init__(
+        self, root: Path, allowance: Allowance = _NO_ALLOWANCE, expiry: Expiry = _NO_EXPIRY, most: int = 1000
+    ) -> None:
+        """Take a folder, which is made when there is something to keep in it, and keep so many workspaces at most."""
+        self.most = most
+        self.root = root.absolute()
+        self.allowance = allowance
+        self.expiry = expiry
+        self.trouble: str | None = None
+        self._counts = Counts()
+
+    def open(self, tenant: str, conversation: str | None, *, lasts: bool = False) -> "_workspace.Workspace":
+        """Open the workspace of a tenant's conversation, and make it where there is none.
+
+        Without a conversation it is a fresh one, which is removed when its call ends. One that is made to last does not
+        expire.
+
+        Raises:
+            TooManyWorkspaces: There are as many as may be.
+            WorkspaceError: The folder cannot be written, as `trouble` says from then on until it can.
+        """
+        try:
+            opened = self._find_or_make(tenant, conversation, lasts)
+        except OSError as error:
+            self._note(error)
+            raise refuse_folder(error) from error
+        if self.trouble is not None:
+            self.trouble = None
+            logger.info("files of conversations can be written again")
+        return opened
+
+    def _find_or_make(self, tenant: str, conversation: str | None, lasts: bool) -> "_workspace.Workspace":
+        if conversation is None:
+            self._require_room()
+            return self._open(self.root / f"call-{secrets.token_hex(16)}", make=True, is_passing=True)
+        folder = self._place(tenant, conversation)
+        _claims.remove_if(folder, self.expiry.idle, self.expiry.hard)
+        if not folder.exists():
+            self._require_room()
+        return self._open(folder, make=True, lasts=lasts)
+
+    def find(self, tenant: str, conversation: str) -> "_workspace.Workspace | None":
+        """Open the workspace of a tenant's conversation where there is one.
+
+        Raises:
+            WorkspaceError: It is removed and made again and again.
+        """
+        folder = self._place(tenant, conversation)
+        _claims.remove_if(folder, self.expiry.idle, self.expiry.hard)
+        try:
+            return self._open(folder, make=False)
+        except FileNotFoundError:
+            return None
+
+    def end(self, workspace: "_workspace.Workspace") -> None:
+        """Note that a call that had this workspace has ended."""
+        claim = workspace.claim
+        if isinstance(claim, _claims.Claim):
+            claim.end()
+
+    def remove(self, tenant: str, conversation: str) -> bool:
+        """Remove a workspace before its time; return whether there was one.
+
+        Nobody finds it any more. Calls that use it go on with its files, which go with the last of them.
+        """
+        with suppress(FileNotFoundError):
+            return _claims.claim_folder(self._place(tenant, conversation), make=False).set_aside()
+        return False
+
+    def sweep(self) -> int:
+        """Remove the workspaces whose time is over, and what is left of others; return how many they were."""
+        removed = 0
+        with suppress(FileNotFoundError):
+            for folder in list(self.root.iterdir()):
+                if folder.name.startswith(UNFINISHED):
+                    _claims.clear_unused(folder)
+                else:
+                    removed += _claims.remove_if(folder, self.expiry.idle, self.expiry.hard)
+        return removed
+
+    def measure(self) -> WorkspaceCount:
+        """Count the workspaces, and ask how much room their disk has; the folder may not have been made yet."""
+        kept = 0
+        with suppress(OSError):
+            kept = _count(os.listdir(self.root))
+        place = next((folder for folder in (self.root, *self.root.parents) if folder.is_dir()), self.root)
+        try:
+            disk = shutil.disk_usage(place)
+        except OSError:
+            return WorkspaceCount(kept)
+        return WorkspaceCount(kept, disk.total, disk.free)
+
+    def _note(self, error: OSError) -> None:
+        trouble = f"{self.root} cannot be written: {error.strerror or error}."
+        if trouble != self.trouble:
+            logger.error("files of conversations: %s Make room there, or see to SIDECALL_WORKSPACE_DIR", trouble)
+        self.trouble = trouble
+
+    def _require_room(self) -> None:
+        with suppress(FileNotFoundError):
+            names = os.listdir(self.root)
+            if len(names) >= self.most and _count(names) >= self.most:
+                raise TooManyWorkspaces
+
+    def _open(
+        self, folder: Path, make: bool, *, is_passing: bool = False, lasts: bool = False
+    ) -> "_workspace.Workspace":
+        for _ in range(_MOST_TRIES):
+            claim = _claims.claim_folder(folder, make, is_passing, lasts)
+            claim.touch()
+            try:
+                opened = _workspace.Workspace(claim.files, self.allowance, claim, self._counts)
+            except FileNotFoundError:
+                if claim.is_in_place():
+                    raise
+                continue
+            if claim.is_in_place():
+                return opened
+        raise refuse_removed()
+
+    def _place(self, tenant: str, conversation: str) -> Path:
+        # Hashed, so that no name leads anywhere, and none is told from another by its length or its letters.
+        return self.root / hashlib.sha256(f"{len(tenant)}:{tenant}:{conversation}".encode()).hexdigest()
+
+
+def _count(names: Sequence[str]) -> int:
+    return sum(not name.startswith(UNFINISHED) for name in names)
+
+
+class PassingWorkspaces:
+    """Fresh workspaces, each for one call, where there is no server that keeps any."""
+
+    def open(self, tenant: str, conversation: str | None, *, lasts: bool = False) -> "_workspace.Workspace":  # noqa: ARG002  there are no conversations
+        """Make one; it goes when nothing refers to it."""
+        made = tempfile.TemporaryDirectory(prefix="sidecall-")
+        return _workspace.Workspace(Path(made.name), claim=made)
+
+    def end(self, workspace: "_workspace.Workspace") -> None:
+        """Remove it."""
+        if isinstance(workspace.claim, tempfile.TemporaryDirectory):
+            workspace.claim.cleanup()

@@ -1,1 +1,0 @@
-"""Calls that are remembered until they are answered, whether their client waits or not."""

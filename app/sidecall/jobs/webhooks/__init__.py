@@ -1,1 +1,0 @@
-"""Messages to programs that their remembered calls have ended."""

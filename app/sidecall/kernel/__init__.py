@@ -1,0 +1,1 @@
+"""The way of a call: schemas, pipeline, executors and HTTP, without any feature."""

@@ -1,0 +1,48 @@
+"""Look at the command line that a tool is."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from sidecall.kernel.core.command_line import CommandLine
+from sidecall.kernel.core.errors import InvalidToolOption
+from sidecall.kernel.core.tool import CompiledTool
+
+
+def fit_command(tool: CompiledTool) -> CompiledTool:
+    """Return a tool with a command line made ready: its arguments are there, and its scripts are read.
+
+    A function that runs in a sandbox has no command, and gets no workspace.
+
+    Raises:
+        InvalidToolOption: It names what there is not.
+    """
+    command = tool.options.command
+    if command is None:
+        return _refuse_workspace(tool)
+    where = f"{tool.source}: tool {tool.name!r}: option `command`"
+    known = [parameter.name for parameter in tool.parameters]
+    unknown = sorted(command.names.difference(known))
+    if unknown:
+        raise InvalidToolOption(
+            f"{where}: the tool has no parameter `{unknown[0]}`; it has: {', '.join(known) or 'none'}. "
+            "Write {{ and }} for braces that stand for themselves."
+        )
+    misplaced = command.find_misplaced(known)
+    if misplaced is not None:
+        raise InvalidToolOption(f"{where}: {misplaced} Write {{{{ and }}}} for braces that stand for themselves.")
+    folder = Path(tool.source.rpartition(":")[0]).parent
+    try:
+        scripts = {word: (folder / word).read_bytes() for word in command.words if word.startswith("./")}
+    except OSError as error:
+        raise InvalidToolOption(f"{where}: {error.filename} cannot be read: {error.strerror}.") from None
+    return replace(tool, options=replace(tool.options, command=CommandLine(command.words, scripts)))
+
+
+def _refuse_workspace(tool: CompiledTool) -> CompiledTool:
+    asked = [it.parameter for it in tool.injections if it.source == "workspace"]
+    if asked and tool.executor == "sandbox":
+        raise InvalidToolOption(
+            f"{tool.source}: tool {tool.name!r}: `{asked[0]}`: a function with executor='sandbox' gets no Workspace; "
+            "write a command, or a function that takes a CommandSandbox as well and runs elsewhere."
+        )
+    return tool

@@ -1,0 +1,271 @@
+"""Run one tool's calls in this process, through the same pipeline as the server."""
+
+import asyncio
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import replace
+from typing import Annotated, Any, TypedDict
+
+from pydantic import BaseModel, BeforeValidator, ValidationError
+from uuid_utils import uuid4
+
+from sidecall.compat.runtime import RunnableConfig
+from sidecall.dataclasses import dataclass
+from sidecall.features.approvals.memory_store import MemoryApprovals
+from sidecall.kernel.authoring.given import supply, take_given
+from sidecall.kernel.authoring.outer import OUTER, Outer, find_outer, hold_configurable, inherit_config
+from sidecall.kernel.authoring.spellings import refuse_beside
+from sidecall.kernel.core.agents_errors import translate_failure
+from sidecall.kernel.core.callbacks import make_callback
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.errors import (
+    InvalidArguments,
+    MalformedArguments,
+    NotAToolCall,
+    ToolCallFailed,
+    ToolException,
+    ToolExecutionError,
+    ToolFailure,
+)
+from sidecall.kernel.core.held_context import read_context
+from sidecall.kernel.core.invocation import CallRequest, Invocation, Surroundings
+from sidecall.kernel.core.messages import ToolCall
+from sidecall.kernel.core.options import ToolOptions
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.executors.table import EXECUTORS, ExecutorSettings
+from sidecall.kernel.json_data.pointer import format_path
+from sidecall.kernel.json_data.text import read_object
+from sidecall.kernel.pipeline.budget import Budget
+from sidecall.kernel.pipeline.failure_policy import find_original
+from sidecall.kernel.pipeline.hide_refused import hide_in_refused
+from sidecall.kernel.pipeline.pipeline import Pipeline
+from sidecall.kernel.pipeline.refuse_caller import let_program_call
+from sidecall.kernel.pipeline.run_callbacks import write_validation_error
+from sidecall.kernel.pipeline.stages import default_stages
+from sidecall.kernel.ports.approvals.approval import ApprovalRequired
+from sidecall.kernel.ports.store import Store, SyncStore
+from sidecall.kernel.registry import Registry
+from sidecall.kernel.suggest.misplaced import find_loose, find_misplaced, is_filled
+
+# What lists the tools of a module. A process loads it by this name, when all that it stands on is there.
+_TOOLS_OF = f"{__package__}.offers:tools_of"
+# What the dict of one has, in this library and in others.
+_MEMBERS = frozenset("name args id type index extras state context".split())
+# A ToolCall, its dict, arguments alone, or the text of a tool's first argument.
+ToolInput = ToolCall | Mapping[str, Any] | str
+
+
+class Beside(TypedDict, total=False):
+    """What comes beside a call when there is no server to supply it.
+
+    `state` is for InjectedState, `context` for InjectedToolArg, by name, `store` for InjectedStore. A `context` that is
+    an object is what a ToolContext has. `approved` runs a call that its tool wants a person to approve.
+    """
+
+    state: Any
+    context: Any
+    store: Store | SyncStore | None
+    approved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A call made ready; `wants_message`: it is answered like a model's. `config` is for the calls within."""
+
+    tool: CompiledTool
+    request: CallRequest
+    config: RunnableConfig
+    store: Store | SyncStore | None
+    wants_message: bool
+
+
+class _SentCall(BaseModel, defer_build=True):
+    """A ToolCall as a program writes it; the tool is known already."""
+
+    args: Annotated[dict[str, Any] | str | None, BeforeValidator(read_object)]
+    id: str | int | None = None
+
+
+async def ainvoke(
+    tool: CompiledTool, input: ToolInput, config: RunnableConfig | None, beside: Beside, *, is_models: bool = False
+) -> Any:
+    """Answer a ToolCall with its ToolMessage, and plain arguments with the tool's plain result.
+
+    A ToolCall that fails without a handler is answered too, as over HTTP; where another tool makes it, its function is
+    who has to act on that, so it is raised there, as in LangChain. `is_models` says that a model reads the answer.
+    """
+    outer = find_outer()
+    plan = _plan(tool, input, config, beside, outer)
+    try:
+        # In a task of its own, which code that outlives its deadline may go on to cancel.
+        invocation = await asyncio.create_task(_run(plan))
+    except ApprovalRequired as error:
+        raise (error if outer is None else error.repeat()) from None
+    if plan.wants_message and (outer is None or is_models or tool.options.failure_error_function is not None):
+        return invocation.message
+    result = _take_result(invocation)
+    return invocation.message if plan.wants_message else result
+
+
+def invoke(
+    tool: CompiledTool, input: ToolInput, config: RunnableConfig | None, beside: Beside, *, is_models: bool = False
+) -> Any:
+    """Do the same from sync code, inside a running event loop too (which it blocks)."""
+    context = copy_context()  # In which the call stands that this one is a part of.
+
+    def run() -> Any:
+        return asyncio.run(ainvoke(tool, input, config, beside, is_models=is_models))
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(context.run, run).result()
+
+
+async def run_plainly(tool: CompiledTool, call: ToolCall, beside: Beside) -> Any:
+    """Answer a ToolCall with the tool's plain result, or with the words for its failure.
+
+    Raises:
+        BaseException: What the tool has raised, where its author lets it through.
+    """
+    try:
+        plan = _plan(tool, let_program_call(tool, call), None, beside, find_outer())
+        invocation = await asyncio.create_task(_run(plan))
+    except ToolCallFailed as failed:
+        raise find_original(failed) from None
+    error = invocation.error
+    if error is None or invocation.message is None:
+        return _take_result(invocation)
+    if tool.options.handle_tool_error is None and isinstance(error, InvalidArguments | MalformedArguments):
+        raise translate_failure(invocation.tool_context, error)
+    return invocation.message.content
+
+
+def _plan(
+    tool: CompiledTool, input: ToolInput, config: RunnableConfig | None, beside: Beside, outer: Outer | None
+) -> _Plan:
+    refuse_beside(beside, Beside.__annotations__)
+    is_call = isinstance(input, ToolCall) or (isinstance(input, Mapping) and input.get("type") == "tool_call")
+    context = read_context(beside.get("context"), (config or {}).get("configurable") or {})
+    whole = inherit_config({**(config or {}), **({"configurable": context} if context else {})}, outer)
+    configured = tool if context else hold_configurable(tool, whole.get("configurable", {}))
+    supplied = beside.get("state") is not None or bool(context)
+    call, given = take_given(tool, _make_tool_call(tool, input, is_call), may_be_models=is_call or supplied)
+    request = CallRequest(
+        call,
+        state=beside.get("state"),
+        context=context,
+        # The person who approved the outer call was shown this one.
+        approved=beside.get("approved", False) or (outer is not None and outer.request.approved),
+    )
+    return _Plan(_configure(supply(configured, given), whole), request, whole, beside.get("store"), is_call)
+
+
+def _configure(tool: CompiledTool, config: RunnableConfig) -> CompiledTool:
+    """Add to a tool what a config says for one call: who listens too, and what they are told."""
+    listeners = config.get("callbacks") or []
+    handlers = listeners if isinstance(listeners, list | tuple) else getattr(listeners, "handlers", [])
+    if not (handlers or config.get("tags") or config.get("metadata")):
+        return tool
+    options: ToolOptions = replace(
+        tool.options,
+        callbacks=(*tool.options.callbacks, *map(make_callback, handlers)),
+        tags=(*config.get("tags", ()), *tool.options.tags),
+        metadata={**config.get("metadata", {}), **tool.options.metadata},
+    )
+    return replace(tool, options=options)
+
+
+async def _run(plan: _Plan) -> Invocation:
+    tool = plan.tool
+    OUTER.set(Outer(plan.request, plan.config))
+    executor = EXECUTORS[tool.executor](ExecutorSettings(tools_of=_TOOLS_OF))
+    try:
+        await executor.start([tool])
+        stages = default_stages({tool.executor: executor}, MemoryApprovals(), _make_budget(tool))
+        pipeline = Pipeline(Registry([tool]), stages, surroundings=Surroundings(plan.store))
+        return await pipeline.invoke(tool, plan.request)
+    finally:
+        await executor.close()
+
+
+def _take_result(invocation: Invocation) -> Any:
+    """Return the plain result, or what the author's handlers make of a failure; raise any other.
+
+    Raises:
+        ValidationError: The arguments do not fit.
+        ToolFailure: The call failed otherwise.
+    """
+    if invocation.error is None:
+        paired = invocation.tool.options.response_format == "content_and_artifact"
+        return invocation.output[0] if paired else invocation.output
+    options, error = invocation.tool.options, invocation.error
+    if isinstance(error, ToolExecutionError) and isinstance(error.__cause__, Exception):
+        raise error.__cause__  # As the function has raised it, for programs that handle such errors.
+    if isinstance(error, ToolException) and options.handle_tool_error:
+        return error.content if options.handle_tool_error is True else _read_content(invocation, error)
+    if isinstance(error, InvalidArguments) and options.handle_validation_error:
+        return _read_content(invocation, error)
+    if isinstance(error, InvalidArguments):
+        raised = write_validation_error(invocation, error)
+        raised.add_note(hide_in_refused(invocation, error).message)  # Says more, such as which name was meant.
+        raise raised
+    raise error
+
+
+def _read_content(invocation: Invocation, error: ToolFailure) -> Any:
+    if invocation.message is None:
+        raise error
+    return invocation.message.content
+
+
+def _make_budget(tool: CompiledTool) -> Budget | None:
+    """Make the budget that the tool names itself; no server has one for all, and none keeps the whole."""
+    most = tool.options.max_content_bytes
+    return None if most is None else Budget(most, _keep_nothing)
+
+
+async def _keep_nothing(_body: str | bytes, _caller: Caller) -> None:
+    pass
+
+
+def _make_tool_call(tool: CompiledTool, input: ToolInput, is_call: bool) -> ToolCall:
+    """Read what a program calls a tool with, as the server reads a request.
+
+    Raises:
+        NotAToolCall: It is no call.
+    """
+    if isinstance(input, ToolCall):
+        return input
+    if isinstance(input, str):
+        return let_program_call(tool, ToolCall(name=tool.name, args=_name_text(tool, input), id=new_call_id()))
+    given = read_object(input)
+    if not isinstance(given, Mapping):
+        raise NotAToolCall(f"A tool is called with a ToolCall, its arguments or a text, not {type(given).__name__}.")
+    if not is_call:
+        return let_program_call(tool, ToolCall(name=tool.name, args=dict(given), id=new_call_id()))
+    if not is_filled(given.get("args")) and (misplaced := _find_misplaced(tool, given)) is not None:
+        raise NotAToolCall(f"The arguments of a call stand in `args`, not in `{misplaced}`.")
+    try:
+        sent = _SentCall.model_validate(dict(given))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        text = f"The call has the form of langchain, but `{format_path(first['loc'][:1])}`: {first['msg']}."
+        raise NotAToolCall(text) from None
+    args = {} if sent.args is None else sent.args
+    return ToolCall(name=tool.name, args=args, id=new_call_id() if sent.id is None else str(sent.id))
+
+
+def _find_misplaced(tool: CompiledTool, given: Mapping[str, Any]) -> str | None:
+    parameters = tool.args_schema.flat.get("properties", ())
+    return find_misplaced(given, "args") or find_loose(given, parameters, _MEMBERS)
+
+
+def _name_text(tool: CompiledTool, text: str) -> dict[str, Any]:
+    """Take a text for the first argument, as LangChain does; a tool without arguments needs none."""
+    first = next(iter(tool.args_schema.flat["properties"]), None)
+    return {} if first is None else {first: text}
+
+
+def new_call_id() -> str:
+    """Make an id for a call that came without one."""
+    return f"call_{uuid4().hex}"

@@ -1,0 +1,12 @@
+"""Other libraries' names for types that have others here."""
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from sidecall.kernel.ports.store import Store
+
+# What an `args_schema` may be: a model, or a JSON Schema.
+ArgsSchema = type[BaseModel] | dict[str, Any]
+# What `Annotated[BaseStore, InjectedStore]` is filled with.
+BaseStore = Store

@@ -1,0 +1,159 @@
+"""What a module offers: tools, toolkits and registries, and the tools that come of them."""
+
+import logging
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from functools import partial
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from sidecall.compat.foreign.declared import adopt_declaration
+from sidecall.compat.foreign.elsewhere import explain_elsewhere
+from sidecall.compat.foreign.hosted_tool import HostedTool
+from sidecall.kernel.authoring.decorators import tool
+from sidecall.kernel.authoring.recognition import is_tool, is_toolkit, list_held
+from sidecall.kernel.authoring.structured import StructuredTool
+from sidecall.kernel.authoring.tool import BaseTool
+from sidecall.kernel.core.errors import DefinitionError, DiscoveryError
+from sidecall.kernel.core.tool import Compilable, CompiledTool
+from sidecall.kernel.registry import Registry
+from sidecall.kernel.schema.signature import find_source
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.compat.foreign import tool as _tool
+else:
+    _tool = Later("sidecall.compat.foreign.tool")
+
+logger = logging.getLogger("sidecall")
+
+# What lists tools, by its name: a process has to load it for itself.
+TOOLS_OF = f"{__name__}:tools_of"
+
+
+# Is told of what is not offered: where it stands, and why.
+Tell = Callable[[str, str], object]
+
+
+def list_offers(offered: object) -> list[Any]:
+    """List what a module offers that has no leading underscore, or that its `__all__` names; or else the thing itself.
+
+    Tools, toolkits and registries count, those of LangChain and of the OpenAI Agents SDK too, and collections that hold
+    nothing but tools and toolkits.
+    """
+    items = list(find_public(offered).values()) if isinstance(offered, ModuleType) else [offered]
+    return [item for item in items if is_offer(item)]
+
+
+def compile_offers(offers: Iterable[Any], tell: Tell | None = None) -> list[CompiledTool]:
+    """Make offers ready; what a module offers itself and in a toolkit, Registry or list too is offered once.
+
+    A tool of another library gives way to what `tool(...)` has made of it under its name, and one that only stands in a
+    list to one of its name that was made at the same place. `tell` is told of what toolkits return that is none.
+
+    Raises:
+        DefinitionError: A tool cannot be offered.
+    """
+    listing = partial(_list_tools, tell=tell or _log)
+    known = list(offers)
+    groups = [{id(it): it for one in list_held(offer) for it in listing(one)} for offer in known]
+    named = [offer for offer in known if is_tool(offer) or is_toolkit(offer) or isinstance(offer, Registry)]
+    registered = {id(tool) for it in named if isinstance(it, Registry) for tool in it.offered}
+    items = {id(it): it for offer in named for it in (offer if isinstance(offer, Registry) else listing(offer))}
+    replaced = _find_replaced((*named, *items.values(), *(it for group in groups for it in group.values())))
+    items = {key: it for key, it in items.items() if key not in replaced}
+    made = {id(it): it for it in map(_compile, items.values())}
+    ready = [it for it in made.values() if id(it) not in registered or id(it) in items]
+    for group in groups:
+        left = [it for key, it in group.items() if key not in replaced and key not in items]
+        ready += _find_new(ready, left, registered)
+    return ready
+
+
+def _compile(item: Any) -> CompiledTool:
+    return item if isinstance(item, CompiledTool) else _adopt(item).compiled
+
+
+def _find_new(ready: Sequence[CompiledTool], items: Iterable[Any], held: Container[int]) -> list[CompiledTool]:
+    """Make those ready that are not offered otherwise: themselves, in a registry, or as others that are the same."""
+    known = {id(tool) for tool in ready}
+    same = {(tool.name, tool.source) for tool in ready}
+    made = {id(it): it for it in map(_compile, items)}
+    fresh = (it for key, it in made.items() if key not in known and key not in held)
+    return [it for it in fresh if (it.name, it.source) not in same]
+
+
+def tools_of(offered: object) -> Iterator[CompiledTool]:
+    """Yield the tools that a module offers, then those that it keeps for itself; or those of what stands in one.
+
+    Raises:
+        DefinitionError: One of them cannot be made; the others come before.
+    """
+    items = list_offers(offered)
+    if isinstance(offered, ModuleType):
+        items += [item for item in vars(offered).values() if is_offer(item) and not any(item is it for it in items)]
+    problems = []
+    replaced = _find_replaced(items)
+    for item in (it for it in items if id(it) not in replaced):
+        try:
+            yield from compile_offers([item])
+        except DefinitionError as error:
+            problems.append(error)
+    if problems:
+        raise problems[0]
+
+
+def _find_replaced(offers: Iterable[Any]) -> set[int]:
+    """Find the tools in whose place others are offered."""
+    given = (it for offer in offers for it in (offer.given if isinstance(offer, Registry) else (offer,)))
+    # Most are functions that were made tools here, for which nothing has to be loaded.
+    others = (it for it in given if isinstance(it, StructuredTool) and type(it) is not StructuredTool)
+    foreign = (it for it in others if isinstance(it, _tool.ForeignTool))
+    return {id(it.stands_for) for it in foreign if it.stands_for is not None}
+
+
+def is_offer(item: object) -> bool:
+    """Return whether this is a tool, a toolkit, a registry, or a collection of tools and toolkits alone."""
+    return is_tool(item) or is_toolkit(item) or isinstance(item, Registry) or bool(list_held(item))
+
+
+def _list_tools(offer: Any, tell: Tell) -> list[Any]:
+    if is_tool(offer):
+        return [offer]
+    place, toolkit = find_source(offer.get_tools), f"toolkit {type(offer).__name__}"
+    try:
+        answer = offer.get_tools()
+        tools = list(answer) if isinstance(answer, Iterable) else [answer]
+    except DefinitionError:
+        raise
+    except BaseException as error:
+        raise DiscoveryError(f"{place}: {toolkit} cannot make its tools: {type(error).__name__}: {error}") from error
+    known = [it for it in tools if is_tool(it)]
+    others = [it for it in tools if not is_tool(it)]
+    if not known or others:
+        what = f"offers {'only its tools' if known else 'nothing'}"
+        tell(place, f"{toolkit} {what}: it has to return tools, not {_name_wrong(others)}")
+    return known
+
+
+def _name_wrong(others: Sequence[Any]) -> str:
+    """Name the first of what a toolkit returns that is no tool, and what to do about it."""
+    if not others:
+        return "an empty list"
+    elsewhere = explain_elsewhere(others[0], "it")
+    kind = type(others[0]).__name__
+    return f"{kind}; decorate it with @tool" if elsewhere is None else f"{kind}, since {elsewhere}"
+
+
+def _log(place: str, text: str) -> None:
+    logger.warning("%s: %s", place, text)
+
+
+def _adopt(item: Any) -> Compilable:
+    return item if isinstance(item, BaseTool | HostedTool) else adopt_declaration(item) or tool(item)
+
+
+def find_public(module: ModuleType) -> dict[str, Any]:
+    """Find what in a module has no leading underscore, or is named by its `__all__`."""
+    exported = getattr(module, "__all__", None)
+    names = exported if exported is not None else [name for name in vars(module) if not name.startswith("_")]
+    return {name: getattr(module, name) for name in names if hasattr(module, name)}

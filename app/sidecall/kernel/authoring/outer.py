@@ -1,0 +1,62 @@
+"""What a call that a tool makes takes over from the call of that tool."""
+
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from sidecall.compat.runtime import RunnableConfig
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.current import CALL
+from sidecall.kernel.core.injection import Supply
+from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.compat import supplied as _supplied
+else:
+    _supplied = Later("sidecall.compat.supplied")
+
+
+@dataclass(frozen=True, slots=True)
+class Outer:
+    """The call whose tool makes the one at hand, and the config that LangChain would hand on to it."""
+
+    request: CallRequest
+    config: RunnableConfig
+
+
+# The one in this process; of a call that is served CALL knows.
+OUTER: ContextVar[Outer | None] = ContextVar("sidecall_outer_call", default=None)
+
+
+def find_outer() -> Outer | None:
+    """Find the call whose tool makes the one at hand, in a server or in this process."""
+    served = CALL.get()
+    known = OUTER.get()
+    if known is not None or served is None:
+        return known
+    request = served.request
+    return Outer(request, {"configurable": _supplied.make_configurable(request.headers, request.context)})
+
+
+def inherit_config(config: Mapping[str, Any], outer: Outer | None) -> RunnableConfig:
+    """Add to a config what that of the outer call says and it does not, as LangChain does."""
+    given = {name: value for name, value in config.items() if value is not None}
+    return cast("RunnableConfig", {**({} if outer is None else outer.config), **given})
+
+
+def hold_configurable(tool: CompiledTool, configurable: Mapping[str, Any]) -> CompiledTool:
+    """Make a tool whose RunnableConfig has this `configurable`, which is no `context` of its own."""
+    if not any(it.make is _supplied.make_config for it in tool.injections):
+        return tool
+
+    def make(supply: Supply) -> RunnableConfig:
+        made = _supplied.make_config(supply)
+        return {**made, "configurable": {**made.get("configurable", {}), **configurable}}
+
+    return replace(
+        tool,
+        injections=tuple(replace(it, make=make) if it.make is _supplied.make_config else it for it in tool.injections),
+    )

@@ -1,0 +1,86 @@
+"""Tools of a function whose class runs it in its own way: a subclass of StructuredTool that defines `_run`."""
+
+import inspect
+import typing
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from sidecall.compat.runtime import RunnableConfig
+from sidecall.kernel.authoring.methods import only_refuses
+from sidecall.kernel.core.parameter import EMPTY, Parameter
+from sidecall.kernel.schema.foreign import match_type
+from sidecall.kernel.schema.injections import plan_injections
+from sidecall.kernel.schema.signature import read_signature
+
+# What LangChain's own `_run` takes beside the arguments of the function.
+_HANDED_ON = ("config", "run_manager")
+
+
+def find_override(tool: object, base: type, *, is_async: bool) -> Callable[..., Any] | None:
+    """Find the method of the author's class that is to run in place of the function.
+
+    As in LangChain that is `_arun` around a coroutine, and `_run` around any other function. Around that one `_arun`
+    serves where all that `_run` does is to raise NotImplementedError.
+    """
+    kind = type(tool)
+    own = {name: getattr(tool, name) for name in ("_run", "_arun") if getattr(kind, name) is not getattr(base, name)}
+    prefers_arun = is_async or only_refuses(own.get("_run"))
+    found: Callable[..., Any] | None = own.get("_arun" if prefers_arun else "_run")
+    return None if only_refuses(found) else found
+
+
+def stand_around(method: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function that runs the method, and takes what the function takes, and what the method asks for itself."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return method(*args, **kwargs)
+
+    async def arun(*args: Any, **kwargs: Any) -> Any:
+        return await method(*args, **kwargs)
+
+    made: Any = arun if inspect.iscoroutinefunction(method) else run
+    vars(made)["__signature__"] = _join(method, function)
+    made.__doc__ = function.__doc__
+    return made  # type: ignore[no-any-return]
+
+
+def _join(method: Callable[..., Any], function: Callable[..., Any]) -> inspect.Signature:
+    taken = read_signature(function)
+    parameters = [_type_config(it) for it in read_signature(method).parameters]
+    asked = {injection.parameter for injection in plan_injections(parameters)} - {it.name for it in taken.parameters}
+    own = [it for it in parameters if it.name in asked]
+    made = [
+        inspect.Parameter(it.name, it.kind, default=it.default, annotation=it.annotation) for it in taken.parameters
+    ]
+    only = inspect.Parameter.KEYWORD_ONLY
+    hidden = [inspect.Parameter(it.name, only, default=it.default, annotation=it.annotation) for it in own]
+    rest = [it for it in made if it.kind is inspect.Parameter.VAR_KEYWORD]
+    return inspect.Signature([*(it for it in made if it not in rest), *hidden, *rest], return_annotation=taken.returns)
+
+
+def keep_wanted(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Choose what a function is called with of that which a subclass hands to `super()._run` as LangChain has it.
+
+    Arguments that it has no parameter for are left out. The config goes to the parameter of that type, under any name.
+    """
+    if not any(name in given for name in _HANDED_ON):
+        return given
+    try:
+        taken = {parameter.name: parameter.annotation for parameter in read_signature(function).parameters}
+    except (NameError, ValueError):  # Some functions written in C do not say what they take.
+        taken = {}
+    made = {name: value for name, value in given.items() if name in taken or name not in _HANDED_ON}
+    if "config" in given:
+        made.update({name: given["config"] for name, annotation in taken.items() if _is_config(annotation)})
+    return made
+
+
+def _is_config(annotation: Any) -> bool:
+    return any(match_type(part) == "runnable_config" for part in (annotation, *typing.get_args(annotation)))
+
+
+def _type_config(parameter: Parameter) -> Parameter:
+    """Add the type of a `config` without one, which in a `_run` is LangChain's."""
+    is_untyped = parameter.name == "config" and parameter.annotation in (EMPTY, Any)
+    return replace(parameter, annotation=RunnableConfig) if is_untyped else parameter

@@ -1,0 +1,167 @@
+"""Tools made from functions."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+from weakref import WeakValueDictionary
+
+from pydantic import PrivateAttr
+
+from sidecall.compat.foreign.elsewhere import refuse_elsewhere
+from sidecall.compat.pickled import find_again, find_place
+from sidecall.kernel.authoring.methods import bind, find_missing_owner, is_written_in, unwrap_method
+from sidecall.kernel.authoring.overrides import find_override, keep_wanted, stand_around
+from sidecall.kernel.authoring.tool import BaseTool
+from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.schema.authored.classes import find_class_fault
+from sidecall.kernel.schema.models import ModelType
+from sidecall.kernel.schema.signature import find_source, unwrap
+
+
+class StructuredTool(BaseTool):
+    """Offer a function with any number of arguments.
+
+    When both are given, `coroutine` serves, and `func` gives name and description and is what a plain call calls.
+    Written in the body of a class it is a method: through an instance it is the tool of that instance.
+    """
+
+    func: Callable[..., Any] | None = None
+    coroutine: Callable[..., Any] | None = None
+
+    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("langchain_core.tools.structured", "StructuredTool"),
+        *BaseTool._counterparts,
+    )
+    _arguments: ClassVar[tuple[str, ...]] = ("func", "coroutine")
+    # Whether the arguments are those of the function, where nothing else says them.
+    _reads_signature: ClassVar[bool] = True
+    _is_method: bool = PrivateAttr(default=False)
+    _kind: str = PrivateAttr(default="function")
+    # By the id of what they are bound to, which they keep alive; who holds none of them is not kept alive by us.
+    _bound: WeakValueDictionary[int, Self] = PrivateAttr(default_factory=WeakValueDictionary)
+
+    @classmethod
+    def from_function(  # noqa: PLR0913  LangChain's arguments
+        cls,
+        func: Callable[..., Any] | None = None,
+        coroutine: Callable[..., Any] | None = None,
+        name: str | None = None,
+        description: str | None = None,
+        return_direct: bool = False,
+        args_schema: ModelType | dict[str, Any] | None = None,
+        infer_schema: bool = True,
+        **options: Any,
+    ) -> Self:
+        """Make a tool of a function, with its arguments in LangChain's order.
+
+        Args:
+            func: A sync function, or an async one.
+            coroutine: An async function to prefer.
+            name: Its own name when None.
+            description: Its docstring's text when None.
+            return_direct: Whether the caller may end its loop with the answer.
+            args_schema: A pydantic model or JSON Schema of the arguments; made from the signature when None.
+            infer_schema: Whether it is; there is no other way to know the arguments.
+            options: The other fields of BaseTool.
+
+        Raises:
+            InvalidToolOption: There is no function, it is a tool of another library, or an option is wrong.
+        """
+        target = func or coroutine
+        if target is None:
+            raise InvalidToolOption("Function and/or coroutine must be provided")
+        refuse_elsewhere(target, is_described=args_schema is not None or not cls._reads_signature)
+        if not infer_schema and args_schema is None:
+            raise InvalidToolOption(f"{find_source(target)}: infer_schema=False needs an args_schema; or use Tool.")
+        if description is not None:
+            options["description"] = description
+        name = name or _find_name(target)
+        functions = {"func": unwrap_method(func), "coroutine": unwrap_method(coroutine)}
+        made = cls(name=name, **functions, return_direct=return_direct, args_schema=args_schema, **options)
+        made._kind = type(target).__name__
+        return made
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        place = find_place(self, self.func or self.coroutine)
+        return super().__reduce_ex__(protocol) if place is None else (find_again, place)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._is_method = self._is_method or is_written_in(self.func or self.coroutine, owner)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Self:
+        holder = owner if self._kind == "classmethod" else instance
+        is_free = holder is None or self._kind == "staticmethod" or not self._is_method
+        return self if is_free else self._bind_to(holder)
+
+    def _bind_to(self, holder: object) -> Self:
+        known = self._bound.get(id(holder))
+        if known is None:
+            functions = {"func": bind(self.func, holder), "coroutine": bind(self.coroutine, holder)}
+            known = self.model_copy(update=functions)
+            known._is_method = False
+            known._bound = WeakValueDictionary()
+            known = self._bound.setdefault(id(holder), known)
+        return known
+
+    @functools.cached_property
+    def compiled(self) -> CompiledTool:
+        """The tool made ready to run.
+
+        Raises:
+            DefinitionError: The tool cannot be offered; a method has to be reached through an instance.
+        """
+        function = self.func or self.coroutine
+        owner = find_missing_owner(function, is_method=self._is_method and self._kind != "staticmethod")
+        if owner is not None:
+            where = f"{find_source(function)}: tool {self.name!r} is a method of {owner} and has no instance"
+            mend = f"Make one and offer its method, {owner}(...).{_find_name(function)}"
+            raise DefinitionError(f"{where}. {mend}; for a class method, write @tool above @classmethod.")
+        fault = find_class_fault(function)
+        if fault is not None:
+            raise DefinitionError(f"{find_source(function)}: tool {self.name!r} {fault}.")
+        return super().compiled
+
+    def _get_function(self) -> Callable[..., Any]:
+        return self.func or self._get_target()
+
+    def _run(self, *args: Any, **kwargs: Any) -> Any:
+        function = self._get_function()
+        return function(*args, **keep_wanted(function, kwargs))
+
+    async def _arun(self, *args: Any, **kwargs: Any) -> Any:
+        function = self.coroutine or self._get_function()
+        answer = function(*args, **keep_wanted(function, kwargs))
+        return await answer if inspect.isawaitable(answer) else answer
+
+    def _get_target(self) -> Callable[..., Any]:
+        target = self.coroutine or self.func
+        if target is None:
+            raise InvalidToolOption(f"Tool {self.name!r} has to be given a function: func=... or coroutine=...")
+        own = find_override(self, StructuredTool, is_async=self.coroutine is not None)
+        return target if own is None else stand_around(own, target)
+
+    def _get_origin(self) -> object:
+        return self._get_target()
+
+    def _get_docstring(self) -> str | None:
+        return _find_docstring(self.func or self._get_target())
+
+
+def _find_docstring(function: Callable[..., Any]) -> str | None:
+    """Find what is said of a callable: of an object that is called, its `__call__` says it, else its class."""
+    if isinstance(function, functools.partial) and "__doc__" not in vars(function):
+        function = unwrap(function)
+    call = type(function).__call__
+    own = call.__doc__ if inspect.isfunction(call) else None
+    return own or function.__doc__
+
+
+def _find_name(function: Any) -> str:
+    name = getattr(function, "__name__", None)
+    if name is None and not isinstance(function, functools.partial):
+        return type(function).__name__
+    if name is None:
+        raise InvalidToolOption(f"{find_source(function)}: this callable has no name of its own; give one: name='...'.")
+    return str(name)

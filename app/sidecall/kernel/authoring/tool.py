@@ -1,0 +1,313 @@
+"""The class behind every tool, and the way to call one without a server."""
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, cast
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from sidecall.compat.hook_contexts import plan_own_reading
+from sidecall.compat.in_graph import comes_from_graph, is_asked_by_node
+from sidecall.compat.langchain_interface import ToolFace, infer_args_schema_of
+from sidecall.compat.late import fill_late, forget, forget_made
+from sidecall.compat.runnable import ConfiguredTool, RunnableFace
+from sidecall.compat.runtime import RunnableConfig
+from sidecall.features.native_items.authoring import make_grammar_model, refuse_misfit
+from sidecall.kernel.authoring.cacheable import refuse_uncacheable
+from sidecall.kernel.authoring.command_line import fit_command
+from sidecall.kernel.authoring.inprocess import Beside, ToolInput, ainvoke, invoke
+from sidecall.kernel.authoring.methods import only_refuses
+from sidecall.kernel.authoring.options import OptionFields
+from sidecall.kernel.authoring.preview import fit_preview
+from sidecall.kernel.authoring.spellings import refuse_option, suggest_annotation
+from sidecall.kernel.core.counterparts import Counterpart
+from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption, SchemaAnnotationError
+from sidecall.kernel.core.native_kinds import name_member
+from sidecall.kernel.core.options import ToolOptions
+from sidecall.kernel.core.tool import ArgsSchema, CompiledTool
+from sidecall.kernel.json_data.pointer import format_path
+from sidecall.kernel.schema.compile import DescriptionTexts, compile_tool, find_description
+from sidecall.kernel.schema.docstring_sections.parts import DocstringStyle
+from sidecall.kernel.schema.signature import find_source
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.compat import to_langchain as _to_langchain
+else:
+    _to_langchain = Later("sidecall.compat.to_langchain")
+
+
+@fill_late(description=lambda it: it._find_description(), args_schema=infer_args_schema_of)
+class BaseTool(Counterpart, ToolFace, RunnableFace):
+    """Write a tool as a class: set `name`, define `_run` or `_arun`, and make an instance in your module.
+
+    Fields beside those below are yours, for clients and settings. When both methods are there, `_arun` serves, unless
+    all that it does is to raise NotImplementedError.
+
+    Raises:
+        InvalidToolOption: An option does not exist or has a value it does not take.
+    """
+
+    # A tool in a class's body is a method, not a field.
+    model_config = ConfigDict(ignored_types=(OptionFields,))
+    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.tools.base", "BaseTool"),)
+
+    parse_docstring: bool | None = None
+    error_on_invalid_docstring: bool = False
+    docstring_style: DocstringStyle | None = None
+    use_docstring_info: bool = True
+
+    # What is given to make one besides its options.
+    _arguments: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, **options: Any) -> None:
+        try:
+            super().__init__(**options)
+        except ValidationError as error:
+            raise InvalidToolOption(_explain(type(self), options, error)) from None
+        forget(self, description="", args_schema=None)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if vars(cls).get("__annotations__", {}).get("args_schema") in (BaseModel, "BaseModel"):
+            raise SchemaAnnotationError(
+                f"{find_source(cls)}: class {cls.__name__} says args_schema: BaseModel, which would be an instance;"
+                " write args_schema: type[BaseModel] = ..."
+            )
+
+    def __copy__(self) -> Self:
+        """Copy the tool; the copy is made ready anew, since whoever copies it mostly changes something."""
+        made = super().__copy__()
+        forget_made(made)
+        return made
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        made = super().__deepcopy__(memo)
+        forget_made(made)
+        return made
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in type(self).model_fields:
+            forget_made(self)
+
+    def __getstate__(self) -> dict[Any, Any]:
+        # Without what was made of the fields, which no pickle can hold.
+        return super(BaseTool, self.model_copy()).__getstate__()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function as it was written, past schema and pipeline."""
+        return self._get_function()(*args, **kwargs)
+
+    @cached_property
+    def compiled(self) -> CompiledTool:
+        """The tool made ready to run; compiled once, and again after one of its fields was changed.
+
+        Raises:
+            DefinitionError: The tool cannot be offered.
+        """
+        made = fit_command(self._compile(self._get_args_schema()))
+        refuse_uncacheable(made)
+        refuse_misfit(made)
+        if self.grammar is not None:
+            made = self._compile(make_grammar_model(made, self.grammar))
+        return made if self.preview is None else replace(made, preview=fit_preview(self.preview, made))
+
+    def _compile(self, args_schema: type[BaseModel] | dict[str, Any] | ArgsSchema | None) -> CompiledTool:
+        return compile_tool(
+            self._get_target(),
+            self._compile_located_options(),
+            name=self.name if self.toolset is None else name_member(self.toolset, self.name),
+            texts=self._gather_texts(),
+            args_schema=args_schema,
+            origin=self._get_origin(),
+        )
+
+    def get_input_schema(self, config: Any = None) -> type[BaseModel]:
+        """Make a model of all arguments, those that the caller supplies included; a graph's node gets what it fills."""
+        if is_asked_by_node():
+            injected: type[BaseModel] = _to_langchain.InjectedByGraph
+            return injected
+        return super().get_input_schema(config)
+
+    async def ainvoke(self, input: ToolInput, config: RunnableConfig | None = None, **beside: Unpack[Beside]) -> Any:
+        """Run a call through the pipeline that the server uses.
+
+        Args:
+            input: A ToolCall (a dict with `"type": "tool_call"` counts) is answered with a ToolMessage; a dict of
+                arguments, or the text of the first one, with the plain result, as in LangChain.
+            config: LangChain's: `configurable` joins the context; `callbacks`, `tags` and `metadata` count for this
+                call.
+            beside: What InjectedState parameters (`state`), InjectedToolArg parameters (`context`, by name) and
+                InjectedStore parameters (`store`) get. `approved` runs a call that wants a person's approval.
+
+        Raises:
+            ApprovalRequired: The call has to be approved.
+            ToolFailure: The call failed, no handler words the failure, and `input` was no ToolCall, or the function of
+                another tool made it.
+            MissingContext: An injected parameter has no value.
+            NotAToolCall: `input` is no call.
+        """
+        if comes_from_graph(input):
+            return await self.to_langchain().ainvoke(input, config)
+        return await ainvoke(self.compiled, input, config, beside)
+
+    def invoke(self, input: ToolInput, config: RunnableConfig | None = None, **beside: Unpack[Beside]) -> Any:
+        """Do what `ainvoke` does from code that is not async."""
+        if comes_from_graph(input):
+            return self.to_langchain().invoke(input, config)
+        return invoke(self.compiled, input, config, beside)
+
+    def with_config(self, config: RunnableConfig | None = None, **options: Any) -> ConfiguredTool:
+        """Give the tool a config for all its calls, as LangChain does; what is made is not offered itself."""
+        return ConfiguredTool(self, cast("RunnableConfig", {**(config or {}), **options}))
+
+    def to_langchain(self) -> Any:
+        """Make what LangChain's models, agents and nodes take, for programs that run this tool themselves.
+
+        Its hidden parameters are filled from the graph, and a call that a person has to approve interrupts it. It needs
+        the packages langchain-core and langgraph.
+        """
+        return _to_langchain.make_langchain_form(self)
+
+    async def arun(self, tool_input: ToolInput, *, tool_call_id: str | None = None, **options: Any) -> Any:
+        """Run a call by its arguments; with `tool_call_id` it is answered with a ToolMessage.
+
+        Args:
+            tool_input: The arguments, or the text of the first one.
+            tool_call_id: The id of the call.
+            options: `config`, `callbacks`, `tags`, `metadata`, and what `ainvoke` takes beside the call; `verbose`,
+                colours and names of a run, which LangChain's agents give, say nothing here.
+        """
+        return await ainvoke(self.compiled, *self._read_run(tool_input, tool_call_id, options))
+
+    def run(self, tool_input: ToolInput, *, tool_call_id: str | None = None, **options: Any) -> Any:
+        """Do what `arun` does from code that is not async."""
+        return invoke(self.compiled, *self._read_run(tool_input, tool_call_id, options))
+
+    def _read_run(
+        self, tool_input: ToolInput, call_id: str | None, options: Mapping[str, Any]
+    ) -> tuple[ToolInput, RunnableConfig, Beside]:
+        config: Any = dict(options.get("config") or {})
+        config.update({name: options[name] for name in ("callbacks", "tags", "metadata") if options.get(name)})
+        beside: Any = {name: options[name] for name in Beside.__annotations__ if name in options}
+        unknown = options.keys() - _RUN_OPTIONS - Beside.__annotations__.keys()
+        if unknown:
+            raise InvalidToolOption(f"tool {self.name!r}: run has no option {', '.join(sorted(unknown))}.")
+        if call_id is None:
+            return tool_input, config, beside
+        return {"type": "tool_call", "id": call_id, "args": self._name_input(tool_input)}, config, beside
+
+    def _name_input(self, tool_input: ToolInput) -> Any:
+        if not isinstance(tool_input, str):
+            return tool_input
+        first = next(iter(self.compiled.args_schema.flat["properties"]), None)
+        return {} if first is None else {first: tool_input}
+
+    def _gather_texts(self) -> DescriptionTexts:
+        return DescriptionTexts(
+            description=self._get_description(),
+            docstring=self._get_docstring() if self.use_docstring_info else None,
+            style=self.docstring_style,
+            parse=self.parse_docstring,
+            strict=self.error_on_invalid_docstring,
+        )
+
+    def _compile_located_options(self) -> ToolOptions:
+        try:
+            return self._compile_options(plan_own_reading(self._get_target()))
+        except InvalidToolOption as error:
+            raise InvalidToolOption(
+                f"{find_source(self._get_origin())}: tool {self.name!r}: {error.message}"
+            ) from error
+
+    def _get_function(self) -> Callable[..., Any]:
+        return self._get_target()
+
+    async def _arun(self, *args: Any, **kwargs: Any) -> Any:
+        """Run `_run` in a thread, for an `_arun` of the author's that hands on to this one."""
+        manager: Any = kwargs.get("run_manager")
+        if hasattr(manager, "get_sync"):
+            kwargs["run_manager"] = manager.get_sync()
+        run: Any = self._find_own("_run")
+        return await asyncio.to_thread(run, *args, **kwargs)
+
+    def _get_target(self) -> Callable[..., Any]:
+        found = [method for name in ("_arun", "_run") if (method := self._find_own(name)) is not None]
+        if not found:
+            kind = type(self)
+            raise InvalidToolOption(f"{find_source(kind)}: tool {self.name!r} has to define `_run` or `_arun`.")
+        bound: Callable[..., Any] = next((method for method in found if not only_refuses(method)), found[0])
+        return bound
+
+    def _find_own(self, name: str) -> Callable[..., Any] | None:
+        written = getattr(type(self), name, None)
+        return None if written is BaseTool._arun else getattr(self, name, None)
+
+    def _get_origin(self) -> object:
+        return self._get_target()
+
+    def _get_args_schema(self) -> type[BaseModel] | dict[str, Any] | ArgsSchema | None:
+        """Return what the author has given; `self.args_schema` would make what is missing."""
+        given: type[BaseModel] | dict[str, Any] | None = vars(self).get("args_schema")
+        return given
+
+    def _get_description(self) -> str | None:
+        """Return the description, None where none was given; an empty one counts, and an args_schema may bring one."""
+        given: str = vars(self).get("description", "")
+        if given or "description" in self.model_fields_set:
+            return given
+        return None if self._get_docstring() else _read_schema_text(self._get_args_schema())
+
+    def _find_description(self) -> str:
+        """Find the description that is listed; empty where the tool cannot be offered."""
+        try:
+            return find_description(self._gather_texts())
+        except DefinitionError:
+            return ""
+
+    def _get_docstring(self) -> str | None:
+        """Return the docstring of the method, else of the class."""
+        own = type(self).__doc__ if type(self).__doc__ != BaseTool.__doc__ else None
+        return self._get_target().__doc__ or own
+
+
+_OPTIONS_OF_RUNS = "config callbacks tags metadata"
+# For LangChain's own printing and tracing.
+_UNUSED_OPTIONS_OF_RUNS = "verbose start_color color run_name run_id observation_prefix llm_prefix"
+_RUN_OPTIONS = frozenset(f"{_OPTIONS_OF_RUNS} {_UNUSED_OPTIONS_OF_RUNS}".split())
+
+
+def _read_schema_text(schema: object) -> str | None:
+    """Read what an author's own schema says of itself; what models inherit from pydantic says nothing."""
+    if isinstance(schema, dict):
+        return schema.get("description")
+    text = getattr(schema, "__doc__", None) if isinstance(schema, type) else None
+    return None if not text or "base class for creating Pydantic models" in text else inspect.cleandoc(text)
+
+
+def _explain(kind: type[BaseTool], options: Mapping[str, Any], error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    target = options.get("func") or options.get("coroutine") or kind
+    where = f"{find_source(target)}: tool {options.get('name') or getattr(target, '__name__', '?')!r}"
+    if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
+        known = [name for name in kind.model_fields if name not in ("name", "func", "coroutine")]
+        return f"{where}: {refuse_option(str(first['loc'][0]), known, kind._arguments)}"
+    # Others are the types of a union's members.
+    place = [part for part in first["loc"] if isinstance(part, int) or part.isidentifier()]
+    more = _EXAMPLES.get(str(first["loc"][0]), "")
+    if first["type"] == "extra_forbidden" and first["loc"][0] == "annotations":
+        more = suggest_annotation(str(first["loc"][-1]))
+    return f"{where}: option `{format_path(place)}`: {first['msg']}.{more}"
+
+
+_EXAMPLES = {"command": ' It is the program and its arguments, such as ["wc", "-w", "<{text}"].'}
+
+
+def refuse_tool(it: BaseTool) -> InvalidToolOption:
+    """Make the error of a tool that is made a tool once more."""
+    source = find_source(it._get_origin())
+    return InvalidToolOption(f"{source}: {it.name!r} is a tool already; offer it as it is.")

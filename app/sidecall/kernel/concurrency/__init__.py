@@ -1,0 +1,1 @@
+"""Pools, semaphores and coroutines: how work waits and runs beside other work."""

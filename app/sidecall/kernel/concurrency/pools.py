@@ -1,0 +1,149 @@
+"""Threads for the work that callers can make long: a pool for each kind, so that one kind does not hold up another.
+
+The event loop's own pool is left to tools, which use it by `asyncio.to_thread`.
+"""
+
+import asyncio
+import contextvars
+import threading
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
+from typing import Any, ParamSpec, TypeVar
+
+from sidecall.kernel.concurrency.turns import CallerKey, Turns
+from sidecall.kernel.concurrency.whose import NOBODY, find_caller
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_Job = tuple[Callable[[], Any], "Future[Any]"]
+
+
+class Pool:
+    """A bounded number of threads for one kind of work, started when they are needed; callers take turns.
+
+    One caller has half of them at most, so that work of another always finds one that ends soon.
+    """
+
+    def __init__(self, name: str, threads: int) -> None:
+        self.name = name
+        self.size = threads
+        self._most_each = max(1, threads // 2)
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix=f"sidecall-{name}")
+        self._lock = threading.Lock()
+        self._waiting: Turns[_Job] = Turns()
+        self._running: Counter[CallerKey] = Counter()
+
+    async def run(self, function: Callable[P, T], /, *args: P.args, **options: P.kwargs) -> T:
+        """Call a function in a thread, with the context variables that are seen here.
+
+        It is work for the caller of the call that is carried out here; outside of calls it has turns of its own.
+        """
+        return await self.run_for(find_caller(), function, *args, **options)
+
+    async def run_for(self, caller: CallerKey, function: Callable[P, T], /, *args: P.args, **options: P.kwargs) -> T:
+        """Call a function in a thread when it is the caller's turn; one that is cancelled before is not called."""
+        work = partial(contextvars.copy_context().run, partial(function, *args, **options))
+        line = _Line(self, caller)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(line, work)
+        except asyncio.CancelledError:
+            line.leave()
+            raise
+
+    def join(self, caller: CallerKey, job: _Job) -> None:
+        """Let work wait for the caller's turn."""
+        with self._lock:
+            self._waiting.join(caller, job)
+            self._begin()
+
+    def leave(self, caller: CallerKey, job: _Job) -> None:
+        """Let work wait no more that was not begun."""
+        with self._lock:
+            self._waiting.drop(caller, job)
+
+    def _begin(self) -> None:
+        """Begin what may begin; the lock is held."""
+        while self._running.total() < self.size:
+            taken = self._waiting.next_of(self._may_begin)
+            if taken is None:
+                return
+            caller, job = taken
+            self._running[caller] += 1
+            self._threads.submit(self._work, caller, job)
+
+    def _may_begin(self, caller: CallerKey) -> bool:
+        return caller == NOBODY or self._running[caller] < self._most_each
+
+    def _work(self, caller: CallerKey, job: _Job) -> None:
+        work, done = job
+        try:
+            if done.set_running_or_notify_cancel():
+                _settle(work, done)
+        finally:
+            with self._lock:
+                self._running[caller] -= 1
+                if not self._running[caller]:
+                    del self._running[caller]
+                self._begin()
+
+
+class _Line(Executor):
+    """What an event loop gives one piece of work to, for one caller."""
+
+    def __init__(self, pool: Pool, caller: CallerKey) -> None:
+        self._pool = pool
+        self._caller = caller
+        self._job: _Job | None = None
+
+    def submit(self, work: Callable[[], Any], /, *args: Any, **options: Any) -> "Future[Any]":  # noqa: ARG002  it has none
+        self._job = work, Future()
+        self._pool.join(self._caller, self._job)
+        return self._job[1]
+
+    def leave(self) -> None:
+        if self._job is not None:
+            self._pool.leave(self._caller, self._job)
+
+
+def _settle(work: Callable[[], Any], done: "Future[Any]") -> None:
+    try:
+        result = work()
+    except BaseException as error:
+        done.set_exception(error)
+    else:
+        done.set_result(result)
+
+
+#: Files of workspaces: opened, counted, listed, read and written.
+FILES = Pool("files", 8)
+#: Workspaces and files that are removed, which may be many.
+CLEARING = Pool("clearing", 4)
+#: Passages that are looked for in the operator's folder, which is read before.
+FOLDER_SEARCH = Pool("folder-search", 8)
+#: Files that are cut into passages, and passages that are compared.
+PASSAGES = Pool("passages", 4)
+#: PDF that is read, each in a process with memory of its own.
+PDFS = Pool("pdf", 2)
+#: Tools that are looked for by words.
+TOOL_SEARCH = Pool("tool-search", 2)
+#: Listings of tools and documents of OpenAPI that are written.
+LISTINGS = Pool("listings", 2)
+#: Parts of contents that are cut out.
+EXCERPTS = Pool("excerpts", 2)
+#: Arguments of many values that are held to a schema.
+ARGUMENTS = Pool("arguments", 2)
+#: Results, answers and messages that are large: written, read and cut.
+RESULTS = Pool("results", 4)
+#: Stores of programs that are asked for processes of tools.
+STORES = Pool("stores", 8)
+#: Web pages that are made texts.
+WEB_PAGES = Pool("web-pages", 4)
+#: Names of hosts that are looked up.
+NAMES = Pool("names", 32)
+#: Sandboxes that are bounded and ended.
+SANDBOXES = Pool("sandboxes", 8)
+#: What the server does for itself, and no caller makes long.
+SERVER = Pool("server", 4)

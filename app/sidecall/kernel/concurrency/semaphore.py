@@ -1,0 +1,49 @@
+"""So many at once, and a fair wait for the others."""
+
+import asyncio
+
+from sidecall.kernel.concurrency.turns import CallerKey, Turns
+
+
+class Semaphore:
+    """Count what runs against a limit; the callers of the others take turns."""
+
+    __slots__ = ("most", "running", "waiting")
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.waiting: Turns[asyncio.Future[None]] = Turns()
+        self.running = 0
+
+    @property
+    def is_free(self) -> bool:
+        """Whether a place is, and nobody waits for it."""
+        return self.running < self.most and not self.waiting.callers
+
+    async def enter(self, caller: CallerKey) -> None:
+        """Take a place, once there is one."""
+        if self.is_free:
+            self.running += 1
+        else:
+            await self._wait(caller)
+
+    def leave(self) -> None:
+        """Return a place, to the one whose turn it is."""
+        self.running -= 1
+        while self.waiting.callers and self.running < self.most:
+            place = self.waiting.next()
+            if not place.done():
+                self.running += 1
+                place.set_result(None)
+
+    async def _wait(self, caller: CallerKey) -> None:
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.waiting.join(caller, place)
+        try:
+            await place
+        except BaseException:
+            if place.done() and not place.cancelled():
+                self.leave()  # The place came at the very moment when nobody wanted it any more.
+            else:  # Whoever left may have passed it over already.
+                self.waiting.drop(caller, place)
+            raise

@@ -1,0 +1,78 @@
+"""So many at once, of which no caller has more than its share, and a bounded wait for the others."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from sidecall.kernel.concurrency.turns import CallerKey, Turns
+from sidecall.kernel.core.overload import StoreUnavailable
+
+
+class Shares:
+    """Places for what takes long in a database; callers take turns, and one has half of the places at most.
+
+    So the work of another finds a place that is free, or soon is, however much one caller has asked for.
+    """
+
+    def __init__(self, most: int, most_waiting: int = 100, patience: float = 10.0) -> None:
+        """Bound them.
+
+        Args:
+            most: Places.
+            most_waiting: How many of one caller may wait.
+            patience: Seconds that one takes, with the wait.
+        """
+        self._most = most
+        self._most_each = max(1, most // 2)
+        self._most_waiting = most_waiting
+        self._patience = patience
+        self._waiting: Turns[asyncio.Future[None]] = Turns()
+        self._running: Counter[CallerKey] = Counter()
+
+    @asynccontextmanager
+    async def take(self, caller: CallerKey) -> AsyncIterator[None]:
+        """Have a place within the body, once it is the caller's turn.
+
+        Raises:
+            StoreUnavailable: Too many of this caller wait already, or it takes too long.
+        """
+        try:
+            async with asyncio.timeout(self._patience):
+                await self._enter(caller)
+                try:
+                    yield
+                finally:
+                    self._leave(caller)
+        except TimeoutError:
+            raise StoreUnavailable("What was asked of the database takes too long.") from None
+
+    async def _enter(self, caller: CallerKey) -> None:
+        if len(self._waiting.callers.get(caller, ())) >= self._most_waiting:
+            raise StoreUnavailable("Too much of what you have asked of the database waits already.")
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.join(caller, place)
+        self._admit()
+        try:
+            await place
+        except BaseException:
+            if not self._waiting.drop(caller, place):
+                self._leave(caller)  # The place came at the very moment when nobody wanted it any more.
+            raise
+
+    def _leave(self, caller: CallerKey) -> None:
+        self._running[caller] -= 1
+        if not self._running[caller]:
+            del self._running[caller]
+        self._admit()
+
+    def _admit(self) -> None:
+        while self._running.total() < self._most:
+            taken = self._waiting.next_of(lambda it: self._running[it] < self._most_each)
+            if taken is None:
+                return
+            caller, place = taken
+            self._running[caller] += 1
+            if place.done():  # Its caller has just left, and gives the place back.
+                continue
+            place.set_result(None)

@@ -1,0 +1,1 @@
+"""The words everything else is written in: no I/O, no HTTP."""

@@ -1,0 +1,31 @@
+"""What is being served where a log line is written, in whatever thread or library that is."""
+
+from contextvars import ContextVar
+
+from sidecall.kernel.concurrency import whose
+from sidecall.kernel.core.context import cut_id
+from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.secret_mask import SecretMask
+
+CALL: ContextVar[Invocation | None] = whose.CALL
+REQUEST_ID: ContextVar[str] = ContextVar("sidecall_request_id", default="")
+
+
+def get_mask() -> SecretMask | None:
+    """Return what hides the secrets of the call that this code works for; None where it has none."""
+    call = CALL.get()
+    return None if call is None else call.mask
+
+
+def get_request_keys() -> dict[str, str]:
+    """Name the request and the call that this code works for, as far as there are any."""
+    keys: dict[str, str] = {}
+    call = CALL.get()
+    if call is not None:
+        keys = {"tool": call.tool.name, "call_id": cut_id(call.call.id), "invocation_id": call.id}
+        if call.trace_id:
+            keys["trace_id"] = call.trace_id
+    request_id = REQUEST_ID.get()
+    if request_id:
+        keys["request_id"] = request_id
+    return keys

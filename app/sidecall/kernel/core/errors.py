@@ -1,0 +1,323 @@
+"""Every error, sorted by who must act on it.
+
+* SidecallError
+  x DefinitionError            the tool's author: the start fails
+    + InvalidToolName, InvalidToolOption, InvalidDocstring
+    + SchemaInferenceError, SchemaAnnotationError
+    + ToolAlreadyRegistered, DiscoveryError
+  x RequestError               the client program: problem+json
+    + UnknownParameter, InvalidParameter
+    + MalformedJSON, UnsupportedMediaType, BodyTooLarge
+    + NotAToolCall, BatchTooLarge
+    + UnknownTool, MissingContext
+    + GuardrailTripped
+    + ToolCallFailed           for tools whose failures are not the model's: 500
+    + UnknownApproval, ApprovalConflict, InvalidDecision, UnknownContent
+    + Overloaded, CallRefused, TooManyCalls, QuotaExceeded, TooManyApprovals, PartUnavailable in
+      `app/sidecall/kernel/core/overload.py`
+    + RangeUnsatisfiable in `app/sidecall/features/contents/ranges.py`
+    + InvalidCaller, ForeignHost, ForeignPage in `app/sidecall/features/access`
+  x ApprovalRequired           a person: 202
+  x ToolFailure                the model: ToolMessage with status "error"
+    + ToolNotFound
+    + MalformedArguments
+    + InvalidArguments
+    + ToolException            raised by tool authors
+    + ToolExecutionError
+    + ToolNotConfigured
+    + ToolTimeout
+    + ToolOutputError
+    + CallDenied, CallRejected by a guardrail, by a person
+    + CallUnanswered           in a batch, for what is a problem of a single call; more in `features/calls/errors.py`
+
+A class's docstring is its default message. `kernel/http/problems.py` says how an error is shown over HTTP.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from sidecall.kernel.core.error_kind import ErrorKind
+from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError, write_lines
+from sidecall.kernel.core.quota import Quota
+
+SEE_LOG = "The details are in the server's log."
+# As long as a tool's name may be: enough to see a typing error, too little to fill a context.
+_MAX_NAME = 64
+
+
+def cut_name(name: str, most: int = _MAX_NAME) -> str:
+    """Cut a name that a caller or model has made up, for a text that names it."""
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
+class SidecallError(Exception):
+    """Something went wrong in Sidecall."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or inspect.cleandoc(self.__doc__ or ""))
+
+    @property
+    def message(self) -> str:
+        """The sentence to show."""
+        return str(self.args[0])
+
+
+class DefinitionError(SidecallError):
+    """A tool cannot be offered as it is written."""
+
+
+class InvalidToolName(DefinitionError):
+    """The name of a tool must match ^[a-zA-Z0-9_-]{1,64}$."""
+
+
+class InvalidToolOption(DefinitionError):
+    """A tool was given an option that does not exist, or a value that the option does not take."""
+
+
+class SchemaInferenceError(DefinitionError):
+    """The arguments of a tool cannot be said in JSON Schema."""
+
+
+class SchemaAnnotationError(DefinitionError, TypeError):
+    """A tool's class annotates `args_schema` as an instance, not as a class."""
+
+
+class InvalidDocstring(DefinitionError):
+    """The docstring of a tool does not fit its parameters."""
+
+
+class ToolAlreadyRegistered(DefinitionError):
+    """Two tools have the same name."""
+
+
+class DiscoveryError(DefinitionError):
+    """A place that should hold tools cannot be loaded."""
+
+
+class RequestError(SidecallError):
+    """The request cannot be served."""
+
+    quotas: tuple[Quota, ...] = ()  # What the caller has left, where its calls are counted.
+    is_replayed = False  # Whether it is what became of an earlier call with the same key.
+
+    def __init__(self, message: str | None = None, **members: Any) -> None:
+        super().__init__(message)
+        self.members: Mapping[str, Any] = members
+
+
+class UnknownParameter(RequestError):
+    """The query has a parameter that this request does not know."""
+
+
+class InvalidParameter(RequestError):
+    """A parameter of the request is wrong."""
+
+
+class MalformedJSON(RequestError):
+    """The body is not JSON."""
+
+
+class UnsupportedMediaType(RequestError):
+    """The body has a `Content-Type` or a `Content-Encoding` that is not taken here."""
+
+
+class BodyTooLarge(RequestError):
+    """The body is larger than this server takes."""
+
+
+class NotAToolCall(RequestError):
+    """The body is JSON, but not a ToolCall."""
+
+
+class BatchTooLarge(RequestError):
+    """The batch holds more calls than this server takes at once."""
+
+
+class UnknownTool(RequestError):
+    """There is no such tool, or it is not visible to you."""
+
+
+class MissingContext(RequestError):
+    """The tool needs a value that the caller, not the model, has to supply."""
+
+
+class GuardrailTripped(RequestError):
+    """A guardrail of the tool refuses this request."""
+
+
+class ToolCallFailed(RequestError):
+    """The tool failed, and its author lets such a failure reach the calling program."""
+
+
+class UnknownApproval(RequestError):
+    """There is no such approval, or it has expired."""
+
+
+class ApprovalConflict(RequestError):
+    """The approval cannot be decided like this any more."""
+
+
+class InvalidDecision(RequestError):
+    """The decision does not fit the call."""
+
+
+class UnknownContent(RequestError):
+    """There is no such content, or it has expired."""
+
+
+class ToolFailure(SidecallError):
+    """The call failed, and the model is told why."""
+
+    kind: ErrorKind
+    retryable: bool = False
+    retry_after_ms: int | None = None
+    errors: Sequence[FieldError] = ()
+    nearest: Sequence[str] = ()
+    details: Mapping[str, Any] = MappingProxyType({})  # What else the program is told.
+
+    @property
+    def content(self) -> Any:
+        """What the model reads, once it is formatted."""
+        return self.message
+
+
+class ToolNotFound(ToolFailure):
+    """The model asked for a tool that does not exist."""
+
+    kind = "unknown_tool"
+
+    def __init__(self, name: str, available: Sequence[str], nearest: Sequence[str], meant: str | None = None) -> None:
+        # LangGraph's ToolNode says exactly this, and models repair from it; what they are asked about, they take.
+        hint = f" Did you mean {meant}?" if meant else ""
+        super().__init__(f"Error: {cut_name(name)} is not a valid tool, try one of [{', '.join(available)}].{hint}")
+        self.nearest = nearest
+
+
+class MalformedArguments(ToolFailure):
+    """The arguments are not a JSON object."""
+
+    kind = "malformed_arguments"
+    retryable = True
+
+    def __init__(self, message: str | None = None, errors: Sequence[FieldError] = ()) -> None:
+        super().__init__(message)
+        self.errors = errors
+
+
+class InvalidArguments(ToolFailure):
+    """The arguments do not fit the tool's schema: one line per field, never the rejected value."""
+
+    kind = "invalid_arguments"
+    retryable = True
+
+    def __init__(
+        self, errors: Sequence[FieldError], find_original: Callable[[], Exception | None] | None = None
+    ) -> None:
+        """Refuse arguments; `find_original` finds the error of their validator, for the few who ask for it."""
+        self.errors = errors[:MOST_FIELDS]
+        super().__init__(write_lines(self.errors, is_whole=len(errors) <= MOST_FIELDS))
+        self._find_original = find_original
+
+    @property
+    def original(self) -> Exception | None:
+        """The validator's own error, where there is one."""
+        return None if self._find_original is None else self._find_original()
+
+
+class ToolException(ToolFailure):
+    """Tool execution error"""
+
+    kind = "tool_error"
+
+    def __init__(self, *args: Any, retryable: bool = False, retry_after: float | None = None) -> None:
+        """Fail this call with a text that the model may read.
+
+        Args:
+            args: As in LangChain the first one is the content; what is not a string is said as JSON.
+            retryable: Whether the same call may succeed later.
+            retry_after: Seconds to wait before that.
+        """
+        Exception.__init__(self, *args)
+        self.retryable = retryable or retry_after is not None
+        self.retry_after_ms = None if retry_after is None else round(retry_after * 1000)
+
+    @property
+    def message(self) -> str:
+        """The first argument where it is a text that says something, else the default."""
+        first = self.args[0] if self.args else None
+        return first if isinstance(first, str) and first.strip() else inspect.cleandoc(ToolException.__doc__ or "")
+
+    @property
+    def content(self) -> Any:
+        """What the model reads; the first argument, where it is not a text, becomes JSON on the way."""
+        return self.args[0] if self.args and not isinstance(self.args[0], str) else self.message
+
+
+class ToolExecutionError(ToolFailure):
+    """The tool crashed: the model gets a generic text, the operator the traceback."""
+
+    kind = "execution_error"
+
+    def __init__(self, tool: str, call_id: str) -> None:
+        super().__init__(f"Error: {tool} failed unexpectedly (call {call_id}). {SEE_LOG}")
+
+
+class ToolNotConfigured(ToolFailure):
+    """The tool lacks what nobody has set: the model gets a generic text, the operator what it is."""
+
+    kind = "not_configured"
+
+    def __init__(self, message: str, lack: str) -> None:
+        super().__init__(message)
+        self.lack = lack
+        self.add_note(lack)  # For whoever calls the tool from a program, without a log.
+
+
+def refuse_unconfigured(tool: str, call_id: str, lack: str) -> ToolNotConfigured:
+    """Make the failure of a call whose tool lacks this."""
+    text = f"Error: {tool} is not configured here, so it cannot run (call {call_id}). {SEE_LOG}"
+    return ToolNotConfigured(text, lack)
+
+
+class ToolTimeout(ToolFailure):
+    """The tool did not answer before its deadline."""
+
+    kind = "timeout"
+    retryable = True
+
+    def __init__(self, tool: str, seconds: float) -> None:
+        super().__init__(f"Error: {tool} timed out after {write_seconds(seconds)}.")
+        self.seconds = seconds
+
+
+def write_seconds(seconds: float) -> str:
+    """Write a time as people say it, also one that is hardly any."""
+    return f"{seconds:.3f}".rstrip("0").rstrip(".") + " seconds" if seconds >= 0.001 else "less than a millisecond"
+
+
+class ToolOutputError(ToolFailure):
+    """The tool answered with something that cannot be sent."""
+
+    kind = "output_error"
+
+
+class CallDenied(ToolFailure):
+    """The call was refused by a guardrail."""
+
+    kind = "denied"
+
+
+class CallRejected(ToolFailure):
+    """Tool execution was not approved."""
+
+    kind = "rejected"
+
+
+class CallUnanswered(ToolFailure):
+    """Stand in a batch's answer for what a single call is told by its status code."""
+
+    def __init__(self, kind: ErrorKind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind

@@ -1,0 +1,288 @@
+"""Mark the parameters that the caller or the server fills in, never the model."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.context import ToolContext
+from sidecall.kernel.core.errors import MissingContext, SidecallError, ToolExecutionError, refuse_unconfigured
+from sidecall.kernel.core.options import ToolOptions
+from sidecall.kernel.json_data.pointer import format_path
+from sidecall.kernel.ports.sandbox import CommandSandbox, PythonSandbox, Sandbox
+from sidecall.kernel.ports.secrets import SecretOwner
+from sidecall.kernel.ports.store import Store
+
+
+class InjectedToolArg:
+    """Hide a parameter from the model; its value comes from `context` beside the call."""
+
+
+class InjectedToolCallId(InjectedToolArg):
+    """Hide a parameter and fill it with the id of the call."""
+
+
+class InjectedState(InjectedToolArg):
+    """Hide a parameter and fill it with the caller's `state`, or with one field of it."""
+
+    def __init__(self, field: str | None = None) -> None:
+        """Inject the whole state, or the field of this name."""
+        self.field = field
+        # Where the marker is from; messages in the state become those of this library.
+        self.home = type(self).__module__
+
+
+class InjectedStore(InjectedToolArg):
+    """Hide a parameter and fill it with the store."""
+
+    def adapt(self, store: Store) -> Any:
+        """Return what the tool is given of the store."""
+        return store
+
+
+class InjectedWorkspace(InjectedToolArg):
+    """Hide a parameter and fill it with the files of the conversation; its type, `Workspace`, asks for the same."""
+
+    def __init__(self, lasting: str | None = None) -> None:
+        """Inject the files of the conversation, or those that outlive it.
+
+        Args:
+            lasting: The name in `context` under which the calling program says whose files they are, such as a user's.
+                They are kept until they are deleted. Where it says nothing they are those of the conversation.
+        """
+        self.lasting = lasting
+
+
+class Secret(InjectedToolArg):
+    """Hide a parameter and fill it with a secret: `Annotated[str, Secret("API_KEY")]`."""
+
+    def __init__(self, name: str, of: SecretOwner = "either") -> None:
+        """Inject the secret of this name.
+
+        Args:
+            name: Of the caller's secrets, or an environment variable, or a file in `SIDECALL_SECRETS_DIR`.
+            of: Whose: the `caller`'s own, the `server`'s, or the caller's where there is one.
+        """
+        self.name = name
+        self.of = of
+
+
+class UserToken(InjectedToolArg):
+    """Hide a parameter and fill it with a token of the caller's person: `Annotated[str, UserToken("github")]`."""
+
+    def __init__(self, provider: str) -> None:
+        """Inject the access token with which the tool may act for them at this provider.
+
+        A call without one waits until they have signed in there, unless the parameter has a default.
+
+        Args:
+            provider: One of those that the operator names in `SIDECALL_OAUTH`.
+        """
+        self.provider = provider
+
+
+class FromCaller(InjectedToolArg):
+    """Hide a parameter and fill it from `context` by its name, or else from `state`."""
+
+
+ABSENT = object()
+
+Source = Literal[
+    "context", "call_id", "state", "store", "secret", "user_token", "workspace", "tool_context", "caller", "made"
+]
+
+
+def find_no_token(_provider: str) -> str | None:
+    """Find none, as where a tool is called without a server."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Supply:
+    """What one call may be given besides its arguments.
+
+    `tool_context` is what a ToolContext parameter gets; `secrets` finds a secret by its name and by
+    whose it is, and `tokens` a person's by its provider. `options` are the tool's.
+    """
+
+    call_id: str
+    state: Any
+    context: Mapping[str, Any]
+    tool_context: ToolContext
+    secrets: Callable[[str, SecretOwner], str | None]
+    options: ToolOptions
+    is_async: bool
+    tokens: Callable[[str], str | None] = find_no_token
+    workspace: Any = None
+
+
+def leave_out(_: "Supply") -> Any:
+    """Leave a parameter to the function, which has its value already: a partial's, for example."""
+    return ABSENT
+
+
+class FromFunction(InjectedToolArg):
+    """Hide a parameter and fill it with what a function makes of the call."""
+
+    def __init__(self, make: Callable[[Supply], Any]) -> None:
+        """Inject what this function returns."""
+        self.make = make
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """How one hidden parameter is filled.
+
+    `adapter` checks what the caller sent against the annotation; what the server makes itself needs no check. `make`
+    makes the value where nothing else supplies it. `adapt_store` returns what the tool is given of the store.
+    """
+
+    parameter: str
+    source: Source
+    field: str | None
+    required: bool
+    adapter: TypeAdapter[Any] | None
+    make: Callable[[Supply], Any] | None = None
+    of: SecretOwner = "either"
+    adapt_store: Callable[[Store], Any] | None = None
+
+    def fill(self, values: dict[str, Any], supply: Supply) -> None:
+        """Add this parameter's value to `values`; leave it out when the function's default is to be used.
+
+        Raises:
+            MissingContext: The caller sent nothing for it and it has no default, or what it sent does not fit.
+            ToolNotConfigured: A secret is not set.
+            ToolExecutionError: A secret is of no use, or a validator of the author's crashed.
+        """
+        if self.source == "call_id":
+            values[self.parameter] = supply.call_id
+        elif self.source == "tool_context":
+            values[self.parameter] = supply.tool_context
+        elif self.source == "workspace":
+            values[self.parameter] = supply.workspace
+        elif self.source == "store":
+            self._fill_store(values, supply.tool_context.store)
+        elif self.source == "secret":
+            self._fill_secret(values, supply)
+        elif self.source == "user_token":
+            self._fill_token(values, supply)
+        elif self.make is not None:
+            made = self.make(supply)
+            values.update({} if made is ABSENT else {self.parameter: made})
+        else:
+            self._fill_from_caller(values, self._choose_given(supply), supply)
+
+    def hold(self, value: Any) -> "Injection":
+        """Make one that fills the parameter with a value that the program has given, checked as a caller's is."""
+        return replace(self, source="caller", make=lambda supply: self._check(value, supply))
+
+    def _fill_store(self, values: dict[str, Any], store: Store | None) -> None:
+        if store is not None:
+            values[self.parameter] = store if self.adapt_store is None else self.adapt_store(store)
+        elif self.required:
+            raise MissingContext(f"The tool needs a store for its parameter `{self.parameter}`, and there is none.")
+
+    def _fill_secret(self, values: dict[str, Any], supply: Supply) -> None:
+        secret = supply.secrets(self.field or "", self.of)
+        if secret is None and self.required:
+            context = supply.tool_context
+            lack = f"The secret {self.field} is not set, {_NOWHERE[self.of]}."
+            raise refuse_unconfigured(context.tool_name, context.tool_call_id, lack)
+        if secret is not None:
+            self._keep_secret(values, secret, supply, f"secret {self.field}")
+
+    def _fill_token(self, values: dict[str, Any], supply: Supply) -> None:
+        token = supply.tokens(self.field or "")
+        if token is not None:
+            self._keep_secret(values, token, supply, f"token of {self.field}")
+        elif self.required:
+            values[self.parameter] = ""  # The call waits before its tool sees it.
+
+    def _keep_secret(self, values: dict[str, Any], secret: str, supply: Supply, what: str) -> None:
+        try:
+            values[self.parameter] = secret if self.adapter is None else self.adapter.validate_python(secret)
+        except ValidationError as error:
+            rule = error.errors(include_url=False, include_input=False)[0]["type"]
+        except BaseException as error:  # A validator of the author's crashed.
+            rule = type(error).__name__
+        else:
+            return
+        # Outside the handler, since the error itself would show the secret in the log.
+        raise _make_error(supply, f"The {what} is of no use: {rule}.")
+
+    def _choose_given(self, supply: Supply) -> Any:
+        if self.source == "caller":
+            return supply.context if self.field in supply.context else supply.state
+        return supply.state if self.source == "state" else supply.context
+
+    def _fill_from_caller(self, values: dict[str, Any], given: Any, supply: Supply) -> None:
+        if self.field is not None:
+            given = given.get(self.field, ABSENT) if isinstance(given, Mapping) else ABSENT
+        elif given is None:
+            given = ABSENT
+        if given is not ABSENT:
+            values[self.parameter] = self._check(given, supply)
+        elif self.required:
+            raise MissingContext(
+                f"The tool needs `{self.place}` beside the call, for its parameter `{self.parameter}`."
+            )
+
+    @property
+    def place(self) -> str:
+        """Where the caller writes the value, for instance `state.user_id`."""
+        source = "context" if self.source == "caller" else self.source
+        return f"{source}.{self.field}" if self.field else source
+
+    def _check(self, value: Any, supply: Supply) -> Any:
+        if self.adapter is None:
+            return value
+        try:
+            return self.adapter.validate_python(value)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = format_path((self.place, *first["loc"]))
+            raise MissingContext(f"The tool cannot use what was sent as `{where}`: {first['msg']}.") from None
+        except BaseException as error:  # A validator of the author's crashed.
+            context = supply.tool_context
+            raise ToolExecutionError(context.tool_name, context.tool_call_id) from error
+
+
+_NOWHERE: Mapping[SecretOwner, str] = {
+    "caller": "by this caller",
+    "server": "neither as a variable nor as a file",
+    "either": "neither by this caller nor as a variable nor as a file",
+}
+
+
+def find_commands(supply: Supply) -> CommandSandbox:
+    """Find the sandbox of the server, for commands.
+
+    Raises:
+        ToolExecutionError: There is none, as where a tool is called without a server or runs in a process.
+    """
+    return _find_sandbox(supply)
+
+
+def find_python(supply: Supply) -> PythonSandbox:
+    """Find the sandbox of the server, for Python.
+
+    Raises:
+        ToolExecutionError: There is none.
+    """
+    return _find_sandbox(supply)
+
+
+def _find_sandbox(supply: Supply) -> Sandbox:
+    found = supply.tool_context.sandbox
+    if found is None:
+        raise _make_error(supply, "There is no sandbox where a tool is called without a server, or in a process.")
+    return found
+
+
+def _make_error(supply: Supply, reason: str) -> ToolExecutionError:
+    context = supply.tool_context
+    error = ToolExecutionError(context.tool_name, context.tool_call_id)
+    error.__cause__ = SidecallError(reason)
+    return error

@@ -1,0 +1,321 @@
+"""One call on its way through the pipeline."""
+
+import os
+import time
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import field
+from functools import partial
+from typing import Any
+
+from uuid_utils import uuid7
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.concurrency.backpressure import Pause
+from sidecall.kernel.core.context import (
+    ANONYMOUS,
+    Caller,
+    EventListener,
+    Presence,
+    RunContextWrapper,
+    Signals,
+    ToolContext,
+)
+from sidecall.kernel.core.deadline import Deadline
+from sidecall.kernel.core.held_context import HeldContext
+from sidecall.kernel.core.injection import Supply
+from sidecall.kernel.core.messages import ToolCall, ToolMessage
+from sidecall.kernel.core.nothing import NOTHING
+from sidecall.kernel.core.result_memory import ResultRoom, Share
+from sidecall.kernel.core.secret_mask import SecretMask
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.core.trace import name_trace
+from sidecall.kernel.core.usage import Usage
+from sidecall.kernel.ports.approvals.rules import ApprovalRule, Decided
+from sidecall.kernel.ports.contents import CallerContents, ReachableContents
+from sidecall.kernel.ports.passages import OwnPassages, Passages
+from sidecall.kernel.ports.sandbox import Sandbox
+from sidecall.kernel.ports.secrets import OwnSecrets, SecretOwner
+from sidecall.kernel.ports.store import Store, SyncStore, pick_tenant
+from sidecall.kernel.ports.user_tokens import UserTokens
+from sidecall.kernel.ports.workspaces import ConversationFiles
+
+
+@dataclass(slots=True)
+class CallRequest:
+    """A ToolCall and what its sender, never the model, supplies beside it.
+
+    `approved` says that a person has approved the call, where its tool requires that, and `rule` is the one that has
+    decided about it, if one has; `rejection` are a person's words about what the tool wanted to do itself, and has to
+    do without. `resumed` is what a tool wanted back that has asked a person, and `reply` what they have said. `resumes`
+    is the id of the approval with which the call waited, `decided` what was said, also of all such calls. `listener`
+    hears of its progress, `begins` that its tool begins. `deadline` is the sender's, and shortens what the tool has.
+    `id` is the invocation's; `is_counted` says that its quota was asked before, `is_remembered` that others keep it.
+    The result counts under `holder` until the sender releases it, or while it is made; `pinned` are allowed hashes.
+    By `known_as` a call that has waited is known again, in place of its id, where its sender gives it none.
+    `wants_value` says that somebody may read the result as a value.
+    """
+
+    call: ToolCall
+    caller: Caller = ANONYMOUS
+    state: Any = None
+    context: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    presence: Presence | None = None
+    deadline: Deadline | None = None
+    holder: Hashable = None
+    pinned: Collection[str] | None = None
+    approved: bool = False
+    rule: ApprovalRule | None = None
+    rejection: str | None = None
+    resumes: str | None = None
+    decided: Decided | None = None
+    resumed: Any = None
+    reply: str | None = None
+    listener: EventListener | None = None
+    id: str | None = None
+    is_counted: bool = False
+    is_remembered: bool = False
+    known_as: str | None = None
+    begins: Callable[[], None] | None = None
+    wants_value: bool = field(default=False, compare=False)
+
+
+def wants_value(request: CallRequest) -> bool:
+    """Return whether somebody may read the result of a call as a value, now or once its answer is asked for again."""
+    return request.wants_value or request.is_remembered
+
+
+# To be called when what runs on of a call has ended.
+Release = Callable[[], None]
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
+
+def _count_nothing(_tool: CompiledTool) -> Release:
+    return _nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a server offers to all its calls.
+
+    `abandon` is told when something of a call runs on although the call has been answered. `trace` names the current
+    span, as headers. Without `results` it does not matter how large results are. `deny` is told of callers who ask for
+    a tool, by its name, and lack a scope of it. `own_secrets` finds those of callers, `user_tokens` with what tools act
+    for their persons. `workspaces` have the files of conversations, `passages` those of files that programs have sent.
+    """
+
+    store: Store | SyncStore | None = None
+    secrets: Callable[[str], str | None] = lambda name: os.environ.get(name) or None
+    abandon: Callable[[CompiledTool], Release] = _count_nothing
+    trace: Callable[[], Mapping[str, str]] = dict
+    results: ResultRoom | None = None
+    contents: ReachableContents | None = None
+    deny: Callable[[Caller, str], None] = lambda _caller, _tool: None
+    own_secrets: OwnSecrets | None = None
+    user_tokens: UserTokens | None = None
+    sandbox: Sandbox | None = None
+    workspaces: ConversationFiles | None = None
+    passages: Passages | None = None
+
+
+NOWHERE = Surroundings()
+
+
+class GivenUp(Exception):
+    """A call goes on although nobody waits for it any more."""
+
+
+@dataclass(slots=True)
+class Invocation:
+    """One call on its way from stage to stage.
+
+    Each field below the blank line is written by whoever is named beside it, and read by the later stages.
+    """
+
+    id: str
+    request: CallRequest
+    tool: CompiledTool
+    started: float
+    deadline: float | None
+    surroundings: Surroundings
+
+    # To make an empty one of each takes longer than most stages, so those that few calls fill begin as a common one.
+    repaired: list[str] = field(default_factory=list)  # decode, validate
+    ignored: list[str] = field(default_factory=list)  # inject, validate
+    waited: float = 0.0  # the gate, and executors that add to it: seconds until its turn came
+    args: Mapping[str, Any] = NOTHING  # decode
+    own_secrets: Mapping[str, str] = NOTHING  # look_up_secrets
+    user_tokens: Mapping[str, str] = NOTHING  # look_up_tokens: by provider
+    conversation: str | None = None  # open_workspace
+    workspace: Any = None  # open_workspace, for a tool that takes it
+    mask: SecretMask | None = None  # inject: of the secrets that the tool is given
+    injected: Mapping[str, Any] = NOTHING  # inject
+    values: Mapping[str, Any] = NOTHING  # validate
+    verdicts: Sequence[dict[str, Any]] = ()  # guard_input, guard_output
+    is_told: bool = False  # tell_start
+    attempts: int = 0  # execute
+    is_given_up: bool = False  # execute
+    output: Any = None  # execute, guard_output
+    notes: Sequence[str] = ()  # format_output
+    message: ToolMessage | None = None  # format_output, format_failure; budget cuts its content
+    error: BaseException | None = None  # the pipeline: what the last stage that failed has raised
+    share: Share | None = None  # whoever first finds the result to be large
+    trace_id: str = ""  # whoever makes spans
+    _context: ToolContext | None = None  # whoever asks first
+
+    @property
+    def call(self) -> ToolCall:
+        """The call as it was asked for."""
+        return self.request.call
+
+    @property
+    def tool_context(self) -> ToolContext:
+        """What the tool, and whoever stands around it, may ask about this call."""
+        if self._context is None:
+            contents, passages = self.surroundings.contents, self.surroundings.passages
+            args = self.call.args
+            made = self._context = object.__new__(ToolContext)
+            # Past the form in which tests make one, which takes as long again.
+            RunContextWrapper.__init__(
+                made,
+                tool_name=self.tool.name,
+                tool_call_id=self.call.id,
+                invocation_id=self.id,
+                caller=self.request.caller,
+                state=self.request.state,
+                context=self.request.context,
+                headers=self.request.headers,
+                store=pick_tenant(self.surroundings.store, self.request.caller.tenant),
+                contents=None if contents is None else CallerContents(contents, self.request.caller),
+                sandbox=self.surroundings.sandbox,
+                passages=None if passages is None else OwnPassages(passages, self.request.caller.tenant),
+                trace=partial(name_trace, self.surroundings.trace, self.request.headers),
+                deadline=self.deadline,
+                approved=self.request.approved,
+                rejection=self.request.rejection,
+                resumed=self.request.resumed,
+                reply=self.request.reply,
+                args=args if isinstance(args, str) else dict(args),  # Whatever is done to them.
+                signals=Signals(listener=self.request.listener, presence=self.request.presence),
+            )
+            if isinstance(self.request.context, HeldContext):
+                self._context = self.request.context.put_into(made)
+        return self._context
+
+    def fail(self, error: BaseException) -> None:
+        """Note why a stage failed; the message that was made before, if any, is not the answer any more."""
+        self.error = error
+        self.message = None
+        if self.share is not None:
+            self.share.settle(0)
+
+    def pop_error(self) -> BaseException:
+        """Return the error and forget it, since its traceback holds frames in which this invocation stands."""
+        error, self.error = self.error, None
+        assert error is not None
+        return error
+
+    def give_up(self) -> None:
+        """Let the tool know, if it looks, that nobody waits for it any more."""
+        self.is_given_up = True
+        if self._context is not None:
+            self._context.signals.cancelled = True
+
+    def abandon(self) -> Release:
+        """Note that something of this call runs on; it keeps its tool's place until what this returns is called."""
+        return self.surroundings.abandon(self.tool)
+
+    def open_share(self) -> Share | None:
+        """Return what counts the result, if anything does."""
+        if self.share is None and self.surroundings.results is not None:
+            holder = self.id if self.request.holder is None else self.request.holder
+            self.share = self.surroundings.results.open(holder, self.tool.name)
+        return self.share
+
+    def close_share(self) -> None:
+        """Note that the result is made; where nobody else releases it, it counts no more."""
+        if self.share is not None:
+            self.share.finish(is_kept=self.message is not None)
+            if self.request.holder is None and self.surroundings.results is not None:
+                self.surroundings.results.release(self.share.holder)
+
+    def look_around(self) -> None:
+        """Look whether anybody waits for the result.
+
+        Raises:
+            GivenUp: Nobody does, so no more of it should be made.
+        """
+        if self.is_given_up:
+            raise GivenUp
+
+    def say_part(self, part: Any) -> Pause | None:
+        """Pass on a part of the result to who listens; return what is to be waited for before the next, if anything.
+
+        Raises:
+            GivenUp: Nobody waits for the result, so no more of it should be made.
+        """
+        self.look_around()
+        # Not where guardrails have to see the whole first.
+        if self.request.listener is None or self.tool.options.tool_output_guardrails:
+            return None
+        return self.request.listener("partial", self.call.id, {"content": part})
+
+    @property
+    def visible_values(self) -> dict[str, Any]:
+        """The validated arguments, without what was injected."""
+        return {name: value for name, value in self.values.items() if name not in self.injected}
+
+    def _find_secret(self, name: str, of: SecretOwner) -> str | None:
+        """Find a secret, which is masked from now on in all that leaves the server; None if there is none."""
+        found = None if of == "server" else self.own_secrets.get(name)
+        return self._mask(self.surroundings.secrets(name) if found is None and of != "caller" else found)
+
+    def _find_token(self, provider: str) -> str | None:
+        """Find a person's token, which is masked as a secret is; None if there is none."""
+        return self._mask(self.user_tokens.get(provider))
+
+    def _mask(self, secret: str | None) -> str | None:
+        if secret is not None:
+            if self.mask is None:
+                self.mask = SecretMask()
+            self.mask.add(secret)
+        return secret
+
+    def supply(self) -> Supply:
+        """Gather what injected parameters may be filled with."""
+        return Supply(
+            self.call.id,
+            self.request.state,
+            self.request.context,
+            self.tool_context,
+            self._find_secret,
+            self.tool.options,
+            self.tool.is_async,
+            self._find_token,
+            self.workspace,
+        )
+
+
+def new_invocation_id() -> str:
+    """Make an id; a UUIDv7, so that ids sort by time."""
+    return str(uuid7())
+
+
+def new_invocation(
+    request: CallRequest, tool: CompiledTool, default_timeout: float | None, surroundings: Surroundings = NOWHERE
+) -> Invocation:
+    """Accept a call: give it an id and a deadline on the monotonic clock."""
+    now = time.monotonic()
+    seconds = default_timeout if tool.options.timeout is None else tool.options.timeout
+    deadline = None if seconds is None else now + seconds
+    if request.deadline is not None and (deadline is None or request.deadline.moment < deadline):
+        deadline = request.deadline.moment
+    return Invocation(request.id or str(uuid7()), request, tool, now, deadline, surroundings, [], [])
+
+
+def find_usage(invocation: Invocation) -> Usage | None:
+    """Return what models have used that a tool has asked itself, None where it has not even asked for its context."""
+    return None if invocation._context is None else invocation._context.usage

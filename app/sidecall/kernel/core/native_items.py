@@ -1,0 +1,81 @@
+"""What of a provider's own item its answer repeats, from the call to its message."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeGuard
+
+from sidecall.kernel.core.messages import ToolCall, ToolMessage
+from sidecall.kernel.core.native_results import OUTPUTS
+
+# Where a message has what its answer repeats of the call's item.
+ITEM = "item"
+# Of an item: checks that a person has to acknowledge, and whether one has.
+CHECKS = "pending_safety_checks"
+DECISION = "safety_decision"
+ACKNOWLEDGED = "acknowledged"
+# Of an item: that its model was cut off writing it.
+CUT_OFF = "is_cut_off"
+_STREAMS = ("stdout", "stderr")
+
+
+def settle_item(message: ToolMessage, call: ToolCall, *, approved: bool = False) -> None:
+    """Let a message have what the answer to this call repeats, and of no other call."""
+    said = message.additional_kwargs
+    kept = {key: value for key, value in said.items() if key not in (ITEM, OUTPUTS)}
+    if call.item is not None:
+        known = said.get(ITEM)  # Where the same call was answered before.
+        is_acknowledged = approved or (isinstance(known, dict) and known.get(ACKNOWLEDGED) is True)
+        wants = is_acknowledged and wants_acknowledgement(call)
+        kept[ITEM] = {**call.item, ACKNOWLEDGED: True} if wants else call.item
+        outputs = said.get(OUTPUTS)
+        if are_outputs(outputs):
+            kept[OUTPUTS] = limit_outputs(outputs, call.item.get("max_output_length"))
+    message.additional_kwargs = kept
+
+
+def wants_acknowledgement(call: ToolCall) -> bool:
+    """Return whether a provider wants a person to acknowledge what is about to be done."""
+    item = call.item or {}
+    return bool(item.get(CHECKS)) or (item.get(DECISION) or {}).get("decision") == "require_confirmation"
+
+
+def are_outputs(value: Any) -> TypeGuard[list[dict[str, Any]]]:
+    """Return whether a value says what became of commands; a message of a tool's own may have anything there."""
+    return isinstance(value, list) and all(
+        isinstance(item, dict) and all(isinstance(item.get(name), str) for name in _STREAMS) for item in value
+    )
+
+
+def limit_outputs(outputs: Sequence[Mapping[str, Any]], most: int | None) -> list[dict[str, Any]]:
+    """Cut what commands have written to so many characters, of all of them together."""
+    limited = [dict(output) for output in outputs]
+    if most is None:
+        return limited
+    room = most
+    for output in limited:
+        for name in _STREAMS:
+            output[name] = _cut(output[name], room)
+            room -= len(output[name])
+    return limited
+
+
+def bound_outputs(message: ToolMessage, most: int) -> None:
+    """Cut what commands have written to so many bytes, if need be."""
+    outputs = message.additional_kwargs.get(OUTPUTS)
+    if not are_outputs(outputs):
+        return
+    texts = [output[name] for output in outputs for name in _STREAMS]
+    size = sum(len(text.encode(errors="replace")) for text in texts)
+    if size > most:
+        limited = limit_outputs(outputs, sum(map(len, texts)) * most // size)
+        message.additional_kwargs = {**message.additional_kwargs, OUTPUTS: limited}
+
+
+def _cut(text: str, room: int) -> str:
+    """Keep the head and the tail of a text, with a note between them where there is room for one."""
+    if len(text) <= room:
+        return text
+    note = f"\n[… {len(text) - room} characters left out …]\n"
+    if len(note) * 2 > room:
+        return text[: room - 1] + "…" if room else ""
+    room -= len(note)
+    return text[: (room + 1) // 2] + note + text[len(text) - room // 2 :]

@@ -1,0 +1,70 @@
+"""What a calling program is told when there is no room for its calls."""
+
+from sidecall.kernel.core.errors import RequestError, SidecallError
+from sidecall.kernel.core.quota import Quota
+
+
+class Overloaded(RequestError):
+    """The server runs as many calls as it may."""
+
+    def __init__(self, message: str | None, *, retry_after: int) -> None:
+        """Send a call away; `retry_after` is in seconds."""
+        super().__init__(message, retryable=True, retry_after=retry_after)
+        self.retry_after = retry_after
+
+
+class CallRefused(Overloaded):
+    """What runs the tool has no room for the call now, so it has not begun."""
+
+    def __init__(self, message: str | None = None, *, retry_after: int = 1) -> None:
+        """Send a call away that an executor does not begin; `retry_after` is in seconds."""
+        super().__init__(message, retry_after=retry_after)
+
+
+class TooManyCalls(Overloaded):
+    """You run as many calls as one caller may."""
+
+
+# Said of few large calls as of many small ones.
+APPROVALS_FULL = (
+    "The approvals that this server keeps take all the bytes that it has for them (SIDECALL_MAX_WAITING_BYTES), "
+    "so it takes no more."
+)
+
+
+class TooManyApprovals(Overloaded):
+    """So many calls wait for a person's approval that this server takes no more."""
+
+    def __init__(self, message: str | None = None) -> None:
+        # A person needs a while.
+        super().__init__(message, retry_after=60)
+
+
+class QuotaExceeded(TooManyCalls):
+    """You have made as many calls as one caller may in this time."""
+
+    def __init__(self, quota: Quota) -> None:
+        what, _, tool = quota.name.partition(":")
+        whose = f"{what.title()} of {tool}" if tool else what.title()
+        allowed = f"{whose} that one caller may make in {quota.seconds} s: {quota.most}."
+        super().__init__(f"{allowed} The next one may come in {quota.more_in} s.", retry_after=quota.more_in)
+        self.members = {**self.members, "violated-policies": [quota.name]}
+        self.quotas = (quota,)
+
+
+class StoreUnavailable(Overloaded):
+    """What this server remembers cannot be reached just now, so it accepts nothing that has to be remembered."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message, retry_after=5)
+
+
+class PartUnavailable(Overloaded):
+    """A part of this server cannot be used just now."""
+
+    def __init__(self, message: str | None = None, *, retry_after: int = 5) -> None:
+        super().__init__(message, retry_after=retry_after)
+
+
+class StoreUnfit(SidecallError):
+    """What the setting SIDECALL_STORE names cannot be used by this program."""

@@ -1,0 +1,211 @@
+"""A call as a value that can be written down and read back; its answer, a ToolMessage, is one already."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any, Self, TypeGuard
+
+from pydantic import BaseModel, ConfigDict, Field, field_serializer
+from pydantic_core import to_json
+
+from sidecall.kernel.core.context import Caller, HeaderMap
+from sidecall.kernel.core.deadline import Deadline
+from sidecall.kernel.core.errors import SidecallError
+from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.messages import ToolCall, make_unchecked
+from sidecall.kernel.json_data.pointer import format_path
+
+# As deep as JSON from outside may be; what is nested deeper in this process mostly leads back to itself.
+_DEEPEST = 200
+# What proves who somebody is belongs to the request, and must not lie about longer than that.
+_SECRET_HEADERS = frozenset(("authorization", "cookie", "proxy-authorization", "x-api-key"))
+# Of these every value, but for a text that is not of ASCII, is seen at once to be JSON.
+_SIMPLE = frozenset((str, int, bool, type(None)))
+
+
+class CallNotRecorded(SidecallError):
+    """The call cannot be run from its record."""
+
+
+class CallRecord(BaseModel, defer_build=True):
+    """What came with a call, without whatever lives only as long as its request.
+
+    Not kept are who listens, and whether the client is still there. The client's deadline is `due`, where the call is
+    run for this request alone; one that waits for a person has none, since it was for another answer.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str = Field(description="The invocation's id.")
+    created_at: datetime
+    tool_call: ToolCall
+    caller: Caller
+    state: Any = None
+    context: dict[str, Any] = Field(default_factory=dict)
+    headers: dict[str, str] = Field(default_factory=dict, description="Those that tools see, by lower-case names.")
+    lost: tuple[str, ...] = Field(default=(), description="Where JSON could not say a value; null stands there.")
+    due: tuple[float, float] | None = Field(
+        default=None,
+        description="Until when it may run, in seconds since 1970, and how many its client gave.",
+    )
+    known_as: str | None = Field(default=None, description="By what its approval is found again, in place of its id.")
+
+    @classmethod
+    def of(cls, request: CallRequest, id: str) -> Self:
+        """Write down a call.
+
+        Everything that comes over HTTP can be kept. Of what a program in this process passes, objects that JSON does
+        not have are left out, and `lost` says where.
+        """
+        lost: list[str] = []
+        sent = request.call
+        args = sent.args.copy() if _is_simple(sent.args) else _Copy(lost).make(sent.args, "args")
+        named = {"name": sent.name, "args": {} if args is None else args, "id": sent.id, "type": sent.type}
+        named["item"] = sent.item
+        fields = {
+            "id": id,
+            "created_at": datetime.now(UTC),
+            "tool_call": make_unchecked(ToolCall, named),
+            "caller": request.caller,
+            "state": None if request.state is None else _Copy(lost).make(request.state, "state"),
+            "context": _Copy(lost).make(dict(request.context), "context") or {} if request.context else {},
+            "headers": _copy_headers(request.headers),
+            "lost": tuple(lost),
+            "due": None,
+            "known_as": request.known_as,
+        }
+        return make_unchecked(cls, fields)
+
+    def keep_deadline(self, deadline: Deadline | None) -> Self:
+        """Return the record with the client's deadline, for a call that is run for its request alone."""
+        return self if deadline is None else self.model_copy(update={"due": deadline.to_clock()})
+
+    def put_args(self, args: dict[str, Any] | str) -> Self:
+        """Return the record with other arguments, of a call that a person has edited."""
+        return self.model_copy(update={"tool_call": self.tool_call.model_copy(update={"args": args})})
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Read a call back.
+
+        Raises:
+            ValueError: The text is no record.
+        """
+        # Not by pydantic's parser, whose bound on nesting a call within its record may pass.
+        return cls.model_validate(json.loads(text))
+
+    def to_json(self) -> str:
+        """Write the record as JSON text."""
+        # What pydantic's own way makes, with less around it; there is nothing in a record that JSON cannot say.
+        # A model, or a dictionary of a kind of its own, takes twice as long as its copy.
+        said = self.__dict__
+        call = {**said["tool_call"].__dict__}
+        if call["item"] is None:
+            del call["item"]
+        copies = {"tool_call": call, "caller": self._write_caller(said["caller"]), "headers": {**said["headers"]}}
+        written = {**said, **copies}
+        for name in ("due", "known_as"):
+            if said[name] is None:
+                del written[name]
+        return to_json(written).decode()
+
+    def to_request(self) -> CallRequest:
+        """Make a call that can be run of it.
+
+        Raises:
+            CallNotRecorded: Something of the call could not be written down.
+        """
+        if self.lost:
+            lost = ", ".join(f"`{place}`" for place in self.lost)
+            raise CallNotRecorded(f"The call cannot be run from its record: JSON cannot say {lost}.")
+        return CallRequest(
+            self.tool_call,
+            self.caller,
+            self.state,
+            self.context,
+            self.headers if type(self.headers) is HeaderMap else HeaderMap(self.headers),
+            deadline=None if self.due is None else Deadline.from_clock(self.due),
+            id=self.id,
+            is_counted=True,
+            known_as=self.known_as,
+            wants_value=True,  # By whichever door the stored answer is asked for.
+        )
+
+    @field_serializer("caller")
+    def _write_caller(self, caller: Caller) -> dict[str, Any]:
+        # In a fixed order, so that the same caller is always written the same.
+        written = {"subject": caller.subject, "tenant": caller.tenant, "scopes": sorted(caller.scopes)}
+        return written if caller.toolset is None else {**written, "toolset": asdict(caller.toolset)}
+
+
+def _copy_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    kept = HeaderMap.__new__(HeaderMap)  # Empty, and without a look at what it is made of.
+    named = [*headers.items()]
+    kept.update(named)
+    if not "".join(kept).islower():  # As those of a live request are.
+        named = [(name.lower(), value) for name, value in named]
+        kept.clear()
+        kept.update(named)
+    if len(kept) < len(named):
+        kept.update(reversed(named))  # Of headers that came twice the first counts, as when one is looked up.
+    for name in _SECRET_HEADERS.intersection(kept):
+        del kept[name]
+    return kept
+
+
+class _Copy:
+    """Copy values as far as JSON has them; null takes the place of others, and `lost` says where."""
+
+    def __init__(self, lost: list[str]) -> None:
+        self._lost = lost
+        self._above: set[int] = set()
+
+    def make(self, value: Any, *place: str | int) -> Any:
+        """Copy a value that stands at this place of the call."""
+        if _is_plain(value):
+            return value
+        if not _is_container(value) or id(value) in self._above or len(self._above) == _DEEPEST:
+            self._lost.append(format_path(place))
+            return None
+        self._above.add(id(value))
+        if type(value) is list:
+            copied: Any = [self.make(item, *place, index) for index, item in enumerate(value)]
+        else:
+            copied = {key: self.make(item, *place, key) for key, item in value.items()}
+        self._above.remove(id(value))
+        return copied
+
+
+def _is_simple(args: Any) -> TypeGuard[dict[str, Any]]:
+    """Return whether arguments are seen at once to be JSON: of ASCII, and without anything in anything."""
+    if type(args) is not dict:
+        return False
+    for key, value in args.items():
+        kind = type(value)
+        if type(key) is not str or not key.isascii() or kind not in _SIMPLE or (kind is str and not value.isascii()):
+            return False
+    return True
+
+
+def _is_plain(value: Any) -> bool:
+    kind = type(value)
+    if kind is str:
+        return _is_text(value)
+    return math.isfinite(value) if kind is float else kind in (int, bool, type(None))
+
+
+def _is_container(value: Any) -> bool:
+    if type(value) is dict:
+        return all(type(key) is str and _is_text(key) for key in value)
+    return type(value) is list
+
+
+def _is_text(text: str) -> bool:
+    """Return whether the text has a UTF-8 form; lone surrogates have none."""
+    try:
+        text.isascii() or text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

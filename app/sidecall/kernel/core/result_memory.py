@@ -1,0 +1,220 @@
+"""Bound what results take of memory between being made and being handed to whoever sends them."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from pydantic_core import to_json
+
+from sidecall.kernel.concurrency.pools import RESULTS
+from sidecall.kernel.json_data.bulk import write_pieces
+
+# Bytes below which a result is not counted, and from which on its tool is known for large ones.
+SMALL = 64 * 1024
+_LARGE = 256 * 1024
+# Seconds between two looks of a thread that waits.
+_LOOK = 0.1
+
+Wake = Callable[[], object]
+
+
+class ResultRoom:
+    """The bytes of large results, counted from being made until they are written; beyond the bound, others wait.
+
+    One request at a time may go beyond it, and of that request one call at a time, so that there is always one who goes
+    on. It may be used from any thread.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.used = 0
+        # By the names of tools that make large ones: how large the last was.
+        self.large: dict[str, int] = {}
+        self._lock = threading.RLock()
+        self._writing = asyncio.Lock()
+        self.shares: dict[Hashable, list[Share]] = {}
+        self._ahead: Share | None = None
+        self._line: dict[Wake, tuple[Share, int]] = {}
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are more bytes than the bound."""
+        return self.used > self.most
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for room."""
+        return len(self._line)
+
+    def open(self, holder: Hashable, tool: str) -> "Share":
+        """Begin to count a call of a tool; whoever holds its result releases it."""
+        share = Share(self, holder, tool)
+        with self._lock:
+            self.shares.setdefault(holder, []).append(share)
+        return share
+
+    def release(self, holder: Hashable) -> None:
+        """Count no more what is held of all results of a holder."""
+        with self._lock:
+            for share in self.shares.pop(holder, ()):
+                self.count(share, 0)
+                share.is_over = True
+                if self._ahead is share:
+                    self._ahead = None
+            self._let_in()
+
+    def count(self, share: "Share", size: int) -> None:
+        """Count so many bytes for a share, and no more if it is over."""
+        with self._lock:
+            if not share.is_over:
+                self.used += size - share.size
+                share.size = size
+                if size >= _LARGE:
+                    self.large[share.tool] = size
+
+    def finish(self, share: "Share") -> None:
+        """Note that a result is made: whether its tool makes large ones, and that others of its holder may go on."""
+        with self._lock:
+            share.is_made = True
+            if share.size < _LARGE:
+                self.large.pop(share.tool, None)
+            self._let_in()
+
+    def add_up(self, holder: Hashable) -> int:
+        """Return the bytes of all results that are made and held."""
+        return sum(share.size for share in self.shares.get(holder, ()) if share.is_made)
+
+    def enter(self, share: "Share", more: int, wake: Wake) -> bool:
+        """Return whether a share may go on, with so many bytes more; else let it wait until it is woken."""
+        with self._lock:
+            if share.is_over or self._has_room(share, more):
+                return True
+            self._line[wake] = (share, more)
+            return False
+
+    def leave(self, wake: Wake) -> None:
+        """Wait no more."""
+        with self._lock:
+            if self._line.pop(wake, None) is not None:
+                self._let_in()
+
+    def _has_room(self, share: "Share", more: int) -> bool:
+        if self.used + more <= self.most:
+            return True
+        ahead = self._ahead
+        if ahead is None or ahead is share or (ahead.holder == share.holder and ahead.is_made):
+            self._ahead = share
+            return True
+        return False
+
+    def _let_in(self) -> None:
+        """Wake those who have waited for longest; they count at once with what they are about to make."""
+        while self._line:
+            wake, (share, more) = next(iter(self._line.items()))
+            if not share.is_over and not self._has_room(share, more):
+                return
+            del self._line[wake]
+            self.count(share, share.size + more)
+            with suppress(RuntimeError):  # Its loop is closed.
+                wake()
+
+    async def write(self, plain: Any) -> bytes:
+        """Write a large plain value as JSON in a thread; one at a time, since it takes its memory once more."""
+        async with self._writing:
+            return await RESULTS.run(_write, plain)
+
+    async def make(self, function: Callable[[], Any]) -> bytes:
+        """Make a large plain value in a thread, and write it as JSON there."""
+        async with self._writing:
+            return await RESULTS.run(_make, function)
+
+
+def _make(function: Callable[[], Any]) -> bytes:
+    return _write(function())
+
+
+def _write(plain: Any) -> bytes:
+    return write_pieces(plain, to_json, b",", b":")
+
+
+class Share:
+    """What the result of one call takes of the room; its request, or whoever else it is for, is the holder."""
+
+    __slots__ = ("_room", "holder", "is_made", "is_over", "size", "tool")
+
+    def __init__(self, room: ResultRoom, holder: Hashable, tool: str) -> None:
+        self._room = room
+        self.holder = holder
+        self.tool = tool
+        self.size = 0
+        self.is_made = False
+        self.is_over = False
+
+    def grow_to(self, size: int) -> bool:
+        """Count so many bytes at least, and return whether more should wait."""
+        if size > self.size:
+            self._room.count(self, size)
+        return self._room.is_full
+
+    def settle(self, size: int) -> int:
+        """Count exactly so many bytes, and return those of all that is made for the holder, with these."""
+        self._room.count(self, size)
+        return size + self._room.add_up(self.holder)
+
+    def finish(self, *, is_kept: bool) -> None:
+        """Note that the result is made, or that there will be none."""
+        if not is_kept:
+            self._room.count(self, 0)
+        self._room.finish(self)
+
+    async def wait(self, more: int = 0) -> None:
+        """Wait until there is room for more, on whatever event loop."""
+        loop = asyncio.get_running_loop()
+        woken = loop.create_future()
+        wake = partial(loop.call_soon_threadsafe, _wake, woken)
+        if self._room.enter(self, more, wake):
+            return
+        try:
+            await woken
+        finally:
+            self._room.leave(wake)
+
+    def wait_here(self, more: int, look: Callable[[], object]) -> None:
+        """Wait in this thread until there is room for more; `look` is asked now and then, and may raise."""
+        woken = threading.Event()
+        if self._room.enter(self, more, woken.set):
+            return
+        try:
+            while not woken.wait(_LOOK):
+                look()
+        finally:
+            self._room.leave(woken.set)
+
+
+def _wake(woken: asyncio.Future[None]) -> None:
+    if not woken.done():
+        woken.set_result(None)
+
+
+def estimate_size(value: Any) -> int:
+    """Estimate the bytes of a plain value, from its first ten thousand items."""
+    size, left = 0, 10_000
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, (str, bytes)):
+            size += len(item)
+            continue
+        inside = list(item.values()) if isinstance(item, dict) else item if isinstance(item, (list, tuple)) else ()
+        size += _SLOT * len(inside)
+        left -= len(inside)
+        if left >= 0:
+            pending.extend(inside)
+    return size
+
+
+# What an item of a list takes beside a text that it may be.
+_SLOT = 56

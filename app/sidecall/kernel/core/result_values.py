@@ -1,0 +1,86 @@
+"""Keep with an answer the value that its content says, for programs that read results as values."""
+
+from typing import Any
+
+from pydantic_core import from_json, to_json
+
+from sidecall.kernel.core.messages import ToolMessage
+
+# Past the model's own way, which looks far for what it may set.
+_set = object.__setattr__
+# Of an answer with which no value is kept.
+ABSENT: Any = object()
+# Under what a value stands in an answer that is stored; no answer that is sent has it.
+_VALUE = "value"
+
+
+class ValuedText(str):
+    """A content that is a text, and the value that it says in other words."""
+
+    value: Any
+
+    def __new__(cls, text: str, value: Any) -> "ValuedText":
+        """Make one."""
+        made = super().__new__(cls, text)
+        made.value = value
+        return made
+
+
+class ValuedBlocks(list[Any]):
+    """A content that is a list of blocks, and the value that they say in other words."""
+
+    def __init__(self, blocks: list[Any], value: Any) -> None:
+        super().__init__(blocks)
+        self.value = value
+
+
+class JsonText(str):
+    """A content that is a value already written as JSON, since it is large; the value fits its tool's schema."""
+
+    __slots__ = ()
+
+    @property
+    def value(self) -> Any:
+        """The value, which takes its time."""
+        return from_json(self)
+
+
+def keep_value(message: ToolMessage, value: Any) -> None:
+    """Keep a value with an answer, in the place of the one that is kept; ABSENT keeps none."""
+    _set(message, "_value", value)
+
+
+def find_value(message: ToolMessage) -> Any:
+    """Return the value that is kept with an answer, as JSON has it; ABSENT where there is none."""
+    return getattr(message, "_value", ABSENT)
+
+
+def say_not_kept(name: str) -> str:
+    """Word that an answer has no value any more though its tool promises one."""
+    return f"the answer of {name} is too large to be kept whole."
+
+
+def copy_message(message: ToolMessage) -> ToolMessage:
+    """Copy an answer and what is kept with it."""
+    copied = message.model_copy()
+    keep_value(copied, find_value(message))
+    return copied
+
+
+def write_stored(message: ToolMessage) -> bytes:
+    """Write an answer as it is stored: as JSON, with its value."""
+    text = message.__pydantic_serializer__.to_json(message)
+    value = find_value(message)
+    return text if value is ABSENT else b'%s,"%s":%s}' % (text[:-1], _VALUE.encode(), to_json(value))
+
+
+def read_stored(stored: dict[str, Any]) -> ToolMessage:
+    """Read an answer that was stored, of its parsed JSON."""
+    message = ToolMessage.model_validate(stored)
+    keep_value(message, find_stored_value(stored))
+    return message
+
+
+def find_stored_value(stored: dict[str, Any]) -> Any:
+    """Return the value in an answer that was stored; ABSENT where there is none."""
+    return stored.get(_VALUE, ABSENT)

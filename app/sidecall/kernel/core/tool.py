@@ -1,0 +1,205 @@
+"""A tool made ready to run, and what every args_schema can do."""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
+from typing import Any, Protocol
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.callbacks import Hook
+from sidecall.kernel.core.errors import ToolOutputError
+from sidecall.kernel.core.injection import Injection, Supply, find_commands, find_python
+from sidecall.kernel.core.messages import ObjectList
+from sidecall.kernel.core.native_results import read_native
+from sidecall.kernel.core.options import ExecutorName, ToolOptions
+from sidecall.kernel.core.outputs import read_outputs
+from sidecall.kernel.core.parameter import FREE, Parameter
+from sidecall.kernel.ports.sandbox import SandboxUse
+
+NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+Schema = dict[str, Any]
+# Deeper than what comes from outside may be.
+DEEPEST = 1_000
+# What the parameters of a tool that are filled so need a sandbox for.
+_SANDBOX_USES: Mapping[Callable[[Supply], Any] | None, SandboxUse] = {find_commands: "commands", find_python: "python"}
+# How parameters are filled that may have something of the caller's state.
+_OF_STATE = frozenset(("state", "caller", "tool_context"))
+
+
+class ArgsSchema(Protocol):
+    """The arguments of one tool: how they are described, and how they are checked.
+
+    `json_schema` keeps `$defs`, `flat` has references in place. `hidden` maps fields of the author's own model that are
+    injected to the names under which the model reads them; `reserved` are all names of those.
+    """
+
+    @property
+    def json_schema(self) -> Schema:
+        """What `GET /tools/{name}` shows."""
+
+    @property
+    def flat(self) -> Schema:
+        """What is sent to models."""
+
+    @property
+    def hidden(self) -> Mapping[str, str]:
+        """Fields that are filled before the arguments are checked."""
+
+    @property
+    def reserved(self) -> frozenset[str]:
+        """Names that a model must not use."""
+
+    def drop_unknown(self) -> "ArgsSchema":
+        """Make one that drops what has no place, even where it may have been meant for what was not sent."""
+
+    def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Name values as a model names its arguments, where `validate` names them otherwise."""
+
+    def validate(
+        self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str], ignored: list[str]
+    ) -> dict[str, Any]:
+        """Check the arguments and return the values by parameter name.
+
+        What was mended is added to `repaired`, what was dropped to `ignored`; at every depth, by its path.
+
+        Raises:
+            ToolFailure: They do not fit.
+        """
+
+
+class ResultSchema(Protocol):
+    """What the results of one tool look like where programs read them as values."""
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of an object."""
+
+    @property
+    def scalars(self) -> frozenset[type]:
+        """The types of values that fit whatever they are."""
+
+    def wrap(self, value: Any) -> Any:
+        """Return a value as it is sent, within an object where it is none."""
+
+    def settle(self, name: str, value: Any, lost: Sequence[str] = ()) -> Any:
+        """Return a tool's result, or what it becomes where pydantic can make something of it that fits.
+
+        Args:
+            name: The tool's name, for the error.
+            value: The result as JSON has it.
+            lost: What is said of numbers that JSON does not have, also for the error.
+
+        Raises:
+            ToolOutputError: It does not fit.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledTool:
+    """A tool made ready to run; immutable, shared by all calls.
+
+    `source` is the file and line of the function, for the author's eyes only. `unmet` is what its author asks for and
+    no server of tools does. `declaration` is the wire form of a tool that its provider runs, which is only listed.
+    `reads_dicts` says that a dict which it returns may stand for an image, a file or a text, and a list of texts not.
+    `preview` says what a call would do. `mirrored` are the headers of MCP that repeat an argument, with its path.
+    `is_own` says that it is the server's: no toolset leaves it out.
+    `results` is None where nothing is said of them beside their text. `says_values` says that its contents have the
+    values of another server, which are passed on as they are.
+    """
+
+    name: str
+    description: str
+    function: Callable[..., Any]
+    is_async: bool
+    args_schema: ArgsSchema
+    output_schema: Schema | None
+    injections: tuple[Injection, ...]
+    hidden_names: frozenset[str]
+    parameters: tuple[Parameter, ...]
+    takes_positional: bool
+    executor: ExecutorName
+    options: ToolOptions
+    source: str
+    notes: tuple[str, ...] = ()
+    unmet: tuple[str, ...] = ()
+    declaration: Schema | None = None
+    reads_dicts: bool = False
+    preview: Hook | None = None
+    mirrored: Mapping[bytes, tuple[str, ...]] = field(default_factory=dict)
+    is_own: bool = False
+    results: ResultSchema | None = None
+    says_values: bool = False
+
+    @property
+    def sandbox_use(self) -> SandboxUse | None:
+        """What it needs a sandbox for, None where it needs none."""
+        if self.executor == "sandbox":
+            return "functions" if self.options.command is None else "commands"
+        return next((_SANDBOX_USES[it.make] for it in self.injections if it.make in _SANDBOX_USES), None)
+
+    @property
+    def reads_state(self) -> bool:
+        """Whether it may read the caller's state: by a parameter, or in a function that is told of the call."""
+        options = self.options
+        told = (options.requires_approval, options.is_enabled, options.failure_error_function)
+        return (
+            bool(options.tool_input_guardrails or options.tool_output_guardrails)
+            or any(map(callable, (*told, options.timeout_error_function)))
+            or any(it.source in _OF_STATE or _may_read(it.make) for it in self.injections)
+        )
+
+    def bind(self, values: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
+        """Sort values by parameter name into positional and keyword arguments of the function."""
+        if not self.takes_positional:
+            return (), values
+        rest = dict(values)
+        positional: list[Any] = []
+        for parameter in self.parameters:
+            if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+                positional.extend(rest.pop(parameter.name, ()))
+                break
+            if parameter.kind in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD):
+                break
+            positional.append(rest.pop(parameter.name, parameter.default))
+            if parameter.kind is inspect.Parameter.POSITIONAL_ONLY and f"{FREE}{parameter.name}" in rest:
+                rest[parameter.name] = rest.pop(f"{FREE}{parameter.name}")
+        return positional, rest
+
+    def split(self, output: Any) -> tuple[Any, Any]:
+        """Return the content and the artifact of what the function returned.
+
+        Raises:
+            ToolOutputError: `response_format` promises both, and the output is no pair.
+        """
+        if self.options.response_format == "content":
+            return self._read(output), None
+        if not isinstance(output, tuple) or len(output) != 2:
+            raise ToolOutputError(
+                f"Error: {self.name} has response_format='content_and_artifact' and must return a pair "
+                f"(content, artifact), but returned {type(output).__name__}."
+            )
+        return self._read(output[0]), output[1]
+
+    def _read(self, content: Any) -> Any:
+        native = read_native(content)
+        if native is not None:
+            return native
+        blocks = read_outputs(content, with_dicts=self.reads_dicts)
+        if blocks is not None:
+            return blocks
+        return ObjectList(content) if self.reads_dicts and isinstance(content, list | tuple) else content
+
+
+class Compilable(Protocol):
+    """Whatever authors write that can be made ready to run."""
+
+    @property
+    def compiled(self) -> CompiledTool:
+        """The tool made ready to run."""
+
+
+def _may_read(make: Callable[[Supply], Any] | None) -> bool:
+    """Return whether what fills a parameter may show it the caller's state, as a ToolRuntime does."""
+    return make is not None and make not in _SANDBOX_USES

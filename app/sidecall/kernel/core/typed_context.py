@@ -1,0 +1,127 @@
+"""Make of the context that a program sends what a tool says it is: `ToolContext[User]`."""
+
+import typing
+from collections.abc import Callable, Mapping
+from types import NoneType
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
+from typing_extensions import TypedDict, get_type_hints, is_typeddict
+
+from sidecall.kernel.core.context import ToolContext
+from sidecall.kernel.core.errors import MissingContext, SchemaInferenceError, ToolExecutionError
+from sidecall.kernel.core.injection import FromFunction, Supply
+from sidecall.kernel.json_data.pointer import format_path
+
+# Makes of the context that was sent the one that the author has named.
+ReadContext = Callable[[ToolContext], Any]
+
+
+def plan_context(annotation: Any) -> FromFunction | type[ToolContext]:
+    """Plan a parameter of the type ToolContext; one that says no type gets the context as it was sent.
+
+    Raises:
+        SchemaInferenceError: The context can never be of the type, since JSON cannot say one of its fields.
+    """
+    read = plan_reading(annotation)
+    if read is None:
+        return ToolContext
+
+    def make(supply: Supply) -> ToolContext[Any]:
+        return supply.tool_context.with_context(read(supply.tool_context))
+
+    return FromFunction(make)
+
+
+def plan_reading(annotation: Any) -> ReadContext | None:
+    """Plan how the context is read for `ToolContext[...]`; None where it is left as it was sent.
+
+    Raises:
+        SchemaInferenceError: The context can never be of the type.
+    """
+    wanted = _find_wanted(annotation)
+    if not names_context(annotation):
+        return open_context if wanted is Any else None
+    if wanted in (None, NoneType):
+        return lambda _: None
+    adapter = _adapt(wanted)
+    may_lack = NoneType in typing.get_args(wanted)
+
+    def read(context: ToolContext) -> Any:
+        if may_lack and not context.context:
+            return None
+        sent: Any = context.context
+        if not isinstance(sent, Mapping):  # An object of this process.
+            return _check(adapter, sent, context)
+        made = _check(adapter, dict(sent), context)
+        # Of a TypedDict pydantic keeps the keys that it names; whoever sends more may be read by another tool.
+        return {**sent, **made} if is_typeddict(wanted) else made
+
+    return read
+
+
+def names_context(annotation: Any) -> bool:
+    """Return whether `ToolContext[...]` names a type that the context is made of; None says nothing."""
+    wanted = _find_wanted(annotation)
+    is_open = wanted in (..., Any, object) or isinstance(wanted, typing.TypeVar) or hasattr(wanted, "__bound__")
+    return not is_open
+
+
+def _find_wanted(annotation: Any) -> Any:
+    return next(iter(typing.get_args(annotation)), ...)
+
+
+class OpenContext(dict[str, Any]):
+    """A context whose members are attributes too, for functions that say Any of it: they may mean either."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            value = self[name]
+        except KeyError:
+            raise AttributeError(f"the context that was sent has no {name!r}") from None
+        return OpenContext(value) if type(value) is dict else value
+
+
+def open_context(context: ToolContext) -> Any:
+    """Make the members of a call's context attributes too; an object of this process has its own."""
+    return OpenContext(context.context) if isinstance(context.context, Mapping) else context.context
+
+
+def _adapt(wanted: Any) -> TypeAdapter[Any]:
+    try:
+        return TypeAdapter(_rebuild(wanted) if is_typeddict(wanted) else wanted)
+    except (PydanticUserError, PydanticUndefinedAnnotation, NameError) as error:
+        reason = str(error).partition(". ")[0].partition("\n")[0]
+        name = getattr(wanted, "__name__", str(wanted))
+        text = f"a context that comes with a request cannot be made a {name}: {reason.rstrip('.')}"
+        raise SchemaInferenceError(f"{text}. Make it a dataclass or a pydantic model of JSON values.") from None
+
+
+def _rebuild(wanted: Any) -> Any:
+    """Make a TypedDict anew in the one form that pydantic takes on every version of Python."""
+    hints = {name: _strip(hint) for name, hint in get_type_hints(wanted, include_extras=True).items()}
+    fields = {
+        name: hint if name in wanted.__required_keys__ else typing.NotRequired[hint] for name, hint in hints.items()
+    }
+    return TypedDict(wanted.__name__, fields)  # type: ignore[operator]
+
+
+def _strip(hint: Any) -> Any:
+    while getattr(typing.get_origin(hint), "_name", None) in ("Required", "NotRequired", "ReadOnly"):
+        hint = typing.get_args(hint)[0]
+    return hint
+
+
+def _check(adapter: TypeAdapter[Any], sent: Any, context: ToolContext) -> Any:
+    try:
+        return adapter.validate_python(sent)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = format_path(("context", *first["loc"]))
+        text = f"The tool cannot use what was sent as `{where}`: {first['msg']}."
+        if first["type"] == "missing":
+            text = f"The tool needs `{where}` beside the call."
+        raise MissingContext(text) from None
+    except BaseException as error:  # A validator of the author's crashed.
+        raise ToolExecutionError(context.tool_name, context.tool_call_id) from error

@@ -1,0 +1,36 @@
+"""The one method behind which tools run."""
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.occupancy import Occupancy
+from sidecall.kernel.core.tool import CompiledTool
+
+
+class Executor(Protocol):
+    """Runs the function of a validated invocation."""
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """How full it is."""
+
+    async def start(self, tools: Iterable[CompiledTool]) -> None:
+        """Make ready for the first calls of these tools; without it the first calls take longer.
+
+        Raises:
+            DefinitionError: One of them cannot run here.
+        """
+
+    def follow(self, tools: Iterable[CompiledTool]) -> None:
+        """Make ready for tools that were loaded again, as far as that takes no waiting."""
+
+    async def run(self, invocation: Invocation) -> Any:
+        """Return what the tool returns, and raise what it raises.
+
+        Raises:
+            CallRefused: There is no room for the call now, and it has not begun; the caller is told to come again.
+        """
+
+    async def close(self) -> None:
+        """Release threads and processes, without waiting for those that are stuck."""

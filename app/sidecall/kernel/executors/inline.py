@@ -1,0 +1,49 @@
+"""Run tools on the event loop."""
+
+from collections.abc import Iterable
+from types import CoroutineType
+from typing import Any
+
+from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.occupancy import Occupancy
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.executors.results import COMPLETE, complete
+
+
+class InlineExecutor:
+    """Runs async tools, and sync ones whose author promises that they are quick."""
+
+    def __init__(self) -> None:
+        self._busy = 0
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """How many calls run; there is no bound."""
+        return Occupancy(busy=self._busy)
+
+    async def start(self, _: Iterable[CompiledTool]) -> None:
+        """Do nothing: there is nothing to make ready."""
+
+    def follow(self, _: Iterable[CompiledTool]) -> None:
+        """Do nothing: whatever is called comes with its code."""
+
+    async def run(self, invocation: Invocation) -> Any:
+        """Call the function here, and wait until what it returns is complete."""
+        self._busy += 1
+        try:
+            tool, values = invocation.tool, invocation.values
+            if tool.takes_positional:
+                positional, keywords = tool.bind(values)
+                result = tool.function(*positional, **keywords)
+            else:
+                result = tool.function(**values)
+            if type(result) is CoroutineType:  # Here rather than there, since most tools are async and return a value.
+                result = await result
+            if type(result) in COMPLETE:
+                return result
+            return await complete(result, invocation.say_part, invocation.open_share)
+        finally:
+            self._busy -= 1
+
+    async def close(self) -> None:
+        """Do nothing: there is nothing to give back."""

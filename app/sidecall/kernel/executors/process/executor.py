@@ -1,0 +1,218 @@
+"""Run tools in processes, which can be killed, limited and lost without harm to the server."""
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from sidecall.kernel.concurrency.turns import key_of
+from sidecall.kernel.core.errors import DiscoveryError, InvalidToolOption
+from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.occupancy import Occupancy
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.executors.process.child import Child, Listen, ProcessDied
+from sidecall.kernel.executors.process.failures import raise_failure
+from sidecall.kernel.executors.process.finder import Home
+from sidecall.kernel.executors.process.fork_server_process import Launch, launch_plainly
+from sidecall.kernel.executors.process.frames import pack
+from sidecall.kernel.executors.process.home import find_obstacle, home_of, is_replaced, refuse
+from sidecall.kernel.executors.process.output import read_output
+from sidecall.kernel.executors.process.pool import ProcessPool
+from sidecall.kernel.executors.process.questions import reply_to
+from sidecall.kernel.executors.process.request import bounds_of, write_request
+
+# How many new processes a call is handed to, if all that were there die before they take it.
+_NEW_ONES = 3
+_MEMORY_LIMIT_MB = 1024
+_FINDING = "finding"
+# What tools log through comes out here, as far as it is wanted here.
+_LOGGERS = ("root", "sidecall.tool")
+
+
+class ProcessExecutor:
+    """Runs calls in a fixed number of warm processes.
+
+    A process finds the tool again by its name, and only JSON crosses. It is killed when its call's deadline passes or
+    its client is gone, and when it dies that is one failed call. A new one is ready within milliseconds, since it is a
+    copy of a process that has loaded everything but tools.
+    """
+
+    def __init__(  # noqa: PLR0913  what a server says of its processes
+        self,
+        processes: int,
+        tools_of: str,
+        memory_limit_mb: int = _MEMORY_LIMIT_MB,
+        *,
+        max_result_bytes: int | None = None,
+        traces: bool = False,
+        env: Mapping[str, str] | None = None,
+        launch: Launch = launch_plainly,
+    ) -> None:
+        """Prepare for calls; no process is started before it is needed.
+
+        Args:
+            processes: How many there are.
+            tools_of: How a process lists the tools of a module, as `module:function`.
+            memory_limit_mb: What a tool may take in one, unless it says otherwise.
+            max_result_bytes: Most bytes of JSON that a result may have as structure; no bound when None.
+            traces: Whether the spans of tools go where the environment says.
+            env: The environment of tools; that of the server when None.
+            launch: Starts the process that makes the others.
+        """
+        self._memory_limit_mb = memory_limit_mb
+        self._max_result_bytes = max_result_bytes
+        self._traces = traces
+        self._functions: dict[str, Callable[..., Any]] = {}
+        self._homes: dict[str, Home] = {}
+        self._pool = ProcessPool(processes, self._greet, tools_of, env, launch)
+        self._killed = 0
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """How many processes are taken, and how many calls wait for one."""
+        pool = self._pool
+        return Occupancy(size=pool.size, busy=pool.busy, waiting=pool.waiting, killed=self._killed)
+
+    @property
+    def fork_server_pid(self) -> int | None:
+        """The process that makes the others; None as long as none was needed."""
+        return self._pool.fork_server_pid
+
+    async def start(self, tools: Iterable[CompiledTool]) -> None:
+        """Start the processes and let them load these tools; without any, start nothing.
+
+        Raises:
+            InvalidToolOption: One of them cannot run in a process.
+        """
+        wanted = list(tools)
+        for tool in wanted:
+            self._know(tool)
+        if wanted:
+            self._pool.renew()
+            lost = await self._find_lost()
+            for tool in wanted:
+                refuse(tool, lost.get(tool.name))
+
+    def follow(self, tools: Iterable[CompiledTool]) -> None:
+        """Have new processes load the code as it is now; at the first call, the next may be half loaded already."""
+        is_new = False
+        for tool in tools:
+            with suppress(InvalidToolOption):  # The call will say it.
+                is_new |= self._know(tool)
+        if is_new:
+            self._pool.renew()
+
+    async def run(self, invocation: Invocation) -> Any:
+        """Let a process call the function, and raise what it raises there."""
+        if self._know(invocation.tool):
+            self._pool.renew()
+        bounds = bounds_of(invocation.tool, self._max_result_bytes)
+        request = write_request(invocation, self._homes[invocation.tool.name], self._memory_limit_mb, bounds)
+        answer = await self._ask(invocation, pack("call", invocation.id, request))
+        raise_failure(answer)
+        return read_output(invocation.tool, answer, invocation.call.id)
+
+    async def close(self) -> None:
+        """Kill all processes."""
+        await self._pool.close()
+
+    def _know(self, tool: CompiledTool) -> bool:
+        """Return whether a tool is new or was loaded again, so that the processes hold old code and are to be replaced.
+
+        A call that has waited since before its tool was loaded again runs whatever code they have.
+        """
+        known = self._functions.get(tool.name)
+        if known is tool.function or (known is not None and is_replaced(tool)):
+            return False
+        refuse(tool, find_obstacle(tool))
+        self._functions[tool.name] = tool.function
+        self._homes[tool.name] = home_of(tool)
+        return True
+
+    def _greet(self) -> bytes:
+        """Make what a new process is told first: what it needs to know, and what to load before anybody asks for it."""
+        levels = {name: logging.getLogger(name).getEffectiveLevel() for name in _LOGGERS}
+        told = {
+            "traces": self._traces,
+            "levels": levels,
+            "homes": list(self._homes.values()),
+        }
+        return pack("greet", None, told)
+
+    async def _find_lost(self) -> dict[str, str]:
+        """Wait until every process has loaded the tools; return the reason for each tool that one cannot find."""
+        lost: dict[str, str] = {}
+        children: list[Child] = []
+        try:
+            for _ in range(self._pool.size):
+                children.append(await self._pool.acquire())
+            for child in children:
+                lost |= await child.ask(pack("find", _FINDING, None), _FINDING, _ignore)
+        except ProcessDied as died:
+            raise DiscoveryError(f"Tools with executor='process' cannot be loaded: {died}.") from died
+        finally:
+            for child in children:
+                self._pool.release(child)
+        return lost
+
+    async def _ask(self, invocation: Invocation, request: bytes) -> dict[str, Any]:
+        for tries_left in reversed(range(self._pool.size + _NEW_ONES)):
+            child = await self._lend(invocation)
+            try:
+                prepare, reply = partial(_make_room, invocation), partial(reply_to, invocation)
+                listen = _make_listener(invocation)
+                answer: dict[str, Any] = await child.ask(request, invocation.id, listen, prepare, reply)
+            except ProcessDied as died:
+                self._pool.replace(child)
+                if died.has_begun or not tries_left:
+                    raise
+            except BaseException:  # Nobody waits for the answer any more.
+                self._killed += 1
+                # The tool keeps its place until its code runs no more.
+                self._pool.replace(child, invocation.abandon())
+                raise
+            else:
+                self._take_back(child, answer)
+                return answer
+        raise AssertionError("the last trial ends the loop")
+
+    async def _lend(self, invocation: Invocation) -> Child:
+        began = time.monotonic()
+        try:
+            return await self._pool.acquire(key_of(invocation.request.caller))
+        finally:
+            invocation.waited += time.monotonic() - began
+
+    def _take_back(self, child: Child, answer: dict[str, Any]) -> None:
+        if answer.get("is_worn"):
+            self._pool.replace(child)
+        else:
+            self._pool.release(child)
+
+
+def _make_listener(invocation: Invocation) -> Listen:
+    listener = invocation.request.listener
+    if listener is None:
+        return _ignore
+
+    async def listen(kind: str, said: Any) -> None:
+        """Pass it on; the process waits as well where there is no room, once the socket between them is full."""
+        pause = listener(kind, invocation.call.id, said)
+        if pause is not None:
+            await pause.wait()
+
+    return listen
+
+
+async def _make_room(invocation: Invocation, size: int) -> None:
+    """Wait until there is room for an answer; its process waits as well, once the socket between them is full."""
+    share = invocation.open_share()
+    if share is not None and share.size < size:
+        await share.wait(size - share.size)
+        share.grow_to(size)
+
+
+async def _ignore(_kind: str, _said: Any) -> None:
+    """Do nothing."""

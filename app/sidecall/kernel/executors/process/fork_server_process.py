@@ -1,0 +1,237 @@
+"""Order tools' processes from a process that was made for it, never by forking a server that has threads."""
+
+import asyncio
+import json
+import logging
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from importlib.util import find_spec
+from weakref import WeakSet
+
+from sidecall.kernel.concurrency.pools import SERVER
+from sidecall.kernel.core.errors import SidecallError
+from sidecall.kernel.executors.process.child import describe_end
+from sidecall.kernel.executors.process.descendants import kill_marked, new_mark
+from sidecall.kernel.executors.process.orders import FORK, KILL, ORDER
+from sidecall.kernel.executors.process.printed import PrintedLines
+from sidecall.kernel.executors.process.watching import ForkServerWatch, await_end
+
+logger = logging.getLogger("sidecall")
+
+_MAIN = "sidecall.kernel.executors.process.inside.main"
+# The path goes first, since Sidecall itself may lie on a part of it that only this process knows.
+_PROGRAM = f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {_MAIN} import main; main(*sys.argv[2:])"
+# Seconds that it has for killing its children.
+_PATIENCE = 2.0
+# Signs of life that are read at once.
+_SIGNS = 4096
+
+
+# Starts a command, which gets a descriptor of ours, one to write to, and an environment.
+Launch = Callable[[Sequence[str], int, int, Mapping[str, str] | None], subprocess.Popen[bytes]]
+
+
+def launch_plainly(
+    command: Sequence[str], handed: int, out: int, env: Mapping[str, str] | None
+) -> subprocess.Popen[bytes]:
+    """Start it as a child like any other."""
+    return subprocess.Popen(  # noqa: S603  the command is our own
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=out,
+        pass_fds=[handed],
+        start_new_session=True,
+        env=env,
+    )
+
+
+class ForkServerProcess:
+    """The fork server as the server sees it: started when the first process is wanted, and again when it has died.
+
+    No order waits for it. One that gives no sign of life for some seconds after an order is killed. Its start
+    takes a while, and is for a thread that lives as long: a sandbox ends with the thread that has started it.
+    """
+
+    def __init__(self, tools_of: str, env: Mapping[str, str] | None = None, launch: Launch = launch_plainly) -> None:
+        """Prepare to start it.
+
+        Args:
+            tools_of: What it loads for all its children, as `module:function`.
+            env: Its environment and theirs; that of the server when None.
+            launch: Starts its process.
+        """
+        self._launch = launch
+        self._tools_of = tools_of
+        self._env = env
+        self._last = 0
+        self._control: socket.socket | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._printed: PrintedLines | None = None
+        self._watch: ForkServerWatch | None = None
+        self._given: WeakSet[socket.socket] = WeakSet()  # What leads to the processes that this one makes.
+        self._mark = 0
+        # Held for a moment, by those who order and by the thread that starts it.
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    @property
+    def pid(self) -> int | None:
+        """Its process id, None as long as there is none."""
+        return None if self._process is None else self._process.pid
+
+    def fork(self, code: int) -> tuple[int, socket.socket] | None:
+        """Order a process that loads the code behind a descriptor.
+
+        Returns its number and the socket that leads to it, which may be written to at once; None where the fork server
+        has to be started first.
+        """
+        number = self._last + 1
+        ours, theirs = socket.socketpair()
+        with theirs:
+            is_ordered = self._order(FORK, number, [theirs.fileno(), code])
+        if not is_ordered:
+            ours.close()
+            return None
+        self._last = number
+        self._given.add(ours)
+        return number, ours
+
+    def kill(self, number: int) -> None:
+        """Order the end of a process and of all that it has started."""
+        self._order(KILL, number, ())
+
+    async def close(self) -> None:
+        """End it, and with it all that it has made."""
+        with self._lock:
+            self._is_closed = True
+            process, self._process = self._process, None
+            control, self._control = self._control, None
+        if self._watch is not None:
+            self._watch.stop()
+        if process is None or control is None:
+            return
+        try:
+            with control, suppress(OSError, TimeoutError):
+                control.shutdown(socket.SHUT_WR)
+                async with asyncio.timeout(_PATIENCE):
+                    while await asyncio.get_running_loop().sock_recv(control, _SIGNS):
+                        pass  # Signs of life, and then the end.
+        finally:
+            # Not to be given up when nobody waits for it any more.
+            await asyncio.shield(asyncio.ensure_future(SERVER.run(self._finish, process)))
+
+    def _finish(self, process: subprocess.Popen[bytes]) -> None:
+        self._end(process, self._mark)
+        if self._printed is not None:
+            self._printed.wait()
+
+    def _order(self, what: bytes, number: int, handed: Sequence[int]) -> bool:
+        with self._lock:
+            return self._send(what, number, handed)
+
+    def _send(self, what: bytes, number: int, handed: Sequence[int]) -> bool:
+        if self._control is None or self._watch is None or self._watch.has_given_up:
+            return False
+        try:
+            socket.send_fds(self._control, [ORDER.pack(what, number)], handed)
+        except BlockingIOError:  # It has not taken a hundred others.
+            self._watch.give_up()
+            return False
+        except OSError:
+            return False
+        self._watch.note_order()
+        return True
+
+    def start(self) -> None:
+        """Start it, in a thread that lives as long; one that takes no orders is cleared away before.
+
+        Raises:
+            OSError: It cannot be started.
+            SidecallError: Neither can its sandbox.
+        """
+        _look_for_main()
+        self._clear_away()
+        mark, given = new_mark(), WeakSet[socket.socket]()
+        control, theirs = socket.socketpair()
+        control.setblocking(False)
+        try:
+            process = self._launch_over(theirs, mark)
+        except BaseException:
+            control.close()
+            raise
+        watch = ForkServerWatch(control, process, partial(_let_go, mark, given))
+        with self._lock:
+            is_late = self._is_closed
+            if not is_late:
+                self._control, self._process, self._watch = control, process, watch
+                self._mark, self._given = mark, given
+        if is_late:
+            watch.stop()
+            control.close()
+            self._end(process, mark)
+
+    def _launch_over(self, theirs: socket.socket, mark: int) -> subprocess.Popen[bytes]:
+        printed = PrintedLines()
+        with theirs, printed:
+            handed = theirs.fileno()
+            given = [json.dumps(sys.path), str(handed), str(mark), self._tools_of]
+            # In a session of its own, where Ctrl-C does not reach it: what runs may end while the server drains. What
+            # tools print goes where the log goes, never between the answers that a command writes to its output.
+            command = [sys.executable, "-P", "-u", "-c", _PROGRAM, *given]
+            process = self._launch(command, handed, printed.fd, self._env)
+        self._printed = printed
+        return process
+
+    def _clear_away(self) -> None:
+        """Forget the process that takes no orders, and have what it leaves behind killed."""
+        with self._lock:
+            control, process, watch = self._control, self._process, self._watch
+            self._control = None
+        if control is None or process is None or watch is None:
+            return
+        if not watch.has_given_up:  # Else its end is waited for elsewhere.
+            watch.stop()
+            end = describe_end(process.poll())
+            self._end(process, self._mark)
+            logger.warning("the process from which tools' processes are forked %s; another takes its place", end)
+        control.close()
+
+    @staticmethod
+    def _end(process: subprocess.Popen[bytes], mark: int) -> None:
+        """Make sure that it is gone, and what it has left alone as well: it may have been killed itself, or be late."""
+        process.kill()
+        await_end(process)
+        kill_marked(mark)
+
+
+def _let_go(mark: int, given: WeakSet[socket.socket], has_ended: bool) -> None:
+    """Let nobody wait for the processes of a fork server that was killed, and kill what they have started."""
+    if not has_ended:
+        for sock in list(given):
+            with suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+    kill_marked(mark)
+
+
+def _look_for_main() -> None:
+    """Ask for what the process will load, as if it were loaded here: it must be of the same version.
+
+    Raises:
+        OSError: It may not be loaded any more.
+    """
+    try:
+        find_spec(_MAIN)
+    except SidecallError as error:
+        raise OSError(str(error)) from error
+
+
+def can_fork() -> bool:
+    """Return whether this system has what it takes."""
+    return hasattr(os, "fork") and hasattr(socket, "send_fds")

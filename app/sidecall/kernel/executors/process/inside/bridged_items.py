@@ -1,0 +1,48 @@
+"""The server's store, as a tool in a process has it."""
+
+from dataclasses import asdict
+from typing import Any
+
+from sidecall.kernel.executors.process.inside.channel import Channel
+from sidecall.kernel.executors.process.questions import decode_item, encode_value, read_reply
+from sidecall.kernel.ports.store_items import Item, Namespace, NamespaceSearch, Search
+
+
+class BridgedItems:
+    """Ask the server for items; which tenant's they are, the server knows by the call."""
+
+    def __init__(self, channel: Channel, call: str) -> None:
+        self._channel = channel
+        self._call = call
+
+    @property
+    def loop(self) -> None:
+        """Any thread may ask."""
+
+    async def get(self, _tenant: str, namespace: Namespace, key: str, *, refresh: bool = True) -> Item | None:
+        """Return the item, None if there is none; it counts as used where `refresh` is true."""
+        return decode_item(await self._ask("get", namespace, key, refresh))
+
+    async def put(self, _tenant: str, namespace: Namespace, key: str, value: Any, ttl: float | None = None) -> None:
+        """Keep a value, in place of the one that is there."""
+        await self._ask("put", namespace, key, encode_value(value), ttl)
+
+    async def delete(self, _tenant: str, namespace: Namespace, key: str) -> None:
+        """Remove the item; nothing happens if there is none."""
+        await self._ask("delete", namespace, key)
+
+    async def search(self, _tenant: str, namespace: Namespace, search: Search) -> list[Item]:
+        """List the items at and below a namespace, oldest first."""
+        options = {"filter": dict(search.filter) or None, "limit": search.limit, "offset": search.offset}
+        found = await self._ask("search", namespace, options, search.refresh)
+        return [item for told in found if (item := decode_item(told)) is not None]
+
+    async def list_namespaces(self, _tenant: str, search: NamespaceSearch) -> list[Namespace]:
+        """List the namespaces that have items, in their order."""
+        wanted = asdict(search)
+        options = {"prefix": wanted["prefix"] or None, "suffix": wanted["suffix"] or None, "max_depth": search.depth}
+        found = await self._ask("list_namespaces", {**options, "limit": search.limit, "offset": search.offset})
+        return [tuple(namespace) for namespace in found]
+
+    async def _ask(self, name: str, *values: Any) -> Any:
+        return read_reply(await self._channel.ask_without_blocking("ask", self._call, [name, *values]))

@@ -1,0 +1,235 @@
+"""The process that never runs a tool: it makes those that do, by forking itself."""
+
+import ctypes
+import os
+import select
+import signal
+import socket
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import NamedTuple, NoReturn
+
+from sidecall.kernel.executors.process.descendants import (
+    add_descendants,
+    children_of,
+    kill,
+    kill_group,
+    mark_this_process,
+    owner_of,
+)
+from sidecall.kernel.executors.process.frames import pack
+from sidecall.kernel.executors.process.orders import KILL, ORDER, SIGN
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+# How often to look again for what was started while the others were being killed.
+_ROUNDS = 4
+# Seconds that what descends from here has for its end, less than the server waits for it, and between two looks.
+_PATIENCE = 1.5
+_PAUSE = 0.05
+
+# Runs in a child, over the socket that leads to the server, with the descriptor of the code to load.
+Serve = Callable[[socket.socket, int], None]
+
+
+class _Forked(NamedTuple):
+    number: int
+    sock: socket.socket
+
+
+class ForkServer:
+    """Fork on order, kill on order, report how each child ended, and end with whoever gives the orders.
+
+    It has one thread and has loaded Sidecall, but none of the tools: a copy of it is safe, and ready in milliseconds.
+    """
+
+    def __init__(self, control: socket.socket, serve: Serve, mark: int) -> None:
+        self._control = control
+        self._mark = mark
+        self._serve = serve
+        self._children: dict[int, _Forked] = {}
+        self._pids: dict[int, int] = {}
+        self._killed: set[int] = set()
+        self._pid = os.getpid()
+        # Processes that tools have started and left alone become children of this one, which finds and ends them so,
+        # and not of a server that, as process 1 of a container, would have to reap them.
+        _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+        self._woken, self._wakeup = socket.socketpair()
+        self._woken.setblocking(False)
+        self._wakeup.setblocking(False)
+        # The end of a child wakes the loop, since a handler that reaps it could run in the middle of a fork.
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self._wakeup.fileno(), warn_on_full_buffer=False)
+
+    def run(self) -> None:
+        """Obey until the server is gone, and leave nothing behind that descends from here."""
+        try:
+            while self._obey():
+                self._reap()
+        finally:
+            self._kill_all()
+
+    def _obey(self) -> bool:
+        ready, _, _ = select.select([self._control, self._woken], [], [])
+        if self._woken in ready:
+            self._woken.recv(4096)
+        if self._control not in ready:
+            return True
+        order, handed, _, _ = socket.recv_fds(self._control, ORDER.size, 2)
+        if len(order) < ORDER.size:
+            return False
+        with suppress(OSError):  # A sign of life; where the server reads none, it misses none.
+            self._control.send(SIGN, socket.MSG_DONTWAIT)
+        what, number = ORDER.unpack(order)
+        if what == KILL and number in self._pids:
+            self._kill(self._pids[number])
+        if len(handed) == 2:
+            with _closed_after(handed[1]):
+                self._fork(number, socket.socket(fileno=handed[0]), handed[1])
+        else:
+            for fd in handed:  # Not all have come with an order to fork when this process may open no more.
+                os.close(fd)
+        return True
+
+    def _fork(self, number: int, sock: socket.socket, code: int) -> None:
+        try:
+            pid = os.fork()
+        except OSError:
+            _report_end(sock, None)
+            return
+        if pid == 0:
+            self._become(sock, code)
+        with suppress(OSError):  # It has done so itself.
+            os.setpgid(pid, pid)
+        self._children[pid] = _Forked(number, sock)
+        self._pids[number] = pid
+
+    def _become(self, sock: socket.socket, code: int) -> NoReturn:
+        """Be a child: leave what is the fork server's alone, and serve."""
+        status = 1
+        try:
+            os.setpgid(0, 0)
+            mark_this_process(self._mark)
+            _end_with_parent(self._pid)
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            others = [forked.sock for forked in self._children.values()]
+            for inherited in (self._control, self._woken, self._wakeup, *others):
+                inherited.close()
+            self._serve(sock, code)
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            os._exit(status)
+
+    def _kill(self, pid: int) -> None:
+        """Kill a child and what it has started; its process id is its own until it is reaped."""
+        self._killed.add(pid)
+        self._kill_leftovers()
+        kill_group(pid)
+        kill(pid)  # It may not have come to lead its group.
+
+    def _reap(self) -> None:
+        """Reap each child that has ended, and kill what it has left behind."""
+        ended = self._collect_ended()
+        if not ended:
+            return
+        gone = []
+        for pid, status in ended:
+            if pid in self._children:
+                gone.append((self._children.pop(pid), status))
+                self._killed.discard(pid)
+                kill_group(pid)
+        # Also after the end of what is no child of ours: it may have had children of its own, which are here now.
+        self._kill_leftovers()
+        for forked, status in gone:
+            del self._pids[forked.number]
+            _report_end(forked.sock, os.waitstatus_to_exitcode(status))
+
+    def _collect_ended(self) -> list[tuple[int, int]]:
+        found = []
+        with suppress(ChildProcessError):  # There is none left.
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                found.append(ended)
+        return found
+
+    def _kill_leftovers(self) -> None:
+        """Kill what belongs to children that are dead or killed, until no more of it comes to light."""
+        killed: set[int] = set()
+        for _ in range(_ROUNDS):
+            found = [pid for pid in add_descendants(self._list_leftovers()) if pid not in killed]
+            if not found:
+                return
+            for pid in found:
+                kill(pid)
+            killed.update(found)
+
+    def _list_leftovers(self) -> list[int]:
+        """List the children that are to be killed, and the orphans of those and of the dead."""
+        living = self._children.keys() - self._killed
+        owners = {pid: pid if pid in self._children else owner_of(pid, self._mark) for pid in children_of(self._pid)}
+        return [pid for pid, owner in owners.items() if owner is not None and owner not in living]
+
+    def _kill_all(self) -> None:
+        """Kill all that descends from here, and wait for its end, since it comes here only as it loses its parents."""
+        end = time.monotonic() + _PATIENCE
+        while time.monotonic() < end:
+            for pid in self._children:
+                kill_group(pid)
+            for pid in (*self._children, *add_descendants(children_of(self._pid))):
+                kill(pid)
+            for pid, _ in self._collect_ended():
+                self._children.pop(pid, None)
+            if not _has_children():
+                return
+            select.select([self._woken], [], [], _PAUSE)
+            with suppress(BlockingIOError):
+                self._woken.recv(4096)
+
+
+@contextmanager
+def _closed_after(fd: int) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        os.close(fd)
+
+
+def _has_children() -> bool:
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _report_end(sock: socket.socket, code: int | None) -> None:
+    """Report how a child ended, and whether it left a request unread, on its own socket and after all it has said."""
+    with sock, suppress(OSError):
+        # From now on the server cannot send, so nothing comes after the look.
+        sock.shutdown(socket.SHUT_RD)
+        sock.send(pack("end", None, [code, _is_unread(sock)]), socket.MSG_DONTWAIT)
+
+
+def _is_unread(sock: socket.socket) -> bool:
+    try:
+        return bool(sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+    except OSError:
+        return False
+
+
+def _end_with_parent(parent: int) -> None:
+    """Have the system kill this process when its parent dies, where the system can."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # It died before it was asked to tell.
+        os._exit(1)
+
+
+def _prctl(option: int, argument: int) -> None:
+    with suppress(AttributeError):
+        ctypes.CDLL(None).prctl(option, argument, 0, 0, 0)

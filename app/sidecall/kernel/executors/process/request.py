@@ -1,0 +1,112 @@
+"""A call as it crosses to a tool's process."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from sidecall.features.workspaces.allowance import Allowance
+from sidecall.features.workspaces.workspace import Workspace
+from sidecall.kernel.core.context import Caller, EventListener, HeaderMap
+from sidecall.kernel.core.injection import Injection
+from sidecall.kernel.core.invocation import CallRequest, Invocation, Surroundings
+from sidecall.kernel.core.messages import ToolCall
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.executors.process.finder import Home
+from sidecall.kernel.executors.process.output import ResultBounds
+from sidecall.kernel.ports.contents import ReachableContents
+from sidecall.kernel.ports.tenant_store import ItemStore
+
+# Bytes of JSON that are made a value again where nobody asks for one.
+_TEXT_FROM = 262_144
+
+
+def bounds_of(tool: CompiledTool, most: int | None) -> ResultBounds:
+    """Return what may cross of a tool's results; as structure only where callbacks or guardrails look at it."""
+    is_seen = most is None or tool.options.callbacks or tool.options.tool_output_guardrails
+    return ResultBounds(most if is_seen else min(_TEXT_FROM, most or 0), most)
+
+
+def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, bounds: ResultBounds) -> dict[str, Any]:
+    """Reduce a call to what its tool needs, and to no more secrets than it asks for."""
+    context = invocation.tool_context
+    wanted = [injection for injection in invocation.tool.injections if injection.source == "secret"]
+    own = invocation.own_secrets
+    return {
+        "home": home,
+        "args": invocation.args,
+        "call_id": invocation.call.id,
+        "invocation_id": invocation.id,
+        "state": context.state,
+        "context": dict(context.context),
+        "headers": dict(context.headers),
+        "caller": {field.name: getattr(context.caller, field.name) for field in fields(context.caller)},
+        "deadline": invocation.deadline,  # on the clock that all processes of a machine share
+        "secrets": {
+            it.field: invocation.surroundings.secrets(it.field) for it in wanted if it.field and _asks(it, own)
+        },
+        "own_secrets": {it.field: own[it.field] for it in wanted if it.field and it.field in own and it.of != "server"},
+        "user_tokens": dict(invocation.user_tokens),
+        "memory_limit_mb": invocation.tool.options.memory_limit_mb or memory_limit_mb,
+        "bounds": bounds,
+        "approved": context.approved,
+        "asked": {"rejection": context.rejection, "resumed": context.resumed, "reply": context.reply},
+        "has_store": context.store is not None,
+        "has_contents": context.contents is not None,
+        "workspace": _write_workspace(invocation.workspace),
+        "is_heard": invocation.request.listener is not None,
+        "trace": dict(invocation.surroundings.trace()),
+    }
+
+
+def _write_workspace(workspace: Workspace | None) -> tuple[str, int, int, int] | None:
+    if workspace is None:
+        return None
+    most = workspace.allowance
+    return str(workspace.directory), most.total_bytes, most.file_bytes, most.entries
+
+
+def _open_workspace(written: Sequence[Any] | None) -> Workspace | None:
+    """Open in this process what is open in the server."""
+    return None if written is None else Workspace(Path(written[0]), Allowance(*written[1:]))
+
+
+def _asks(injection: Injection, own: Mapping[str, str]) -> bool:
+    """Return whether a parameter is filled with a secret of the server's."""
+    return injection.of == "server" or (injection.of == "either" and injection.field not in own)
+
+
+def read_request(
+    request: Mapping[str, Any],
+    tool: CompiledTool,
+    listener: EventListener | None,
+    store: ItemStore | None = None,
+    contents: ReachableContents | None = None,
+) -> Invocation:
+    """Return the same call for the tool in this process."""
+    caller = request["caller"]
+    call = CallRequest(
+        ToolCall(name=request["home"]["name"], args=request["args"], id=request["call_id"]),
+        caller=Caller(**{**caller, "scopes": frozenset(caller["scopes"])}),
+        state=request["state"],
+        context=request["context"],
+        headers=HeaderMap(request["headers"]),
+        approved=request["approved"],
+        **request["asked"],
+        listener=listener,
+    )
+    made = Invocation(
+        id=request["invocation_id"],
+        request=call,
+        tool=tool,
+        started=time.monotonic(),
+        deadline=request["deadline"],
+        surroundings=Surroundings(
+            store, request["secrets"].get, contents=contents, trace=lambda: dict(request["trace"])
+        ),
+        args=request["args"],
+    )
+    made.workspace = _open_workspace(request["workspace"])
+    made.own_secrets, made.user_tokens = request["own_secrets"], request["user_tokens"]
+    return made

@@ -1,0 +1,161 @@
+"""Wait for what a tool returns to be complete, and hand it from thread to thread."""
+
+import asyncio
+import inspect
+import time
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator
+from contextlib import AbstractContextManager, aclosing, closing, nullcontext, suppress
+from types import CoroutineType
+from typing import Any
+
+from sidecall.kernel.concurrency.backpressure import Pause
+from sidecall.kernel.core.result_memory import SMALL, Share, estimate_size
+
+# What most tools return: nothing of these is left to wait for.
+COMPLETE = frozenset((str, int, float, bool, dict, list, tuple, type(None)))
+
+# Seconds of making parts after which others have their turn on the event loop.
+_TURN = 0.01
+
+# Called with each part that a generator yields; it may raise when no more are wanted, and return what to wait for.
+Say = Callable[[Any], Pause | None]
+# Begins to count what is gathered, where that is bounded.
+OpenShare = Callable[[], Share | None]
+
+
+# Looks whether the parts are still wanted, and raises if they are not.
+Look = Callable[[], object]
+# What an object takes beside a text that it may be.
+_OVERHEAD = 64
+
+
+def count_nothing() -> None:
+    """Gather without a bound."""
+
+
+def look_nowhere() -> None:
+    """Go on, whoever waits."""
+
+
+async def complete(result: Any, say: Say, open_share: OpenShare = count_nothing) -> Any:
+    """Await an awaitable and drain an async generator, as often as one comes out of the other.
+
+    What is gathered of a large one counts, and no more is asked for until there is room, here and at who reads the
+    parts.
+    """
+    if type(result) is CoroutineType:
+        result = await result
+    if type(result) in COMPLETE:
+        return result
+    while inspect.isawaitable(result):
+        result = await result
+    if isinstance(result, Iterator):
+        return await _drain_in_turns(result, say, _Gathered(open_share))
+    return await _drain_async(result, say, _Gathered(open_share)) if isinstance(result, AsyncGenerator) else result
+
+
+def drain(result: Any, say: Say, open_share: OpenShare = count_nothing, look: Look = look_nowhere) -> Any:
+    """Drain an iterator; the parts of a text that a generator yields become one text, any others a list.
+
+    Where there is no room for more, this thread waits, and asks `look` now and then.
+    """
+    if not isinstance(result, Iterator):
+        return result
+    gathered = _Gathered(open_share)
+    with _close_after(result):
+        for part in result:
+            pause, share = say(part), gathered.add(part)
+            if pause is not None:
+                pause.wait_here(look)
+            if share is not None:
+                share.wait_here(0, look)
+    return gathered.join(result)
+
+
+async def _drain_in_turns(result: Iterator[Any], say: Say, gathered: "_Gathered") -> Any:
+    """Drain an iterator on the event loop, which others need too, and where the deadline comes."""
+    turn = _Turn()
+    with _close_after(result):
+        for part in result:
+            pause, share = say(part), gathered.add(part)
+            if pause is not None:
+                await pause.wait()
+            if share is not None:
+                await share.wait()
+            if turn.is_over():
+                await turn.pass_on()
+    return gathered.join(result)
+
+
+async def _drain_async(result: AsyncGenerator[Any, None], say: Say, gathered: "_Gathered") -> Any:
+    """Drain an async generator, which may never wait either."""
+    turn = _Turn()
+    async with aclosing(result):
+        async for part in result:
+            pause, share = say(part), gathered.add(part)
+            if pause is not None:
+                await pause.wait()
+            if share is not None:
+                await share.wait()
+            if turn.is_over():
+                await turn.pass_on()
+    return gathered.join(result)
+
+
+class _Gathered:
+    """The parts that a generator has yielded."""
+
+    def __init__(self, open_share: OpenShare) -> None:
+        self._open_share = open_share
+        self._parts: list[Any] = []
+        self._size = 0
+        self._counted = 0
+
+    def add(self, part: Any) -> Share | None:
+        """Take a part; return what is to wait before the next, if it should."""
+        self._parts.append(part)
+        self._size += _OVERHEAD + (len(part) if type(part) is str else estimate_size(part))
+        if self._size - self._counted < SMALL:
+            return None
+        self._counted = self._size
+        share = self._open_share()
+        return share if share is not None and share.grow_to(self._size) else None
+
+    def join(self, source: Any) -> Any:
+        """Return what they are together."""
+        parts, self._parts = self._parts, []
+        if not isinstance(source, (AsyncGenerator, Generator)):
+            return parts
+        return "".join(parts) if parts and all(isinstance(part, str) for part in parts) else parts
+
+
+class _Turn:
+    """How long others have waited for the event loop."""
+
+    def __init__(self) -> None:
+        self._ends = time.monotonic() + _TURN
+
+    def is_over(self) -> bool:
+        """Return whether it is their turn."""
+        return time.monotonic() > self._ends
+
+    async def pass_on(self) -> None:
+        """Let others have it; here, too, the deadline comes."""
+        await asyncio.sleep(0)
+        self._ends = time.monotonic() + _TURN
+
+
+def _close_after(result: Iterator[Any]) -> AbstractContextManager[Any]:
+    """Make a generator clean up when no more of it is wanted, and not whenever it is collected."""
+    return closing(result) if isinstance(result, Generator) else nullcontext()
+
+
+def hand_over(future: asyncio.Future[Any], value: Any) -> None:
+    """Set a future's result from another thread, if anybody still waits for it."""
+    with suppress(RuntimeError):  # The loop is closed, and nobody is left to be told.
+        future.get_loop().call_soon_threadsafe(_settle, future, value)
+
+
+def _settle(future: asyncio.Future[Any], value: Any) -> None:
+    if not future.done():
+        future.set_result(value)

@@ -1,0 +1,136 @@
+"""Every kind of executor, and how it is made."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.sandbox.local import LocalSandbox
+from sidecall.kernel.core.options import ExecutorName
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.executors.base import Executor
+from sidecall.kernel.executors.inline import InlineExecutor
+from sidecall.kernel.executors.late import LateExecutor
+from sidecall.kernel.executors.thread import ThreadExecutor
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.features.sandbox import executor as _sandbox_executor
+    from sidecall.kernel.executors.process import environment as _environment
+    from sidecall.kernel.executors.process import executor as _executor
+else:
+    _environment = Later("sidecall.kernel.executors.process.environment")
+    _executor = Later("sidecall.kernel.executors.process.executor")
+    _sandbox_executor = Later("sidecall.features.sandbox.executor")
+
+Executors = Mapping[ExecutorName, Executor]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorSettings:
+    """What executors are made with; beside `tools_of` as it stands, enough for one call.
+
+    `tools_of` is how a process lists the tools of a module, as `module:function`, and `memory_limit_mb` what a tool may
+    take there unless it says otherwise. `max_result_bytes` bounds what a process may return as structure. `traces` says
+    whether the spans of tools in processes go where the environment says, and `process_env` which of its variables
+    processes see.
+    """
+
+    tools_of: str
+    threads: int = 1
+    processes: int = 1
+    memory_limit_mb: int = 1024
+    max_result_bytes: int | None = None
+    traces: bool = False
+    process_env: tuple[str, ...] = ()
+    sandbox: LocalSandbox = field(default_factory=lambda: LocalSandbox())
+
+
+def _make_process(settings: ExecutorSettings) -> "_executor.ProcessExecutor":
+    return _executor.ProcessExecutor(
+        settings.processes,
+        settings.tools_of,
+        settings.memory_limit_mb,
+        max_result_bytes=settings.max_result_bytes,
+        traces=settings.traces,
+        env=_environment.choose_variables(os.environ, settings.process_env, traces=settings.traces),
+    )
+
+
+class LateSandboxExecutor(LateExecutor):
+    """The one for a sandbox, which tools use also where none runs there."""
+
+    def __init__(self, settings: ExecutorSettings) -> None:
+        """Prepare; nothing is tried."""
+        self.sandbox = settings.sandbox
+        super().__init__(settings.processes, lambda: _make_sandbox(settings))
+
+    async def close(self) -> None:
+        """Release what there is, the sandbox included."""
+        try:
+            await super().close()
+        finally:
+            await self.sandbox.close()
+
+
+def _make_sandbox(settings: ExecutorSettings) -> "_sandbox_executor.SandboxExecutor":
+    return _sandbox_executor.SandboxExecutor(
+        settings.sandbox,
+        settings.processes,
+        settings.tools_of,
+        settings.memory_limit_mb,
+        max_result_bytes=settings.max_result_bytes,
+    )
+
+
+# A new kind is a line here, and its name in `ExecutorName`.
+EXECUTORS: Mapping[ExecutorName, Callable[[ExecutorSettings], Executor]] = {
+    "inline": lambda _: InlineExecutor(),
+    "thread": lambda settings: ThreadExecutor(settings.threads),
+    "process": lambda settings: LateExecutor(settings.processes, lambda: _make_process(settings)),
+    "sandbox": LateSandboxExecutor,
+}
+
+
+def sandbox_of(executors: Executors) -> LocalSandbox | None:
+    """Return the sandbox of which one of them runs tools, None where none does."""
+    found = executors.get("sandbox")
+    return found.sandbox if isinstance(found, LateSandboxExecutor) else None
+
+
+def build_all(settings: ExecutorSettings) -> Executors:
+    """Make one executor of each kind."""
+    return {name: make(settings) for name, make in EXECUTORS.items()}
+
+
+async def start_all(executors: Executors, tools: Iterable[CompiledTool]) -> None:
+    """Make each ready for the tools that run there.
+
+    Raises:
+        DefinitionError: A tool cannot run where it wants to.
+    """
+    offered = list(tools)
+    for name, executor in executors.items():
+        wants_any = name == "sandbox"  # Which is also for tools that only use what it has.
+        await executor.start([it for it in offered if it.executor == name or (wants_any and it.sandbox_use)])
+
+
+def follow_all(executors: Executors, tools: Iterable[CompiledTool]) -> None:
+    """Make each ready for the tools that run there and were loaded again."""
+    offered = list(tools)
+    for name, executor in executors.items():
+        executor.follow([tool for tool in offered if tool.executor == name])
+
+
+async def close_all(executors: Executors) -> None:
+    """Close them, whatever they run, and whichever of them fails to."""
+    async with AsyncExitStack() as stack:
+        close_with(stack, executors)
+
+
+def close_with(stack: AsyncExitStack, executors: Executors) -> None:
+    """Have them closed at the end of what else is on a stack."""
+    for executor in reversed(list(executors.values())):
+        stack.push_async_callback(executor.close)

@@ -1,0 +1,218 @@
+"""Run tools in threads of our own, so that a slow one never blocks the event loop."""
+
+import asyncio
+import contextvars
+import itertools
+import threading
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import Any
+
+from sidecall.kernel.concurrency.turns import CallerKey, Turns, key_of
+from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.occupancy import Occupancy
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.executors.results import COMPLETE, complete, hand_over
+from sidecall.kernel.executors.sharing import LOOK, Inbox, Paces, Sharing
+from sidecall.kernel.executors.thread_jobs import Returns, ThreadJob, ThreadOutcome
+
+
+class ThreadExecutor:
+    """Runs calls in a bounded pool of threads, which are started on demand.
+
+    Calls of tools that are quick share one of them; whatever waits there for longer than a moment gets another. When
+    all are taken, callers take turns. A call that outlives its deadline keeps its thread until it ends, so the pool
+    never grows past its size. The threads are daemons, unlike those of `concurrent.futures`: a tool that is stuck does
+    not keep the process from ending.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._size = threads
+        self._lock = threading.Lock()
+        self._names = itertools.count()
+        self._started = 0
+        self._idle: list[Inbox] = []
+        self._waiting: Turns[ThreadJob] = Turns()
+        self._sharing = Sharing()
+        self._paces = Paces()
+        self._returns: Returns | None = None
+        self._closed = False
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """How many threads are taken, and how many calls wait for one."""
+        with self._lock:
+            busy = self._started - len(self._idle)
+            return Occupancy(self._size, busy, len(self._waiting) + len(self._sharing.waiting))
+
+    async def start(self, _: Iterable[CompiledTool]) -> None:
+        """Start no thread before there is a call for it."""
+
+    def follow(self, tools: Iterable[CompiledTool]) -> None:
+        """Forget how quick those are that are gone; whatever is called comes with its code."""
+        with self._lock:
+            self._paces.keep(tool.name for tool in tools)
+
+    async def run(self, invocation: Invocation) -> Any:
+        """Call the function in a thread that sees the caller's context variables."""
+        loop = asyncio.get_running_loop()
+        job = ThreadJob(invocation, contextvars.copy_context(), loop.create_future())
+        self._place(job, loop)
+        try:
+            outcome = await job.future
+        except asyncio.CancelledError:
+            self._give_up(job)
+            raise
+        result = outcome.take()
+        if type(result) in COMPLETE:
+            return result
+        return await complete(result, invocation.say_part, invocation.open_share)
+
+    async def close(self) -> None:
+        """Start nothing more; what runs is left to end."""
+        with self._lock:
+            self._closed = True
+            waiting = [*self._waiting, *self._sharing.clear()]
+            self._waiting.clear()
+            for job in waiting:
+                job.is_done = True
+            for inbox in self._idle:
+                inbox.put(None)
+            self._started -= len(self._idle)
+            self._idle.clear()
+        for job in waiting:
+            hand_over(job.future, ThreadOutcome(error=RuntimeError("the server is stopping")))
+
+    def _place(self, job: ThreadJob, loop: asyncio.AbstractEventLoop) -> None:
+        """Hand a job to the thread that quick ones share, to one that is idle, or to a new one, or let it wait."""
+        sharing, tool = self._sharing, job.invocation.tool
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("the server is stopping")
+            may_share = tool.name in self._paces.quick and not self._waiting.callers and not tool.is_async
+            if may_share and sharing.inbox is not None and sharing.loop is loop:
+                sharing.add(job)
+                return
+            if may_share and sharing.inbox is None and self._idle:
+                self._share(job, loop)
+                return
+            is_placed = self._place_alone(job)
+        if not is_placed:
+            self._start_thread(job)
+
+    def _share(self, job: ThreadJob, loop: asyncio.AbstractEventLoop) -> None:
+        """Have quick jobs that come from now on wait for the thread that takes this one."""
+        inbox = self._idle.pop()
+        if self._sharing.begin(inbox, job, loop):
+            self._returns = Returns(loop)
+            # Of no call's context, which would keep what hangs on it.
+            loop.call_later(LOOK, self._look, loop, context=contextvars.Context())
+        inbox.put(job)
+
+    def _place_alone(self, job: ThreadJob) -> bool:
+        """Hand a job to a thread that is idle, or let it wait; return False where it is to have a new thread."""
+        if self._idle:
+            self._idle.pop().put(job)
+        elif self._started == self._size:
+            self._let_wait(job)
+        else:
+            self._started += 1
+            return False
+        return True
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Give those threads of their own who have waited too long for the one that they share."""
+        sharing = self._sharing
+        with self._lock:
+            if sharing.loop is not loop:
+                return
+            overdue, holding = sharing.look()
+            if holding is not None:
+                self._paces.distrust(holding.invocation.tool.name)
+            left = [job for job in overdue if not self._place_alone(job)]
+            is_over = sharing.loop is None
+        if not is_over:
+            loop.call_later(LOOK, self._look, loop)
+        for job in left:
+            try:
+                self._start_thread(job)
+            except RuntimeError:  # It has to wait for one of those there are.
+                with self._lock:
+                    self._let_wait(job)
+
+    def _start_thread(self, job: ThreadJob) -> None:
+        inbox: Inbox = SimpleQueue()
+        inbox.put(job)
+        name = f"sidecall-tool_{next(self._names)}"
+        try:
+            threading.Thread(target=self._work, args=(inbox,), name=name, daemon=True).start()
+        except RuntimeError:  # The system has no more threads to give.
+            with self._lock:
+                self._started -= 1
+            raise
+
+    def _work(self, inbox: Inbox) -> None:
+        job = inbox.get()
+        while job is not None:
+            job = self._finish(job, job.run(), inbox)
+            if job is None:
+                job = inbox.get()
+
+    def _finish(self, job: ThreadJob, outcome: ThreadOutcome, inbox: Inbox) -> ThreadJob | None:
+        """Hand the outcome to who waits for this job, and return the next one, if any."""
+        with self._lock:
+            job.is_done = True
+            self._paces.note(job.invocation.tool.name, job.took)
+            following = self._next(inbox)
+            returns = self._returns
+        # After the thread is idle again, so that a caller who comes back at once finds it.
+        loop = job.future.get_loop()
+        if returns is not None and returns.loop is loop:
+            returns.hand_over(job.future, outcome)
+        else:
+            hand_over(job.future, outcome)
+        if job.release is not None:
+            with suppress(RuntimeError):  # The loop is closed, and no call waits for a place any more.
+                loop.call_soon_threadsafe(job.release)
+        return following
+
+    def _next(self, inbox: Inbox) -> ThreadJob | None:
+        if self._sharing.inbox is inbox and (shared := self._sharing.go_on()) is not None:
+            return shared
+        if self._waiting.callers:
+            following = self._waiting.next()
+            _note_wait(following)
+            return following
+        if self._closed:
+            self._started -= 1
+            inbox.put(None)
+        else:
+            self._idle.append(inbox)
+        return None
+
+    def _give_up(self, job: ThreadJob) -> None:
+        """Take a job back that has not begun; one that runs is abandoned."""
+        with self._lock:
+            if self._waiting.drop(_turn_of(job), job):
+                _note_wait(job)
+            elif job in self._sharing.waiting:
+                self._sharing.remove(job)
+            elif not job.is_done:
+                job.release = job.invocation.abandon()
+                if job.interrupt is not None:
+                    with suppress(RuntimeError):  # Its loop has just ended.
+                        job.interrupt()
+
+    def _let_wait(self, job: ThreadJob) -> None:
+        job.waits_since = time.monotonic()
+        self._waiting.join(_turn_of(job), job)
+
+
+def _turn_of(job: ThreadJob) -> CallerKey:
+    return key_of(job.invocation.request.caller)
+
+
+def _note_wait(job: ThreadJob) -> None:
+    job.invocation.waited += time.monotonic() - job.waits_since

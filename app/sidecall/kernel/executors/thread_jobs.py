@@ -1,0 +1,118 @@
+"""One call that runs in a thread, and how its outcome comes back."""
+
+import asyncio
+import contextvars
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.invocation import Invocation, Release
+from sidecall.kernel.core.result_memory import SMALL, estimate_size
+from sidecall.kernel.executors.results import complete, drain
+
+# Results that are never large.
+_SMALL = frozenset((int, float, bool, type(None)))
+
+
+@dataclass(slots=True)
+class ThreadOutcome:
+    """What a tool has returned or raised."""
+
+    value: Any = None
+    error: BaseException | None = None
+
+    def take(self) -> Any:
+        """Return or raise it, and keep no error, whose traceback holds the job, which holds this."""
+        error, self.error = self.error, None
+        if error is not None:
+            try:
+                raise error
+            finally:
+                del error
+        return self.value
+
+
+@dataclass(eq=False, slots=True)
+class ThreadJob:
+    """One call, and where its outcome is waited for. All but the outcome changes under the pool's lock only."""
+
+    invocation: Invocation
+    context: contextvars.Context
+    future: asyncio.Future[ThreadOutcome]
+    waits_since: float = 0.0
+    took: float = 0.0
+    is_done: bool = False
+    interrupt: Callable[[], object] | None = None
+    release: Release | None = None
+
+    def run(self) -> ThreadOutcome:
+        """Call the function, and note how long it took."""
+        began = time.monotonic()
+        # As a value, since a StopIteration set on a future leaves its waiter hanging for ever.
+        try:
+            outcome = ThreadOutcome(self.context.run(self._call))
+        except BaseException as error:
+            outcome = ThreadOutcome(error=error)
+        self.took = time.monotonic() - began
+        return outcome
+
+    def _call(self) -> Any:
+        invocation = self.invocation
+        tool, room = invocation.tool, invocation.surroundings.results
+        if room is not None and room.used and tool.name in room.large:
+            self._wait_for_room(room.large[tool.name])
+        positional, keywords = tool.bind(invocation.values)
+        result = tool.function(*positional, **keywords)
+        if tool.is_async:
+            # Its author wants an async function here because it blocks, so it has to have a loop of its own.
+            result = asyncio.run(self._settle(result))
+        else:
+            result = drain(result, invocation.say_part, invocation.open_share, invocation.look_around)
+        if type(result) not in _SMALL and (size := estimate_size(result)) > SMALL:
+            share = invocation.open_share()
+            if share is not None:
+                share.grow_to(size)
+        return result
+
+    def _wait_for_room(self, size: int) -> None:
+        """Wait once more: others may have made large results since this call was let in."""
+        share = self.invocation.open_share()
+        if share is not None and not share.size:
+            share.wait_here(size, self.invocation.look_around)
+
+    async def _settle(self, result: Any) -> Any:
+        task = asyncio.current_task()
+        assert task is not None
+        self.interrupt = partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel)
+        return await complete(result, self.invocation.say_part, self.invocation.open_share)
+
+
+class Returns:
+    """Hand outcomes to those who wait for them on one event loop, many at a time: waking it costs more than a call."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Hand over to this loop."""
+        self.loop = loop
+        self._outcomes: deque[tuple[asyncio.Future[ThreadOutcome], ThreadOutcome]] = deque()
+        self._is_woken = False
+
+    def hand_over(self, future: asyncio.Future[ThreadOutcome], outcome: ThreadOutcome) -> None:
+        """Set a future's result from another thread, if anybody still waits for it."""
+        self._outcomes.append((future, outcome))
+        if not self._is_woken:
+            self._is_woken = True
+            with suppress(RuntimeError):  # The loop is closed, and nobody is left to be told.
+                self.loop.call_soon_threadsafe(self._settle_all)
+
+    def _settle_all(self) -> None:
+        # Before what is there is taken, so that what comes now wakes the loop once more.
+        self._is_woken = False
+        outcomes = self._outcomes
+        while outcomes:
+            future, outcome = outcomes.popleft()
+            if not future.done():
+                future.set_result(outcome)

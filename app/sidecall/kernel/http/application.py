@@ -1,0 +1,99 @@
+"""A FastAPI application with plain ASGI wrappers of its own around the framework."""
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sidecall.features.access.middleware import path_of
+from sidecall.kernel.core.errors import SidecallError
+from sidecall.kernel.http.system_refusals import word_system_refusal
+
+# Where it stands in the scope that the path came with a slash behind it, by which clients read relative addresses.
+SLASH = "sidecall.slash"
+# Puts something around an application.
+Wrapper = Callable[[ASGIApp], ASGIApp]
+
+
+class Application(FastAPI):
+    """The framework, what stands in front of it, and the door between the two.
+
+    What `add_middleware` adds belongs to whoever embeds this application, and has to see every request: it stands
+    outside, and the door is left out. Wrappers of our own are not added like that; they stand inside of it, and close
+    nothing.
+    """
+
+    def __init__(self, *, wrappers: Sequence[Wrapper], door: Wrapper, inner: Sequence[Wrapper], **options: Any) -> None:
+        """Make an application.
+
+        Args:
+            wrappers: What every request passes through, from the outside in.
+            door: What may serve a request before the framework does.
+            inner: What the rest passes through behind the door, from the outside in.
+            options: FastAPI's.
+        """
+        super().__init__(redirect_slashes=False, **options)
+        self._wrappers = tuple(wrappers)
+        self._door = door
+        self._inner = tuple(inner)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request or one lifespan.
+
+        Requests do not take FastAPI's own way to the same stack, which is there for spans of requests and costs.
+        """
+        if scope["type"] == "http" and scope["path"].endswith("/"):
+            _drop_slash(scope)
+        if scope["type"] != "http" or self.root_path or self.middleware_stack is None:
+            await super().__call__(scope, receive, _word_failures(send) if scope["type"] == "lifespan" else send)
+            return
+        scope["app"] = self
+        await self.middleware_stack(scope, receive, send)
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Join the framework and what stands around it; called once, by the framework, at the first request."""
+        foreign = self.user_middleware
+        if not foreign:
+            return _wrap(super().build_middleware_stack(), (*self._wrappers, self._door, *self._inner))
+        self.user_middleware = [*foreign, Middleware(_wrap, (*self._wrappers, *self._inner))]
+        try:
+            return super().build_middleware_stack()
+        finally:
+            self.user_middleware = foreign
+
+
+def _drop_slash(scope: Scope) -> None:
+    """Take a path that ends with a slash for the one without it, also below the place where the application is mounted.
+
+    The framework would lead to that one, under the address that it knows itself by and clients may not reach. What is
+    said of a path, such as who may ask for it, is looked up after this.
+    """
+    path = path_of(scope).rstrip("/")
+    raw_path: bytes = scope.get("raw_path") or b"/"
+    if path and raw_path.endswith(b"/"):  # Else it is a part of a name, as `%2F`.
+        scope["path"] = scope["path"].rstrip("/")
+        scope["raw_path"] = raw_path.rstrip(b"/")
+        scope[SLASH] = True
+
+
+def _word_failures(send: Send) -> Send:
+    """Word why the application cannot start where the error has words of its own; a traceback is for what has none."""
+
+    async def say(message: Message) -> None:
+        error = sys.exception()  # That which the framework is about to tell of.
+        words = None
+        if message["type"] == "lifespan.startup.failed" and isinstance(error, SidecallError | OSError | RuntimeError):
+            words = str(error) if isinstance(error, SidecallError) else word_system_refusal(error)
+        await send(message if words is None else {**message, "message": f"the server cannot start: {words}"})
+
+    return say
+
+
+def _wrap(app: ASGIApp, wrappers: Sequence[Wrapper]) -> ASGIApp:
+    for wrapper in reversed(wrappers):
+        wrapped: Any = wrapper(app)
+        app = wrapped.__call__  # Which every call of the object would look for again.
+    return app

@@ -1,0 +1,173 @@
+"""Read a request's JSON, within limits."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fastapi import Request
+from starlette.requests import ClientDisconnect
+from starlette.types import Message, Receive
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.concurrency.garbage_collector import pause_collector
+from sidecall.kernel.core.errors import BodyTooLarge, MalformedJSON, RequestError, UnsupportedMediaType
+from sidecall.kernel.json_data.text import holds_more, parse_json
+
+_DIGITS = 18
+# Bytes from which on a body is parsed in the way that is quickest for large ones.
+LARGE = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much JSON a body may be: in bytes, and in values."""
+
+    size: int
+    values: int
+
+    def hold(self, body: bytes) -> bytes:
+        """Return a body.
+
+        Raises:
+            BodyTooLarge: It holds too many values.
+        """
+        if holds_more(body, self.values):
+            raise BodyTooLarge(f"The body holds more than the {self.values} values that this server takes.")
+        return body
+
+
+def is_plain(headers: Mapping[bytes, bytes], came: int, bounds: Bounds) -> bool:
+    """Return whether a body is JSON of a length that is known and within bounds, so that `read_plain` can read it.
+
+    Args:
+        headers: The headers of its request.
+        came: How many came; where one came twice, others look whether it is one that may.
+        bounds: How large it may be.
+    """
+    length = headers.get(b"content-length", b"")
+    return (
+        len(headers) == came
+        and headers.get(b"content-type") == b"application/json"
+        and b"content-encoding" not in headers
+        and 0 < len(length) < _DIGITS
+        and length.isdigit()
+        and int(length) <= bounds.size
+    )
+
+
+async def read_plain(receive: Receive, bounds: Bounds) -> bytes:
+    """Read a plain body, without the framework.
+
+    Raises:
+        ClientDisconnect: The client hung up.
+        BodyTooLarge: It holds too many values.
+    """
+    message = await receive()
+    body = message.get("body", b"")
+    if message.get("more_body", False) or message["type"] == "http.disconnect":
+        body = await read_rest(message, receive)
+    return bounds.hold(body)
+
+
+async def read_rest(message: Message, receive: Receive) -> bytes:
+    """Read a plain body that does not come whole; this is its first part.
+
+    Raises:
+        ClientDisconnect: The client hung up.
+    """
+    chunks: list[bytes] = []
+    while True:
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        chunks.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return b"".join(chunks)
+        message = await receive()
+
+
+async def read_json(request: Request, bounds: Bounds) -> Any:
+    """Read the body as JSON, as strictly as `parse_json` does.
+
+    Raises:
+        UnsupportedMediaType: It is not declared as JSON.
+        BodyTooLarge: It is longer than the bounds, and the rest is not read; or holds too many values.
+        MalformedJSON: It is not JSON.
+    """
+    return parse_body(await read_body(request, bounds))
+
+
+def parse_body(body: bytes) -> Any:
+    """Parse a body that is within its bounds.
+
+    Raises:
+        MalformedJSON: It is not JSON.
+    """
+    if not body.strip():
+        raise MalformedJSON("The body is empty; send JSON in it.")
+    try:
+        if len(body) > LARGE:
+            with pause_collector():
+                return parse_json(body, most=None)
+        return parse_json(body, most=None)
+    except ValueError as error:
+        raise MalformedJSON(f"The body is not JSON: {error}.") from None
+
+
+async def read_body(request: Request, bounds: Bounds) -> bytes:
+    """Read a body of JSON; it may be empty, with any media type, since many clients declare one for no bytes.
+
+    Raises:
+        UnsupportedMediaType: There are bytes that are not declared as JSON, or are compressed; they are not read.
+        RequestError: They are declared twice.
+        BodyTooLarge: It is longer than the bounds, and the rest is not read; or holds too many values.
+    """
+    return bounds.hold(await _read(request, bounds.size, _require_json))
+
+
+async def read_bytes(request: Request, bounds: Bounds) -> bytes:
+    """Read a body of any kind.
+
+    Raises:
+        UnsupportedMediaType: It is compressed.
+        RequestError: It is declared twice.
+        BodyTooLarge: It is longer than the bounds, and the rest is not read.
+    """
+    _require_clear(request)
+    return await _read(request, bounds.size)
+
+
+def _require_json(request: Request) -> None:
+    _require_clear(request)
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "application/json" and not (
+        media_type.startswith("application/") and media_type.endswith("+json")
+    ):
+        given = f"not {media_type}" if media_type else "which is missing"
+        raise UnsupportedMediaType(f"The body must be sent with `Content-Type: application/json`, {given}.")
+
+
+def _require_clear(request: Request) -> None:
+    declared = len(request.headers.getlist("content-type"))
+    if declared > 1:  # Whoever looks at the request in front of this server may have gone by another one.
+        raise RequestError(f"`Content-Type` came {declared} times; send it once.")
+    coding = request.headers.get("content-encoding", "identity").strip().lower()
+    if coding not in ("", "identity"):
+        raise UnsupportedMediaType("The body must be sent as it is, without a `Content-Encoding`.")
+
+
+async def _read(request: Request, limit: int, require: Callable[[Request], None] | None = None) -> bytes:
+    """Read a body up to its limit; what it requires is looked at when there are bytes."""
+    too_large = BodyTooLarge(f"The body is larger than the {limit} bytes that this server takes.")
+    declared = request.headers.get("content-length", "")
+    # Compared by its length first: int() refuses numbers of thousands of digits.
+    if declared.isdecimal() and (len(declared) > _DIGITS or int(declared) > limit):
+        raise too_large
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in request.stream():
+        if require is not None and chunk and not size:
+            require(request)
+        size += len(chunk)
+        if size > limit:
+            raise too_large
+        chunks.append(chunk)
+    return b"".join(chunks)

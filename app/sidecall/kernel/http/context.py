@@ -1,0 +1,49 @@
+"""What a request is about, whatever stands in its body: built once, and handed on."""
+
+from collections.abc import Collection, Coroutine, Mapping
+from dataclasses import field
+from typing import Any, TypeVar
+
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.access.middleware import caller_of
+from sidecall.kernel.core.context import ANONYMOUS, Caller
+from sidecall.kernel.core.deadline import Deadline
+from sidecall.kernel.http.disconnect import DisconnectListener, Sweep
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class RequestContext:
+    """Who sends a request and with which headers, whether they are still there, and until when they wait.
+
+    `pinned` are the hashes of which a tool has to have one for them.
+    """
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    caller: Caller = ANONYMOUS
+    presence: DisconnectListener | None = None
+    deadline: Deadline | None = None
+    pinned: Collection[str] | None = None
+
+    def while_present(self, work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
+        """Do some work, but cancel it when the client hangs up; the body has been read before.
+
+        Raises:
+            ClientDisconnect: It has.
+        """
+        return work if self.presence is None else self.presence.over(work)
+
+    def begin_while_present(self, work: Coroutine[Any, Any, T]) -> tuple[bool, Any]:
+        """Begin such work: return whether it is done, and what it returns, or else what has to be awaited for that."""
+        return (False, work) if self.presence is None else self.presence.begin(work)
+
+
+def make_context(
+    scope: Scope, receive: Receive, deadline: Deadline | None = None, sweep: Sweep | None = None
+) -> RequestContext:
+    """Gather what the server knows of a request; whether its client is there is looked at with others of a sweep."""
+    return RequestContext(Headers(scope=scope), caller_of(scope), DisconnectListener(receive, sweep), deadline)

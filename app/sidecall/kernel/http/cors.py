@@ -1,0 +1,45 @@
+"""Let web pages of other origins read answers, as browsers ask it (CORS)."""
+
+from collections.abc import Collection
+
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp
+
+from sidecall.kernel.http.application import Wrapper
+from sidecall.kernel.http.request_id import RequestIdHeader
+
+_READABLE = (
+    "ETag",
+    "Idempotency-Replayed",
+    "Link",
+    "Location",
+    "Mcp-Session-Id",
+    "Preference-Applied",
+    "RateLimit",
+    "RateLimit-Policy",
+    "Retry-After",
+    "X-Request-Id",
+    "X-Sidecall-Approvals",
+)
+
+
+def share_with(origins: Collection[str]) -> Wrapper:
+    """Make what answers pages of these origins: their browsers' questions in advance, and then every answer.
+
+    Pages that may run tools may also send what their browser knows a gateway by.
+    """
+
+    def share(app: ASGIApp) -> ASGIApp:
+        return RequestIdHeader(
+            CORSMiddleware(
+                app,
+                allow_origins=origins,
+                allow_methods=("*",),
+                allow_headers=("*",),
+                allow_credentials=True,
+                allow_private_network=True,
+                expose_headers=_READABLE,
+            )
+        )
+
+    return share

@@ -1,0 +1,136 @@
+"""Notice that a client has gone, and stop working for it."""
+
+import asyncio
+from collections.abc import Coroutine
+from contextvars import Context
+from typing import Any, TypeVar
+
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive
+
+from sidecall.kernel.concurrency.coroutines import await_rest, cancel_from_outside
+
+T = TypeVar("T")
+
+# Most calls are over by then, and never need to be watched.
+_LET_BE = 0.05
+
+
+async def until_gone(receive: Receive) -> None:
+    """Wait until the client hangs up; its body has been read before."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+class Sweep:
+    """Have many listeners begin, each once it has waited for one round or two: a timer for each costs more."""
+
+    __slots__ = ("_due", "_fresh", "_loop")
+
+    def __init__(self) -> None:
+        self._fresh: set[DisconnectListener] = set()
+        self._due: set[DisconnectListener] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def add(self, listener: "DisconnectListener", loop: asyncio.AbstractEventLoop) -> bool:
+        """Have a listener begin later; return whether it will, which it does not while another loop has listeners."""
+        if loop is not self._loop:
+            if self._loop is not None and not self._loop.is_closed():
+                return False
+            self._fresh.clear()
+            self._due.clear()
+            self._plan(loop)
+        self._fresh.add(listener)
+        return True
+
+    def discard(self, listener: "DisconnectListener") -> None:
+        """Let a listener be, whether it has begun or not."""
+        self._fresh.discard(listener)
+        self._due.discard(listener)
+
+    def _go_round(self) -> None:
+        beginning, self._due, self._fresh = self._due, self._fresh, set()
+        for listener in beginning:
+            listener.start()
+        loop, self._loop = self._loop, None
+        if self._due and loop is not None:
+            self._plan(loop)
+
+    def _plan(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        # Of no request's context: a round belongs to none, and would keep what hangs on it.
+        loop.call_later(_LET_BE, self._go_round, context=Context())
+
+
+class DisconnectListener:
+    """Listen for the client's leaving while its request is served; the body has been read before."""
+
+    __slots__ = ("_has_begun", "_listener", "_receive", "_sweep", "_task", "is_gone")
+
+    def __init__(self, receive: Receive, sweep: Sweep | None = None) -> None:
+        self._receive = receive
+        self._sweep = sweep
+        self._listener: asyncio.Task[None] | None = None
+        self._has_begun = False
+        self.is_gone = False
+
+    async def over(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do some work, but cancel it when the client hangs up.
+
+        Raises:
+            ClientDisconnect: It has.
+        """
+        is_done, came = self.begin(work)
+        result: T = came if is_done else await came
+        return result
+
+    def begin(self, work: Coroutine[Any, Any, T]) -> tuple[bool, Any]:
+        """Begin some work: return whether it is done, and what it returns, or else what has to be awaited for that.
+
+        Work that never waits cannot be interrupted, so nobody listens for it, nor anew for a part of some other.
+        """
+        if self._has_begun:
+            return False, work
+        self._has_begun = True
+        try:
+            awaited = work.send(None)
+        except StopIteration as done:
+            self._has_begun = False
+            return True, done.value
+        return False, self._over_rest(work, awaited)
+
+    async def _over_rest(self, work: Coroutine[Any, Any, T], awaited: Any) -> T:
+        task = asyncio.current_task()
+        assert task is not None  # since requests are served in tasks
+        loop = task.get_loop()
+        timer: asyncio.TimerHandle | None = None
+        self._task: asyncio.Task[Any] | None = task
+        if self._sweep is None or not self._sweep.add(self, loop):
+            timer = loop.call_later(_LET_BE, self.start, context=Context())
+        try:
+            return await await_rest(work, awaited)
+        except asyncio.CancelledError:
+            if self.is_gone and self._task is not None and self._task.uncancel() == 0:
+                raise ClientDisconnect from None
+            raise
+        finally:
+            if timer is not None:
+                timer.cancel()
+            elif self._sweep is not None:
+                self._sweep.discard(self)
+            if self._listener is not None:
+                self._listener.cancel()
+            # Whoever is cancelled keeps what it was doing, and so this; the request and its answer must not wait for
+            # the collector, which seldom comes.
+            self._listener = self._task = None
+            self._has_begun = False
+
+    def start(self) -> None:
+        """Begin to listen, until the work is done."""
+        self._listener = asyncio.ensure_future(self._listen())
+
+    async def _listen(self) -> None:
+        await until_gone(self._receive)
+        self.is_gone = True
+        assert self._task is not None
+        cancel_from_outside(self._task)

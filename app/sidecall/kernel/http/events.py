@@ -1,0 +1,183 @@
+"""Server-sent events, and the queue of those that wait for a client."""
+
+import asyncio
+import threading
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from pydantic_core import to_json
+
+from sidecall.kernel.concurrency.backpressure import HeldPart, Pause, Reading
+from sidecall.kernel.http.backlog import Backlog
+from sidecall.kernel.http.pieces import PIECE
+from sidecall.kernel.json_data.to_json import to_plain
+
+MEDIA_TYPE = "text/event-stream"
+# Seconds of silence after which a comment keeps proxies from closing the connection.
+KEEP_ALIVE = 15.0
+STILL_WORKING = b": still working\n\n"
+# Events that wait for a reader. Beyond that generators wait, other progress is left out; answers never are.
+_MOST = 256
+_MOST_BYTES = 1024 * 1024
+
+
+class Events:
+    """A queue of events from tools, whatever thread they run in, for one reader."""
+
+    def __init__(self, backlog: Backlog, when_cut: Callable[[], bytes]) -> None:
+        """Begin with nothing.
+
+        Args:
+            backlog: What waits for all readers.
+            when_cut: Is called when the reader is cut off, and says what its last event tells it.
+        """
+        self._loop = asyncio.get_running_loop()
+        self._queue: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._backlog = backlog
+        self._when_cut = when_cut
+        self._event = memoryview(b"")  # what the reader has not taken of the event that it is at
+        self._is_torn = False
+        self._is_closed = False
+        self._lock = threading.Lock()
+        self._coming = self._coming_bytes = 0
+        self._reading = Reading()
+        self._missed: Counter[str] = Counter()  # by the ids of calls, what was left out and not yet told
+        self.size = 0
+
+    def tell(self, kind: str, call_id: str, said: Mapping[str, Any]) -> Pause | None:
+        """Queue what a tool says, from any thread; where there is no room for it, return what holds it."""
+        size = sum(len(text) for text in said.values() if type(text) is str)
+
+        def write() -> bytes:
+            return write_event(kind, to_json(to_plain({"tool_call_id": call_id, **said})))
+
+        if self.pass_on(write, size):
+            return None
+        return HeldPart(self._reading, partial(self._take_held, write, size), partial(self._miss, call_id))
+
+    def pass_on(self, write: Callable[[], bytes], size: int) -> bool:
+        """Queue an event of about this size, from any thread; return False where there is no room for it."""
+        # Before it is written, which takes longer than all the rest.
+        return self._has_room(size) and self._write(write, self._has_room)
+
+    def _take_held(self, write: Callable[[], bytes], size: int) -> bool:
+        """Queue a part that is held, where there is room, or where nothing else waits for this reader.
+
+        So one who reads gets all parts, though others who stand still have filled the room of all.
+        """
+        if self._is_closed:
+            return True
+        return self._has_room(size, is_held=True) and self._write(write, partial(self._has_room, is_held=True))
+
+    def _has_room(self, size: int, *, is_held: bool = False) -> bool:
+        count, waiting = self._count, self._coming_bytes + self.size
+        if is_held and not count and not waiting:
+            return True
+        return count < _MOST and waiting + size <= _MOST_BYTES and self._backlog.has_room(size)
+
+    @property
+    def _count(self) -> int:
+        return self._coming + self._queue.qsize()
+
+    def _write(self, write: Callable[[], bytes], has_room: Callable[[int], bool]) -> bool:
+        with suppress(ValueError, RuntimeError):  # What JSON cannot say, and a loop that has ended.
+            event = write()
+            with self._lock:
+                if not has_room(len(event)):
+                    return False
+                self._coming += 1
+                self._coming_bytes += len(event)
+            self._loop.call_soon_threadsafe(self._take_in, event)
+        return True
+
+    def _take_in(self, event: bytes) -> None:
+        with self._lock:
+            self._coming -= 1
+            self._coming_bytes -= len(event)
+        self._put(event)
+
+    def _miss(self, call_id: str) -> None:
+        """Note that something a call has said was left out."""
+        with self._lock:
+            self._missed[call_id] += 1
+
+    def _put(self, event: bytes) -> None:
+        """Queue an event, behind one for each call that says how much was left out since the last."""
+        if self._is_closed:
+            return
+        if self._missed:
+            with self._lock:
+                missed, self._missed = self._missed, Counter()
+            told = [to_json({"tool_call_id": call_id, "count": count}) for call_id, count in missed.items()]
+            event = b"".join([*(write_event("missed", it) for it in told), event])
+        self._queue.put_nowait(event)
+        self.size += len(event)
+        self._backlog.add(self, len(event))
+
+    def answer(self, kind: str, body: bytes) -> None:
+        """Queue an event that is never dropped, after all that came before it."""
+        self._loop.call_soon(self._put, write_event(kind, body))
+
+    def end(self) -> None:
+        """End the events after those that wait."""
+        self._loop.call_soon(self._queue.put_nowait, None)
+
+    def cut(self) -> None:
+        """Forget all that waits, take nothing more, and end the events with one that says so.
+
+        Where only a part of an event has been sent, they end there: no reader takes it for a whole one.
+        """
+        self._is_torn = len(self._event) > PIECE
+        last = write_event("error", self._when_cut())
+        self.close()
+        self._queue.put_nowait(last)
+        self._queue.put_nowait(None)
+
+    def close(self) -> None:
+        """Forget all that waits and who listens, and take nothing more."""
+        self._is_closed = True
+        self._when_cut = bytes
+        self._event = memoryview(b"")
+        while not self._queue.empty():
+            self._queue.get_nowait()
+        size, self.size = self.size, 0
+        self._backlog.take(self, size)
+        self._reading.wake()
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """Give events in pieces; whoever asks for the next has sent the last, else it is given once more."""
+        while not self._is_torn:
+            if self._event:
+                piece = bytes(self._event[:PIECE])
+                yield piece
+                self._took(len(piece))
+                continue
+            try:
+                # Not `wait_for`, whose task may take an event and lose it when the reader is cancelled.
+                async with asyncio.timeout(KEEP_ALIVE):
+                    event = await self._queue.get()
+            except TimeoutError:
+                yield STILL_WORKING
+                continue
+            if event is None:
+                return
+            self._event = memoryview(event)
+            del event  # Else it would stay when it is forgotten.
+
+    def _took(self, size: int) -> None:
+        self._event = self._event[size:]
+        if not self._is_closed:
+            self.size -= size
+            self._backlog.take(self, size)
+            self._reading.note_taken()
+            if self._count <= _MOST // 2 and self.size <= _MOST_BYTES // 2:
+                self._reading.wake()
+
+
+def write_event(kind: str, body: bytes, number: int | None = None) -> bytes:
+    """Write an event; `body` is JSON on one line, with no newline that could end it early."""
+    named = b"" if number is None else b"id: %d\n" % number
+    return b"%sevent: %s\ndata: %s\n\n" % (named, kind.encode(), body)

@@ -1,0 +1,311 @@
+"""Answer errors of the client program with problem+json (RFC 9457)."""
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import to_json
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.routing import BaseRoute, Match
+from starlette.types import Receive, Scope, Send
+
+from sidecall.features.access.caller_header import InvalidCaller
+from sidecall.features.access.challenge import challenge
+from sidecall.features.access.methods import IssuerUnreachable, Unauthenticated
+from sidecall.features.access.origin_policy import ForeignHost, ForeignPage
+from sidecall.features.calls.errors import (
+    CallbackRefused,
+    CallEnded,
+    CallNotKept,
+    ContractChanged,
+    HistoryOff,
+    InvalidReplay,
+    KeyReused,
+    NotRepeatable,
+    TooManyJobs,
+    UnknownCall,
+)
+from sidecall.features.contents.ranges import RangeUnsatisfiable
+from sidecall.features.rates.headers import quota_headers
+from sidecall.features.toolsets.toolsets import UnknownToolset
+from sidecall.kernel.core.errors import (
+    ApprovalConflict,
+    BatchTooLarge,
+    BodyTooLarge,
+    GuardrailTripped,
+    InvalidDecision,
+    InvalidParameter,
+    MalformedJSON,
+    MissingContext,
+    NotAToolCall,
+    RequestError,
+    ToolCallFailed,
+    UnknownApproval,
+    UnknownContent,
+    UnknownParameter,
+    UnknownTool,
+    UnsupportedMediaType,
+    cut_name,
+)
+from sidecall.kernel.core.overload import (
+    Overloaded,
+    PartUnavailable,
+    QuotaExceeded,
+    StoreUnavailable,
+    TooManyApprovals,
+    TooManyCalls,
+)
+from sidecall.kernel.core.scopes import MissingScope
+from sidecall.kernel.http.late_modules import LATE_MODULES
+from sidecall.kernel.http.openai_errors import OpenAIError, show_error
+from sidecall.kernel.http.preferences import InvalidKey, InvalidPreference
+from sidecall.kernel.ports.approvals.rules import TooManyRules, UnknownRule
+from sidecall.kernel.ports.contents import TooManyContents
+from sidecall.kernel.ports.file_errors import (
+    FileBusy,
+    FileConflict,
+    InvalidFile,
+    TooManyFiles,
+    TooManyWorkspaces,
+    UnknownFile,
+    UnknownVectorStore,
+    UnknownWorkspace,
+)
+from sidecall.kernel.ports.secrets import InvalidSecret, SecretsOff, TooManySecrets, UnknownSecret
+from sidecall.kernel.ports.user_tokens import UnknownUserToken
+
+logger = logging.getLogger("sidecall")
+
+# Where it stands in the scope of an answer that is a problem: what its `type` ends with, and its `detail`.
+PROBLEM = "sidecall.problem"
+# Stands in the scope of an answer that nobody hears.
+UNHEARD = "sidecall.unheard"
+MEDIA_TYPE = "application/problem+json"
+
+# An error that is not listed has the status of the nearest of its parents that is.
+_STATUS: Mapping[type[RequestError], tuple[int, str]] = {
+    RequestError: (400, "bad-request"),
+    MalformedJSON: (400, "malformed-json"),
+    InvalidCaller: (400, "invalid-caller"),
+    InvalidPreference: (400, "invalid-preference"),
+    InvalidKey: (400, "invalid-key"),
+    Unauthenticated: (401, "unauthenticated"),
+    MissingScope: (403, "missing-scope"),
+    ForeignPage: (403, "foreign-page"),
+    GuardrailTripped: (403, "guardrail-tripped"),
+    UnknownTool: (404, "unknown-tool"),
+    UnknownRule: (404, "unknown-rule"),
+    UnknownSecret: (404, "unknown-secret"),
+    SecretsOff: (404, "secrets-off"),
+    UnknownUserToken: (404, "unknown-user-token"),
+    UnknownToolset: (404, "unknown-toolset"),
+    UnknownApproval: (404, "unknown-approval"),
+    UnknownContent: (404, "unknown-content"),
+    UnknownCall: (404, "unknown-call"),
+    UnknownWorkspace: (404, "unknown-workspace"),
+    UnknownFile: (404, "unknown-file"),
+    UnknownVectorStore: (404, "unknown-vector-store"),
+    HistoryOff: (404, "history-off"),
+    ApprovalConflict: (409, "approval-conflict"),
+    TooManyRules: (409, "too-many-rules"),
+    TooManySecrets: (409, "too-many-secrets"),
+    FileConflict: (409, "file-conflict"),
+    FileBusy: (409, "file-busy"),
+    CallEnded: (409, "call-ended"),
+    ContractChanged: (409, "contract-changed"),
+    NotRepeatable: (409, "not-repeatable"),
+    CallNotKept: (410, "call-not-kept"),
+    BodyTooLarge: (413, "body-too-large"),
+    UnsupportedMediaType: (415, "unsupported-media-type"),
+    RangeUnsatisfiable: (416, "range-not-satisfiable"),
+    ForeignHost: (421, "foreign-host"),
+    KeyReused: (422, "key-reused"),
+    CallbackRefused: (422, "callback-refused"),
+    UnknownParameter: (422, "unknown-parameter"),
+    InvalidParameter: (422, "invalid-parameter"),
+    NotAToolCall: (422, "not-a-tool-call"),
+    BatchTooLarge: (422, "batch-too-large"),
+    MissingContext: (422, "missing-context"),
+    InvalidDecision: (422, "invalid-decision"),
+    InvalidSecret: (422, "invalid-secret"),
+    InvalidReplay: (422, "invalid-replay"),
+    InvalidFile: (422, "invalid-file"),
+    ToolCallFailed: (500, "tool-call-failed"),
+    TooManyCalls: (429, "too-many-calls"),
+    QuotaExceeded: (429, "quota-exceeded"),
+    TooManyContents: (429, "too-many-contents"),
+    TooManyFiles: (429, "too-many-files"),
+    Overloaded: (503, "overloaded"),
+    TooManyWorkspaces: (503, "too-many-workspaces"),
+    TooManyApprovals: (503, "too-many-approvals"),
+    TooManyJobs: (503, "too-many-jobs"),
+    PartUnavailable: (503, "part-unavailable"),
+    StoreUnavailable: (503, "store-unavailable"),
+    IssuerUnreachable: (503, "issuer-unreachable"),
+}
+
+
+# Characters of a path that are repeated.
+_MOST_OF_PATH = 256
+_READING = frozenset(("GET", "HEAD"))
+_NOT_READ = "What this server remembers cannot be read just now."
+
+
+class Problem(BaseModel, defer_build=True):
+    """What is wrong with a request, and what would be right, for the client program."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str = Field(description="A stable name: `urn:sidecall:problem:…`.")
+    title: str = Field(description="What this type of problem means.")
+    status: int = Field(description="The status code again.")
+    detail: str = Field(description="What is wrong with this request.")
+    instance: str = Field(description="The request's id, also in the header `X-Request-Id`.")
+    retryable: bool | None = Field(default=None, description="Whether the same request may be sent again.")
+    retry_after: int | None = Field(default=None, description="Seconds after which to try again, as in `Retry-After`.")
+    errors: list[dict[str, Any]] | None = Field(default=None, description="The places that are wrong.")
+    example: Any = Field(default=None, description="A request that would be right.")
+    error: OpenAIError | None = Field(
+        default=None, description="The same for OpenAI's clients, on routes in its shapes."
+    )
+
+
+def problem(request: Request, status: int, slug: str, title: str, detail: str, **members: Any) -> Response:
+    """Make an answer of problem+json."""
+    request.scope[PROBLEM] = slug, detail
+    body = {
+        "type": f"urn:sidecall:problem:{slug}",
+        "title": title,
+        "status": status,
+        "detail": detail,
+        "instance": request.scope.get("state", {}).get("request_id", ""),
+        **members,
+        **show_error(request.scope.get("path", ""), status, slug, detail, members),
+    }
+    return Response(to_json(body), status, {"X-Content-Type-Options": "nosniff"}, media_type=MEDIA_TYPE)
+
+
+def install(app: FastAPI) -> None:
+    """Answer every error of this application with problem+json."""
+    app.add_exception_handler(RequestError, _answer_request_error)
+    app.add_exception_handler(RequestValidationError, _answer_parameter)
+    app.add_exception_handler(HTTPException, answer_http)
+    app.add_exception_handler(ClientDisconnect, _answer_nobody)
+    app.add_exception_handler(OSError, _answer_passing)
+    app.add_exception_handler(ImportError, _answer_passing)
+    app.add_exception_handler(Exception, _answer_crash)
+
+
+async def answer(request: Request, error: Exception) -> Response:
+    """Make the answer to an error outside the framework, as its handlers would."""
+    known = find_known(error)
+    return await (_answer_crash(request, error) if known is None else _answer_request_error(request, known))
+
+
+def find_known(error: Exception) -> RequestError | None:
+    """Return the error that clients are told of; None where it is a crash."""
+    return error if isinstance(error, RequestError) else LATE_MODULES.explain(error)
+
+
+async def refuse(scope: Scope, receive: Receive, send: Send, error: Exception) -> None:
+    """Answer a request outside the framework with an error."""
+    response = await answer(Request(scope), error)
+    response.headers["X-Request-Id"] = scope["state"]["request_id"]
+    await response(scope, receive, send)
+
+
+def nearest_known(kind: type[RequestError]) -> type[RequestError]:
+    """Return the class of the table whose status, name and title an error has: its own, or its nearest parent's."""
+    return next(parent for parent in kind.__mro__ if parent in _STATUS)
+
+
+def find_status(error: RequestError) -> tuple[int, str]:
+    """Return an error's status, and the last part of its problem's type."""
+    return _STATUS[nearest_known(type(error))]
+
+
+async def _answer_request_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestError)
+    kind = nearest_known(type(error))
+    status, slug = _STATUS[kind]
+    title = (kind.__doc__ or "").strip()
+    detail = error.message
+    if kind is StoreUnavailable and detail == title and request.method in _READING:
+        detail = _NOT_READ
+    response = problem(request, status, slug, title, detail, **error.members)
+    if isinstance(error, BodyTooLarge):
+        # The rest of the body is not read, so the connection cannot be used again.
+        response.headers["Connection"] = "close"
+    if isinstance(error, RangeUnsatisfiable):
+        response.headers["Content-Range"] = f"bytes */{error.size}"
+    if isinstance(error, Overloaded):
+        response.headers["Retry-After"] = str(error.retry_after)
+    if error.is_replayed:
+        response.headers["Idempotency-Replayed"] = "true"
+    response.headers.update(quota_headers(error.quotas) | challenge(request.scope, error))
+    return response
+
+
+async def _answer_parameter(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    errors = [{"loc": list(item["loc"]), "type": item["type"], "msg": item["msg"]} for item in error.errors()]
+    detail = "; ".join(f"{item['loc'][-1]}: {item['msg']}" for item in errors)
+    return problem(request, 422, "invalid-parameter", "A parameter of the request is wrong.", detail, errors=errors)
+
+
+async def answer_http(request: Request, error: Exception) -> Response:
+    """Make the answer to what the framework itself refuses."""
+    assert isinstance(error, HTTPException)
+    phrase = HTTPStatus(error.status_code).phrase
+    slug = phrase.lower().replace(" ", "-")
+    path = cut_name(request.url.path, _MOST_OF_PATH)
+    detail = f"{request.method} {path}: {error.detail}. See /docs for what this server answers."
+    response = problem(request, error.status_code, slug, phrase, detail)
+    response.headers.update(error.headers or {})
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        response.headers["Allow"] = ", ".join(_methods(request))
+    return response
+
+
+def _methods(request: Request) -> list[str]:
+    """List what may be done here; the framework names the first of several routes only."""
+    routes = [route for route in request.app.routes if _leads_to(route, request)]
+    # A path that is written out stands before one with a name in it.
+    routes = [route for route in routes if route.path == request.scope["path"]] or routes
+    methods = {method for route in routes for method in route.methods or ()}
+    return sorted(methods | {"HEAD"} if "GET" in methods else methods)
+
+
+def _leads_to(route: BaseRoute, request: Request) -> bool:
+    return hasattr(route, "methods") and route.matches(request.scope)[0] is not Match.NONE
+
+
+async def _answer_passing(request: Request, error: Exception) -> Response:
+    """Answer what is no defect of ours, and passes; other errors of these kinds are crashes as any."""
+    known = find_known(error)
+    if known is None:
+        raise error
+    return await _answer_request_error(request, known)
+
+
+async def _answer_nobody(request: Request, _error: Exception) -> Response:
+    """Answer nobody: the client hung up in the middle of its body, which is no defect of ours."""
+    request.scope[UNHEARD] = True
+    return Response(status_code=400)
+
+
+async def _answer_crash(request: Request, error: Exception) -> Response:
+    request_id = request.scope.get("state", {}).get("request_id", "")
+    path = cut_name(request.url.path, _MOST_OF_PATH)
+    logger.error("request %s failed: %s %s", request_id, request.method, path, exc_info=error)
+    detail = f"This is a defect of the server; its log has the details under the request id {request_id}."
+    response = problem(request, 500, "internal-error", "The server failed.", detail)
+    response.headers["X-Request-Id"] = request_id
+    # The error is raised again, for the server to see, and servers close the connection then.
+    response.headers["Connection"] = "close"
+    return response

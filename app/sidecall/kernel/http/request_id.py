@@ -1,0 +1,71 @@
+"""Give each request an id."""
+
+import re
+from collections.abc import Awaitable, Iterable
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uuid_utils import uuid7
+
+from sidecall.kernel.core.current import REQUEST_ID
+
+HEADER = b"x-request-id"
+# Browsers take no answer for anything but what it says that it is.
+NOSNIFF = (b"x-content-type-options", b"nosniff")
+_ACCEPTABLE = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
+
+
+def make_request_id(headers: Iterable[tuple[bytes, bytes]]) -> str:
+    """Take the client's id from the headers of its request if it is sane, else mint one."""
+    for name, value in headers:
+        if name == HEADER:
+            sent = value.decode("latin-1")
+            return sent if _ACCEPTABLE.fullmatch(sent) else str(uuid7())
+    return str(uuid7())
+
+
+class RequestId:
+    """Give each request an id: the client's own if it sent a sane `X-Request-Id`, else a new one.
+
+    A plain function that returns what the application does, since each coroutine on the way of a call costs.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Serve one request."""
+        if scope["type"] == "http":
+            request_id = make_request_id(scope["headers"])
+            scope.setdefault("state", {})["request_id"] = request_id
+            REQUEST_ID.set(request_id)
+        return self._app(scope, receive, send)
+
+
+class RequestIdHeader:
+    """Name the id of the request in the answer, and say that it is nothing but what its media type says.
+
+    Replies in front of the framework have both from the door.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Serve one request."""
+        if scope["type"] != "http":
+            return self._app(scope, receive, send)
+        header = header_of(scope)
+
+        def send_with_id(message: Message) -> Awaitable[None]:
+            if message["type"] == "http.response.start":
+                headers = message.get("headers", ())
+                # Some are there when the request failed, or on the pages.
+                message["headers"] = [*headers, *(it for it in (NOSNIFF, header) if it not in headers)]
+            return send(message)
+
+        return self._app(scope, receive, send_with_id)
+
+
+def header_of(scope: Scope) -> tuple[bytes, bytes]:
+    """Make the header that names the id of a request."""
+    return HEADER, scope["state"]["request_id"].encode()

@@ -1,0 +1,1 @@
+"""Parse, write and point into JSON."""

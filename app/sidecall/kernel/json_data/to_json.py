@@ -1,0 +1,211 @@
+"""Write Python values as JSON that anybody can read."""
+
+import json
+import math
+from collections.abc import Callable, ItemsView, KeysView, ValuesView
+from types import GeneratorType
+from typing import Any
+
+from pydantic_core import PydanticSerializationError, SchemaSerializer, from_json, to_jsonable_python
+from pydantic_core.core_schema import any_schema
+
+from sidecall.kernel.core.errors import ToolFailure, ToolOutputError
+from sidecall.kernel.json_data.bulk import PIECE, cut, has_pieces, is_piece, write_pieces
+
+# Made once: json.dumps makes an encoder at every call.
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_anything = SchemaSerializer(any_schema())
+
+# An encoder takes ten times as long for a number that has no second form.
+_PLAIN = 2**63
+
+# Is told of each number that JSON does not have, and of the keys and indexes that lead to it.
+Lose = Callable[[float, tuple[str | int, ...]], None]
+
+
+def lose_silently(_number: float, _path: tuple[str | int, ...]) -> None:
+    """Lose a number without telling anybody."""
+
+
+def to_text(value: Any, lose: Lose = lose_silently) -> str:
+    """Write a value as JSON text, spaced as LangChain does; models, sets and the like by pydantic, never as a repr.
+
+    Raises:
+        ValueError: JSON cannot say it.
+    """
+    if type(value) is int and abs(value) <= _PLAIN:
+        return str(value)
+    return to_text_and_value(value, lose)[0]
+
+
+def to_text_and_value(value: Any, lose: Lose = lose_silently) -> tuple[str, Any]:
+    """Write a value as JSON text, and return beside it what the text says: the value itself if JSON has it.
+
+    Raises:
+        ValueError: JSON cannot say it.
+    """
+    try:
+        return replace_surrogates(write_pieces(value, _encode, ", ", ": ")), value
+    except BaseException:  # JSON does not know it, or its own code crashed.
+        plain = to_plain(value, lose)
+        # A date, a UUID or a path is a text; quotes around it would only be in the way.
+        text = plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
+    return replace_surrogates(text), plain
+
+
+def to_plain(value: Any, lose: Lose = lose_silently) -> Any:
+    """Reduce a value to what JSON has: NaN and Infinity become null, bytes base64url, models objects.
+
+    Args:
+        value: Anything.
+        lose: Is told of each number that becomes null.
+
+    Raises:
+        ValueError: JSON cannot say it.
+    """
+    if type(value) is str:  # Which may be long.
+        return replace_surrogates(value)
+    try:
+        return _reduce_pieces(value, lose) if has_pieces(value) else _reduce_whole(value, lose)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(str(error)) from error
+    except BaseException as error:  # Properties, `__str__` and generators run code of the author's, which may crash.
+        raise ValueError(f"{type(error).__name__} on the way to JSON") from error
+
+
+def _reduce_whole(value: Any, lose: Lose) -> Any:
+    return from_json(replace_surrogates(_dump(_reduce(_write_keys(value)), lose)))
+
+
+def _reduce_pieces(value: Any, lose: Lose) -> Any:
+    if is_piece(value):
+        return _reduce_whole(value, lose)
+    if len(value) <= PIECE:
+        if type(value) is dict:
+            return {_write_key(key): _reduce_pieces(item, _tell_below(lose, key)) for key, item in value.items()}
+        return [_reduce_pieces(item, _tell_below(lose, index)) for index, item in enumerate(value)]
+    if type(value) is dict:
+        return {key: item for part in cut(value) for key, item in _reduce_pieces(part, lose).items()}
+    plain: list[Any] = []
+    for part in cut(value):
+        plain += _reduce_pieces(part, _tell_from(lose, len(plain)))
+    return plain
+
+
+def _tell_below(lose: Lose, step: str | int) -> Lose:
+    return lambda number, path: lose(number, (step, *path))
+
+
+def _tell_from(lose: Lose, begin: int) -> Lose:
+    """Return what hears of numbers in a part of a list, whose indexes begin elsewhere."""
+    return lambda number, path: lose(number, (int(path[0]) + begin, *path[1:]))
+
+
+def _reduce(value: Any) -> Any:
+    try:
+        return to_jsonable_python(value, bytes_mode="base64", by_alias=True, fallback=_reduce_unknown)
+    except (PydanticSerializationError, UnicodeDecodeError, TypeError):
+        # A model says its bytes as text, which not all are; here they are still bytes.
+        apart = _replace_nat(_anything.to_python(value, by_alias=True, fallback=_reduce_unknown))
+        return to_jsonable_python(apart, bytes_mode="base64", by_alias=True, fallback=_reduce_unknown)
+
+
+def _replace_nat(value: Any) -> Any:
+    """Put NaN where a table has no time; that is a `datetime` which cannot be written as one."""
+    if isinstance(value, dict):
+        return {key: _replace_nat(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_replace_nat(item) for item in value]
+    return math.nan if type(value).__name__ == "NaTType" else value
+
+
+# A generator can be read only once.
+_SERIES = (list, tuple, GeneratorType)
+
+
+def _write_keys(value: Any) -> Any:
+    """Write keys as `json` does, where pydantic has another text or none."""
+    if type(value) is dict:
+        return {_write_key(key): _write_keys(item) for key, item in value.items()}
+    return [_write_keys(item) for item in value] if type(value) in _SERIES else value
+
+
+def _write_key(key: Any) -> Any:
+    return "null" if key is None else replace_surrogates(key) if type(key) is str else key
+
+
+# What reads like a list, and has no form of its own in JSON.
+_LISTS = (range, memoryview, KeysView, ValuesView, ItemsView)
+
+
+def _reduce_unknown(value: Any) -> Any:
+    """Reduce what pydantic does not know: models of pydantic 1 to objects, others to text if their type defines one.
+
+    Python's default repr helps nobody.
+    """
+    if isinstance(value, _LISTS):
+        return value.tolist() if isinstance(value, memoryview) else list(value)
+    kind: Any = type(value)
+    if kind.__module__ == "numpy":
+        return _reduce_numpy(value)
+    if kind.__name__ == "NAType":  # What tables of pandas lack.
+        return math.nan
+    if hasattr(kind, "__fields__") and hasattr(kind, "parse_obj"):
+        return value.dict(by_alias=True)
+    if kind.__str__ is object.__str__:
+        raise ValueError(f"{kind.__name__} has no JSON form")
+    return str(value)
+
+
+def _reduce_numpy(value: Any) -> Any:
+    """Reduce a value or an array of numpy to Python's own; numpy is not imported for it."""
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if getattr(value, "ndim", 0):
+        return value.tolist() if kind in _NUMBERS else list(value)
+    if kind in _NUMBERS:
+        return float(value) if kind == "f" else value.item()
+    text = str(value)
+    return math.nan if text == "NaT" else text
+
+
+# Truth values, integers and floats, by the letters of numpy.
+_NUMBERS = frozenset("biuf")
+
+
+def _dump(plain: Any, lose: Lose) -> str:
+    try:
+        return json.dumps(plain, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        return json.dumps(_replace_nan(plain, (), lose), ensure_ascii=False)
+
+
+def _replace_nan(plain: Any, path: tuple[str | int, ...], lose: Lose) -> Any:
+    if isinstance(plain, float) and not math.isfinite(plain):
+        lose(plain, path)
+        return None
+    if isinstance(plain, dict):
+        return {key: _replace_nan(item, (*path, key), lose) for key, item in plain.items()}
+    if isinstance(plain, list):
+        return [_replace_nan(item, (*path, index), lose) for index, item in enumerate(plain)]
+    return plain
+
+
+def too_large(tool_name: str, what: str, size: int, most: int) -> ToolOutputError:
+    """Return the error that says that a part of what a tool returned is larger than may be passed on."""
+    return ToolOutputError(
+        f"Error: {tool_name} returned {what} of {size:,} bytes as JSON; at most {most:,} are passed on."
+    )
+
+
+def render_failure(failure: ToolFailure) -> str:
+    """Write what the model reads of a failure; what JSON cannot say becomes the default message."""
+    content = failure.content
+    try:
+        return content if isinstance(content, str) else to_text(content)
+    except ValueError:
+        return failure.message
+
+
+def replace_surrogates(text: str) -> str:
+    """Replace lone surrogates, which have no UTF-8 form."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -1,0 +1,190 @@
+"""Let in as many calls as the server, a tool and a caller may run at once, and make a bounded number wait."""
+
+import asyncio
+import time
+from collections import Counter
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.rates.in_memory import Quotas
+from sidecall.kernel.concurrency.semaphore import Semaphore
+from sidecall.kernel.concurrency.turns import CallerKey, key_of
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.deadline import Deadline
+from sidecall.kernel.core.errors import write_seconds
+from sidecall.kernel.core.invocation import Release
+from sidecall.kernel.core.occupancy import Occupancy
+from sidecall.kernel.core.options import ExecutorName
+from sidecall.kernel.core.overload import Overloaded, TooManyCalls
+from sidecall.kernel.core.quota import Rate
+from sidecall.kernel.core.tool import CompiledTool
+
+# Seconds after which a caller that was sent away may try again; an overload is over soon, or lasts.
+_RETRY_AFTER = 1
+_NO_QUEUE = "No call may wait here for another to end."
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many calls may run and wait; None stands for no limit.
+
+    `queue_timeout` is in seconds, `rate` is that of one caller.
+    """
+
+    concurrency: int | None = None
+    per_caller: int | None = None
+    queue: int = 1000
+    queue_timeout: float = 10.0
+    rate: Rate | None = None
+
+
+Semaphores = tuple[Semaphore, ...]
+
+
+class Admission:
+    """Admit calls to one server."""
+
+    def __init__(self, limits: Limits, quotas: Quotas | None = None) -> None:
+        """Admit calls within limits; without `quotas` they are counted by the rate of one caller, if there is one."""
+        self._limits = limits
+        self._most_of_caller = limits.per_caller
+        self._server: Semaphores = () if limits.concurrency is None else (Semaphore(limits.concurrency),)
+        self._own: dict[str, Semaphore] = {}
+        self._callers: dict[tuple[str, str], int] = {}
+        self.quotas = Quotas(limits.rate) if quotas is None and limits.rate is not None else quotas
+        self.running = 0
+        self.waiting = 0
+        self.abandoned: Counter[ExecutorName] = Counter()
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """How many calls run, how many may, and how many wait."""
+        return Occupancy(self._limits.concurrency, self.running, self.waiting)
+
+    @property
+    def most_waiting(self) -> int:
+        """How many calls may wait."""
+        return self._limits.queue
+
+    def semaphores(self, tool: CompiledTool) -> Semaphores:
+        """List what a tool's calls take places of; its own first, lest those who wait there hold places of the server.
+
+        Called once for each tool that is registered. One that was loaded again shares its places with the calls from
+        before.
+        """
+        most = 1 if tool.options.sequential else tool.options.max_concurrency
+        if most is None:
+            return self._server
+        own = self._own.setdefault(tool.name, Semaphore(most))
+        own.most = most
+        return own, *self._server
+
+    def abandon(self, tool: CompiledTool) -> Release:
+        """Count what runs on of a call that leaves, and take a place of its tool, but none of the server, for it.
+
+        To be called before the call gives its own places back; what comes out is called once all of it has ended.
+        """
+        semaphore = self._own.get(tool.name)
+        if semaphore is not None:
+            semaphore.running += 1
+        self.abandoned[tool.executor] += 1
+
+        def release() -> None:
+            self.abandoned[tool.executor] -= 1
+            if semaphore is not None:
+                semaphore.leave()
+
+        return release
+
+    def enter_at_once(self, semaphores: Semaphores, caller: Caller) -> bool:
+        """Take a place for one call where one is free, and return whether one was.
+
+        Raises:
+            TooManyCalls: The caller has too many calls running already.
+        """
+        for semaphore in semaphores:
+            if semaphore.running >= semaphore.most or semaphore.waiting.callers:
+                return False
+        if self._most_of_caller is not None:
+            self._count(caller, self._most_of_caller)
+        for semaphore in semaphores:
+            semaphore.running += 1
+        self.running += 1
+        return True
+
+    async def enter(self, semaphores: Semaphores, caller: Caller, deadline: Deadline | None = None) -> float:
+        """Take a place for one call, and return the seconds it was waited for.
+
+        It is not waited for beyond the deadline.
+
+        Raises:
+            TooManyCalls: The caller has too many calls running already.
+            Overloaded: No more calls may wait, or the wait was too long.
+        """
+        if self.enter_at_once(semaphores, caller):
+            return 0.0
+        if self._most_of_caller is not None:
+            self._count(caller, self._most_of_caller)
+        try:
+            waited = await self._queue(semaphores, key_of(caller), deadline)
+        except BaseException:
+            self._uncount(caller)
+            raise
+        self.running += 1
+        return waited
+
+    def leave(self, semaphores: Semaphores, caller: Caller) -> None:
+        """Return the place of one call."""
+        self.running -= 1
+        for semaphore in semaphores:
+            if semaphore.waiting.callers:
+                semaphore.leave()
+            else:
+                semaphore.running -= 1
+        if self._callers:  # Empty where callers have no share.
+            self._uncount(caller)
+
+    async def _queue(self, semaphores: Semaphores, caller: CallerKey, deadline: Deadline | None) -> float:
+        started = time.monotonic()
+        patience = allowed = self._limits.queue_timeout
+        if deadline is not None and deadline.moment - started < patience:
+            patience, allowed = max(0.0, deadline.moment - started), deadline.seconds
+        if self.waiting >= self._limits.queue:
+            text = f"Calls that wait already: {self.waiting}." if self.waiting else _NO_QUEUE
+            raise Overloaded(text, retry_after=_RETRY_AFTER)
+        self.waiting += 1
+        try:
+            async with asyncio.timeout(patience):
+                await _pass_all(semaphores, caller)
+        except TimeoutError:
+            text = f"The call waited {write_seconds(allowed)} in vain."
+            raise Overloaded(text, retry_after=_RETRY_AFTER) from None
+        finally:
+            self.waiting -= 1
+        return time.monotonic() - started
+
+    def _count(self, caller: Caller, most: int) -> None:
+        running = self._callers.get(key_of(caller), 0)
+        if running >= most:
+            text = f"Calls of yours that run already, as many as one caller may: {running}."
+            raise TooManyCalls(text, retry_after=_RETRY_AFTER)
+        self._callers[key_of(caller)] = running + 1
+
+    def _uncount(self, caller: Caller) -> None:
+        left = self._callers.get(key_of(caller), 0) - 1
+        if left > 0:
+            self._callers[key_of(caller)] = left
+        else:
+            self._callers.pop(key_of(caller), None)
+
+
+async def _pass_all(semaphores: Semaphores, caller: CallerKey) -> None:
+    """Take a place of one after the other; give all back when a later one has none."""
+    held: list[Semaphore] = []
+    try:
+        for semaphore in semaphores:
+            await semaphore.enter(caller)
+            held.append(semaphore)
+    except BaseException:
+        for semaphore in held:
+            semaphore.leave()
+        raise

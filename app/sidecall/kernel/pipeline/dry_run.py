@@ -1,0 +1,75 @@
+"""What a call would do, without doing it."""
+
+from collections.abc import Sequence
+from dataclasses import field
+from typing import Any
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.approvals.steps import is_required
+from sidecall.features.credentials.require_sign_in import find_missing_provider
+from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.json_data.to_json import to_plain
+from sidecall.kernel.pipeline.execution.preview import make_preview
+from sidecall.kernel.pipeline.stage import Step
+from sidecall.kernel.pipeline.validate import validate
+from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
+from sidecall.kernel.ports.approvals.preview import NO_PREVIEW, Preview
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What a call would begin with: its arguments once checked and filled up; or `message`, with which it would end.
+
+    `approval` is the one that the same call has already, where that has no answer yet; `sign_in` the provider at which
+    its person would have to sign in first.
+    """
+
+    args: dict[str, Any] = field(default_factory=dict)
+    requires_approval: bool = False
+    repaired: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+    preview: Preview = NO_PREVIEW
+    message: ToolMessage | None = None
+    approval: Approval | None = None
+    sign_in: str | None = None
+
+    @property
+    def would_run(self) -> bool:
+        """Whether the tool would be run, once it is approved where that is required."""
+        return self.message is None and (self.approval is None or self.approval.status == "pending")
+
+
+async def rehearse(invocation: Invocation, steps: Sequence[Step]) -> Rehearsal:
+    """Take a call as far as the arguments its tool would get, and ask whether a person would have to approve it.
+
+    Args:
+        invocation: The call.
+        steps: What it goes through when it succeeds.
+
+    Raises:
+        AnsweredBefore: A person has decided about the same call, and it has its answer.
+        ToolFailure: The arguments do not fit.
+        MissingContext: The caller left something out.
+    """
+    approval: Approval | None = None
+    for step in steps[: steps.index(validate) + 1]:
+        try:
+            waits = step(invocation)
+            if waits is not None:
+                await waits
+        except ApprovalRequired as waiting:
+            approval = waiting.approval
+    is_asked = approval is not None and approval.sign_in is None
+    requires_approval = is_asked or await is_required(invocation)
+    args: dict[str, Any] = to_plain(invocation.visible_values)
+    preview = await make_preview(invocation)
+    return Rehearsal(
+        args,
+        requires_approval,
+        invocation.repaired,
+        invocation.ignored,
+        preview,
+        approval=approval,
+        sign_in=find_missing_provider(invocation),
+    )

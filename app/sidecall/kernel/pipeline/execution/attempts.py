@@ -1,0 +1,46 @@
+"""Try a tool again where its author says that this does no harm."""
+
+import random
+from typing import Any
+
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
+
+from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.raised import read_refusal
+from sidecall.kernel.core.retry import Retry
+from sidecall.kernel.executors.base import Executor
+from sidecall.kernel.pipeline.hooks import is_cancelled
+from sidecall.kernel.ports.approvals.approval import ApprovalRequired
+from sidecall.kernel.ports.approvals.wanted import ApprovalWanted
+from sidecall.kernel.ports.user_tokens import UserTokenRefused
+
+# What no further attempt would change.
+_ASKS = (ApprovalRequired, ApprovalWanted, UserTokenRefused)
+
+
+async def run_again(executor: Executor, invocation: Invocation, retry: Retry) -> Any:
+    """Run a call until it succeeds or its attempts are used up; the deadline stands over all of them."""
+    attempts = AsyncRetrying(
+        stop=stop_after_attempt(retry.attempts),
+        wait=lambda state: _wait_before(state.attempt_number, retry),
+        # A tool that is stopped may raise anything, which is no reason to run it again.
+        retry=retry_if_exception(
+            lambda error: (
+                not (invocation.is_given_up or is_cancelled() or isinstance(error, _ASKS))
+                and read_refusal(error) is None
+                and retry.covers(error)
+            )
+        ),
+        reraise=True,
+    )
+    async for attempt in attempts:
+        with attempt:
+            invocation.attempts += 1
+            output = await executor.run(invocation)
+    return output
+
+
+def _wait_before(attempt: int, retry: Retry) -> float:
+    """Return how long to wait after so many attempts: twice as long each time, and spread."""
+    spread = random.uniform(0, retry.wait)  # noqa: S311  nothing is kept secret by it
+    return min(retry.wait * 2.0 ** min(attempt - 1, 60) + spread, retry.max_wait)

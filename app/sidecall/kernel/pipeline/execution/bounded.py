@@ -1,0 +1,254 @@
+"""Run a coroutine until a deadline that holds whatever the coroutine does."""
+
+import asyncio
+import types
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import suppress
+from contextvars import Context
+from typing import Any, Generic, Protocol, TypeVar
+
+from sidecall.kernel.concurrency.coroutines import CurrentTask, await_rest
+from sidecall.kernel.pipeline.execution.waking import StandIn, Waking, works_for
+
+T = TypeVar("T")
+
+# Seconds that interrupted code has for its clean-up before the call is answered without it, and after that, before it
+# is interrupted once more.
+GRACE = 0.1
+LATE_GRACE = 5.0
+# Of what awaits coroutines: to make a new one costs little, and many calls may have waited at once.
+_MOST_IDLE = 64
+
+
+class DeadlinePassed(Exception):
+    """The coroutine was not done in time."""
+
+
+class Interruptible(Protocol):
+    """Whatever the coroutine is run for."""
+
+    def give_up(self) -> None:
+        """Take note that the time is up, before the coroutine does."""
+
+
+# What awaits a coroutine, and would end it with itself.
+Waiter = Generator[Any, Any, None]
+# Goes on with the rest of a coroutine, which was run for this.
+Abandon = Callable[[Any, Coroutine[Any, Any, Any]], None]
+
+
+class Bounded(StandIn, Generic[T]):
+    """Await the rest of a coroutine in the present task, for so many seconds, or until it ends where that is None.
+
+    Most tools never wait, so a coroutine is bounded only once it waits for something. When the time is up, the
+    coroutine is cancelled; if it is not done `GRACE` seconds later, because it swallows cancellation or cleans up
+    slowly, it is handed over to `abandon` and no longer waited for. Timers that the abandoned code has set still belong
+    to the present task, which should therefore end soon: every call has a task of its own.
+
+    The code that runs may cancel the present task itself, or have a task or timer of its own do so. That is its own
+    failure, and nobody else's wish: in the end such cancellations, which have come to `own` before, are taken back.
+
+    Raises:
+        CancelledError: From `await`: the coroutine or its task is cancelled.
+        DeadlinePassed: From `await`.
+    """
+
+    __slots__ = (
+        "_abandon",
+        "_awaited",
+        "_before",
+        "_call",
+        "_coroutine",
+        "_idle",
+        "_is_striking",
+        "_loop",
+        "_own",
+        "_seconds",
+        "_strikes",
+        "_task",
+        "_timer",
+        "_waiter",
+    )
+
+    def __init__(
+        self,
+        task: asyncio.Task[Any],
+        coroutine: Any,
+        awaited: Any,
+        seconds: float | None,
+        abandon: Abandon,
+        call: Interruptible | None = None,
+    ) -> None:
+        """Bound a coroutine that has begun in this task, and has come to wait for `awaited`."""
+        self._task = task
+        self._coroutine = coroutine
+        self._awaited = awaited
+        self._seconds = seconds
+        self._abandon = abandon
+        self._call = call
+        self._own = self._strikes = self._before = 0
+        self._is_striking = False
+
+    def go_on_with(self, waiter: Waiter, idle: list[Waiter], own: int) -> None:
+        """Go on with what awaits the coroutine, which is idle at its end; `own` are cancellations of its first step."""
+        self._waiter, self._idle, self._own = waiter, idle, own
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        # Asked of the task, since asyncio's own way costs a system call in Python 3.11.
+        self._loop = self._task.get_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        if self._seconds is not None:
+            # Of no context: a timer that is cancelled keeps its own until its time comes, with all that hangs on it.
+            self._timer = self._loop.call_later(self._seconds, self._strike, context=Context())
+        try:
+            result = yield from self._go_on(self._awaited)
+            yield from self._take_back()
+            return result
+        except BaseException as error:
+            if not isinstance(error, GeneratorExit):
+                with suppress(asyncio.CancelledError):
+                    yield from self._take_back()
+            if not self._strikes:
+                raise
+            if self._is_cancelled_by_others():
+                raise asyncio.CancelledError from error
+            raise DeadlinePassed from error
+        finally:
+            if self._timer is not None:
+                self._timer.cancel()
+
+    def _take_back(self) -> Generator[Any, Any, None]:
+        own, self._own = self._own, 0
+        if own > 0:
+            yield from take_back(self._task, own)
+
+    def _go_on(self, awaited: Any) -> Generator[Any, Any, T]:
+        while True:
+            try:
+                is_plain = type(awaited) is asyncio.Future and awaited.get_loop() is self._loop
+                cancelled = yield from self._wait_plainly(awaited) if is_plain else self._wait_for(awaited)
+            except GeneratorExit:
+                self._coroutine.close()
+                raise
+            if self._strikes > 1:
+                self._abandon(self._call, outlive(self._coroutine, awaited, self._waiter))
+                raise DeadlinePassed
+            before = self._task.cancelling()
+            try:
+                awaited = self._waiter.send(None) if cancelled is None else self._waiter.throw(cancelled)
+                if self._coroutine.cr_await is None:
+                    if len(self._idle) < _MOST_IDLE:
+                        self._idle.append(self._waiter)
+                    if self._strikes:
+                        raise DeadlinePassed
+                    result: T = awaited
+                    return result
+            finally:
+                self._own = max(0, self._own + self._task.cancelling() - before)
+                cancelled = None  # Its traceback holds this frame, and would so hold itself.
+
+    def _wait_plainly(self, awaited: asyncio.Future[Any]) -> Generator[Any, Any, BaseException | None]:
+        """Wait as a task does, for what cannot refuse to be cancelled, and so may wake the task itself.
+
+        Returns what the coroutine has to be told: nothing, or what is raised in it.
+        """
+        awaited._asyncio_future_blocking = False
+        self.stand_for(awaited)
+        try:
+            yield self
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            return error
+        return None
+
+    def _wait_for(self, awaited: Any) -> Generator[Any, Any, BaseException | None]:
+        """Wait as a task does, but through a future of our own, since what is awaited may refuse to be cancelled.
+
+        Returns what the coroutine has to be told: nothing, or that it is cancelled.
+        """
+        if not asyncio.isfuture(awaited) or awaited.get_loop() is not self._loop:
+            try:
+                yield awaited  # None, as asyncio.sleep(0) waits, or what the task itself has to refuse.
+            except (Exception, asyncio.CancelledError) as error:
+                return error
+            return None
+        awaited._asyncio_future_blocking = False
+        while not awaited.done():
+            woken = Waking(self._loop, self._note_cancellation)
+            wake = woken.wake
+            awaited.add_done_callback(wake)
+            try:
+                yield from woken
+            except asyncio.CancelledError as error:
+                # With its message, by which anyio knows its own cancellations.
+                if self._strikes > 1 or not awaited.cancel(*error.args):
+                    return error
+                if awaited.done():
+                    # What else hangs on it, such as the event loop's watch on a socket, is told before the coroutine.
+                    with suppress(asyncio.CancelledError):
+                        yield None
+            finally:
+                awaited.remove_done_callback(wake)
+        return None
+
+    def cancel(self, msg: Any | None = None) -> bool:
+        """Be told by the task that it is cancelled; what code waits for that is left to itself goes on."""
+        self._note_cancellation()
+        return self.leave(msg) if self._strikes > 1 else super().cancel(msg)
+
+    def _note_cancellation(self) -> None:
+        if not self._is_striking and works_for(self._call):
+            self._own += 1
+
+    def _strike(self) -> None:
+        if not self._strikes:
+            if self._call is not None:
+                self._call.give_up()
+            self._before = self._task.cancelling()
+            self._timer = self._loop.call_later(GRACE, self._strike, context=Context())
+        self._strikes += 1
+        self._is_striking = True
+        self._task.cancel()
+        self._is_striking = False
+
+    def _is_cancelled_by_others(self) -> bool:
+        """Take our own cancellations back, and tell whether there was another since the deadline.
+
+        Those before it are not told from what task groups inside the coroutine leave behind in Python 3.11.
+        """
+        for _ in range(self._strikes):
+            self._task.uncancel()
+        return self._task.cancelling() > self._before
+
+
+@types.coroutine
+def take_back(task: asyncio.Task[Any], count: int) -> Generator[Any, Any, None]:
+    """Take cancellations back that code has asked for, of the task it runs in.
+
+    Raises:
+        CancelledError: They were still to come, so that the code has not ended otherwise.
+    """
+    try:
+        yield  # Here comes what is still to come.
+    finally:
+        for _ in range(count):
+            task.uncancel()
+
+
+async def outlive(coroutine: Coroutine[Any, Any, Any], awaited: Any, _waiter: Waiter) -> None:
+    """Go on with a coroutine that nobody waits for any more, until it ends; it cannot end the process.
+
+    It has been cancelled before, and may take its time to clean up. If it is not done `LATE_GRACE` seconds later, it is
+    cancelled once more.
+    """
+    task = CurrentTask().find()
+    timer = asyncio.get_running_loop().call_later(LATE_GRACE, task.cancel)
+    try:
+        if asyncio.isfuture(awaited):
+            awaited._asyncio_future_blocking = True  # As whoever awaits it says to its task.
+        await await_rest(coroutine, awaited)
+    except (SystemExit, KeyboardInterrupt):
+        pass
+    finally:
+        timer.cancel()

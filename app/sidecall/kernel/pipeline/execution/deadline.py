@@ -1,0 +1,25 @@
+"""How much time a call has left."""
+
+import time
+
+from sidecall.kernel.core.errors import ToolTimeout
+from sidecall.kernel.core.invocation import Invocation
+
+
+def seconds_left(invocation: Invocation) -> float | None:
+    """Return the seconds until the deadline, never below zero; None when there is none."""
+    return None if invocation.deadline is None else max(0.0, invocation.deadline - time.monotonic())
+
+
+def is_late(invocation: Invocation) -> bool:
+    """Return whether the deadline has passed, as when code on the event loop did not let anybody interrupt it."""
+    return invocation.deadline is not None and time.monotonic() > invocation.deadline
+
+
+def make_timeout(invocation: Invocation) -> ToolTimeout:
+    """Make the failure of a call whose deadline has passed."""
+    given = invocation.request.deadline
+    if given is not None and given.moment == invocation.deadline:
+        return ToolTimeout(invocation.tool.name, given.seconds)
+    allowed = round(max(0.0, (invocation.deadline or 0.0) - invocation.started), 6)
+    return ToolTimeout(invocation.tool.name, allowed)

@@ -1,0 +1,125 @@
+"""Run the tool, under its deadline, where its executor says."""
+
+import asyncio
+from collections.abc import Awaitable, Coroutine, Mapping
+from functools import partial
+from typing import Any
+
+from sidecall.kernel.core.errors import SidecallError, ToolExecutionError, ToolFailure
+from sidecall.kernel.core.invocation import Invocation, Release
+from sidecall.kernel.core.options import ExecutorName
+from sidecall.kernel.core.raised import read_http_exception, read_refusal, read_store_unavailable
+from sidecall.kernel.executors.base import Executor
+from sidecall.kernel.pipeline.execution.bounded import DeadlinePassed
+from sidecall.kernel.pipeline.execution.deadline import is_late, make_timeout, seconds_left
+from sidecall.kernel.pipeline.execution.first_step import FirstSteps
+from sidecall.kernel.pipeline.hooks import is_cancelled
+from sidecall.later import Later
+
+# Which only tools that may be tried again need.
+attempts = Later("sidecall.kernel.pipeline.execution.attempts")
+
+
+class Execute:
+    """Run calls on the executors a server has."""
+
+    def __init__(self, executors: Mapping[ExecutorName, Executor]) -> None:
+        self._executors = executors
+        self._first_steps = FirstSteps(seconds_left, self._abandon)
+        # Kept here, since the event loop holds its tasks by weak references only.
+        self._abandoned: set[asyncio.Task[Any]] = set()
+
+    def __call__(self, invocation: Invocation) -> Awaitable[None] | None:
+        """Run the tool and keep what it returns.
+
+        Raises:
+            ToolException: The tool raised it, or an HTTPException.
+            ToolTimeout: The deadline passed; the tool's code may go on, but nobody waits for it. Or it has blocked the
+                event loop until then, so that nothing could interrupt it.
+            ToolExecutionError: The tool raised anything else, SystemExit and its own TimeoutError included.
+            CallRefused: Its executor has not begun it.
+        """
+        if invocation.request.deadline is not None and seconds_left(invocation) == 0:
+            raise make_timeout(invocation)  # Nobody waits for it any more, so it need not begin.
+        begins = invocation.request.begins
+        if begins is not None:
+            begins()
+        executor = self._executors[invocation.tool.executor]
+        retry = invocation.tool.options.retry
+        running = executor.run(invocation) if retry is None else attempts.run_again(executor, invocation, retry)
+        results = invocation.surroundings.results
+        if results is not None and results.used and invocation.tool.name in results.large:
+            running = _run_with_room(invocation, results.large[invocation.tool.name], running)
+        try:
+            is_done, came = self._first_steps.take(running, invocation)
+        except BaseException as error:
+            if _passes(invocation, error):
+                raise
+            raise _find_failure(invocation, error) from error
+        if not is_done:
+            return _await_end(invocation, came)
+        _keep(invocation, came)
+        return None
+
+    def _abandon(self, invocation: Invocation, left: Coroutine[Any, Any, Any]) -> None:
+        task = asyncio.ensure_future(left)
+        self._abandoned.add(task)
+        task.add_done_callback(partial(self._forget, invocation.abandon()))
+
+    def _forget(self, release: Release, task: asyncio.Task[Any]) -> None:
+        release()
+        self._abandoned.discard(task)
+        if not task.cancelled():
+            task.exception()  # Looked at, so that nobody is told of an error that the call was not answered with.
+
+
+async def _run_with_room(invocation: Invocation, size: int, running: Coroutine[Any, Any, Any]) -> Any:
+    """Wait until there is room for one more of a tool's large results, and run it."""
+    share = invocation.open_share()
+    assert share is not None
+    try:
+        await share.wait(size)
+    except BaseException:
+        running.close()
+        raise
+    return await running
+
+
+async def _await_end(invocation: Invocation, running: Awaitable[Any]) -> None:
+    try:
+        output = await running
+    except DeadlinePassed:
+        raise make_timeout(invocation) from None
+    except BaseException as error:
+        if _passes(invocation, error):
+            raise
+        raise _find_failure(invocation, error) from error
+    _keep(invocation, output)
+
+
+def _keep(invocation: Invocation, output: Any) -> None:
+    if is_late(invocation):
+        raise make_timeout(invocation)
+    invocation.output = output
+
+
+def _passes(invocation: Invocation, error: BaseException) -> bool:
+    """Return whether an error is what is wanted: a failure of the call in time, or that nobody waits for it."""
+    if isinstance(error, ToolFailure):
+        return not is_late(invocation)
+    return _is_given_up(invocation, error)
+
+
+def _find_failure(invocation: Invocation, error: BaseException) -> SidecallError:
+    if is_late(invocation):
+        return make_timeout(invocation)
+    refusal = read_http_exception(error) or read_store_unavailable(error) or read_refusal(error)
+    return refusal or ToolExecutionError(invocation.tool.name, invocation.call.id)
+
+
+def _is_given_up(invocation: Invocation, error: BaseException) -> bool:
+    """Return whether the caller went away or the server stops; a tool that raises CancelledError itself has crashed."""
+    if not isinstance(error, asyncio.CancelledError) or not is_cancelled():
+        return False
+    invocation.give_up()
+    return True

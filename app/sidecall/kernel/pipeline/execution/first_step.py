@@ -1,0 +1,96 @@
+"""Take the first step of a coroutine, which for most tools is the only one."""
+
+import asyncio
+import types
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from sidecall.kernel.concurrency.coroutines import CurrentTask
+from sidecall.kernel.pipeline.execution.bounded import Abandon, Bounded, Interruptible, Waiter, take_back
+
+T = TypeVar("T")
+
+
+class FirstSteps:
+    """Take the first steps of coroutines; most tools never wait, and so need neither a timer nor a second step.
+
+    A coroutine tells whoever steps it of its end by an error, which takes as long as a short tool. Whoever awaits it is
+    told without one. So there are generators that await coroutines, each one after the other.
+    """
+
+    def __init__(self, seconds_left: Callable[[Any], float | None], abandon: Abandon) -> None:
+        """Bound what comes to wait.
+
+        Args:
+            seconds_left: Asked with what a coroutine runs for, once it waits; None for no bound.
+            abandon: Goes on with what does not end in time.
+        """
+        self._seconds_left = seconds_left
+        self._abandon = abandon
+        self._current = CurrentTask()
+        self._idle: list[Waiter] = []
+
+    def take(self, coroutine: Any, call: Interruptible | None = None) -> tuple[bool, Any]:
+        """Begin a coroutine, of an async function, in the present task.
+
+        Returns:
+            Whether it is done, and what it returns; or else what has to be awaited for that.
+        """
+        task = self._current.find()
+        before = task.cancelling()
+        try:
+            waiter = self._idle.pop()
+        except IndexError:
+            waiter = _make_waiter()
+        try:
+            came = waiter.send(coroutine)
+        except BaseException as end:
+            own = task.cancelling() - before
+            if own > 0:
+                return False, _end_uncancelled(task, own, end)
+            raise
+        own = task.cancelling() - before
+        if coroutine.cr_await is not None:
+            bounded: Bounded[Any] = Bounded(task, coroutine, came, self._seconds_left(call), self._abandon, call)
+            bounded.go_on_with(waiter, self._idle, own)
+            return False, bounded
+        self._idle.append(waiter)
+        return (True, came) if own <= 0 else (False, _end_uncancelled(task, own, StopIteration(came)))
+
+
+def _make_waiter() -> Waiter:
+    waiter = _await_each()
+    waiter.send(None)
+    return waiter
+
+
+@types.coroutine
+def _await_each() -> Waiter:
+    """Await what is sent, and yield what it returns; what it waits for is yielded as well."""
+    coroutine = yield
+    while True:
+        coroutine = yield (yield from coroutine)
+
+
+async def within(
+    coroutine: Coroutine[Any, Any, T], seconds: float, abandon: Abandon, call: Interruptible | None = None
+) -> T:
+    """Run a coroutine, bounded as soon as it waits for something.
+
+    Raises:
+        DeadlinePassed: It was not done in time.
+    """
+    is_done, came = FirstSteps(lambda _: seconds, abandon).take(coroutine, call)
+    result: T = came if is_done else await came
+    return result
+
+
+async def _end_uncancelled(task: asyncio.Task[Any], own: int, end: BaseException) -> Any:
+    """End as code has that cancelled its own task, once that is taken back."""
+    if isinstance(end, StopIteration):
+        await take_back(task, own)
+        return end.value
+    with suppress(asyncio.CancelledError):
+        await take_back(task, own)
+    raise end

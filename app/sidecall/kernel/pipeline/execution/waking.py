@@ -1,0 +1,67 @@
+"""Wait for something, and learn who cancels the wait."""
+
+import asyncio
+from collections.abc import Callable
+from contextvars import Context
+from typing import Any
+
+from sidecall.kernel.core.current import CALL
+
+
+class Waking(asyncio.Future[None]):
+    """What a task waits for; whoever cancels the task cancels this first, in a context that tells who it is."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, on_cancel: Callable[[], object]) -> None:
+        """Make one that calls `on_cancel` whenever somebody cancels the task that waits for it."""
+        super().__init__(loop=loop)
+        self._on_cancel = on_cancel
+
+    def cancel(self, msg: Any | None = None) -> bool:
+        """Take note, and do what every future does."""
+        self._on_cancel()
+        return super().cancel(msg)
+
+    def wake(self, _: object) -> None:
+        """End the wait, unless it has ended."""
+        if not self.done():
+            self.set_result(None)
+
+
+class StandIn:
+    """What a task takes for the future that it waits for; who cancels the wait is learned without a second future."""
+
+    __slots__ = ("_asyncio_future_blocking", "_context", "_stands_for", "_wake")
+
+    _stands_for: asyncio.Future[Any]
+
+    def stand_for(self, future: asyncio.Future[Any]) -> None:
+        """Be yielded to the task in the place of this future."""
+        self._stands_for = future
+        self._asyncio_future_blocking = True  # As whoever awaits a future says to its task.
+
+    def get_loop(self) -> asyncio.AbstractEventLoop:
+        """Return the future's loop."""
+        return self._stands_for.get_loop()
+
+    def add_done_callback(self, wake: Callable[[Any], object], *, context: Context | None = None) -> None:
+        """Have the future wake the task."""
+        self._wake, self._context = wake, context
+        self._stands_for.add_done_callback(wake, context=context)
+
+    def cancel(self, msg: Any | None = None) -> bool:
+        """Cancel the future for its task."""
+        return self._stands_for.cancel(msg)
+
+    def leave(self, msg: Any | None = None) -> bool:
+        """Wake the task as if it were cancelled, and let the future be; return whether it was still to be done."""
+        if not self._stands_for.remove_done_callback(self._wake):
+            return False
+        cancelled = self.get_loop().create_future()
+        cancelled.cancel(msg)
+        cancelled.add_done_callback(self._wake, context=self._context)
+        return True
+
+
+def works_for(call: object) -> bool:
+    """Return whether the code that runs was begun by the tool of this call: its tasks, timers and callbacks know it."""
+    return call is not None and CALL.get() is call

@@ -1,0 +1,140 @@
+"""What becomes of a failure, as the tool's author wants it."""
+
+import asyncio
+from typing import Any
+
+from sidecall.features.telemetry import log_failure as write_log_line
+from sidecall.kernel.core.agents_errors import SdkWording
+from sidecall.kernel.core.errors import (
+    InvalidArguments,
+    SidecallError,
+    ToolCallFailed,
+    ToolException,
+    ToolExecutionError,
+    ToolFailure,
+    ToolTimeout,
+)
+from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.json_data.to_json import render_failure, replace_surrogates, to_text
+from sidecall.kernel.pipeline.guard import guard_text
+from sidecall.kernel.pipeline.hide_refused import hide_in_refused
+from sidecall.kernel.pipeline.hooks import call_hook, is_cancelled
+
+# What no tool's code has raised past us.
+_CONTAINED = (SidecallError, GeneratorExit)
+# LangChain's text for handle_validation_error=True.
+_FIXED = "Tool input validation error"
+# What `handle_tool_error=None` lets through: the failures of the tool's own code, but for its deadline.
+_OF_THE_TOOL = frozenset(("tool_error", "execution_error", "output_error"))
+_HANDLED_BY_ALL = _OF_THE_TOOL | {"malformed_arguments", "invalid_arguments"}
+
+
+def contain(invocation: Invocation) -> None:
+    """Put a crash of the tool in the place of what no stage knows, so that no call takes others down with it.
+
+    Raises:
+        ToolExecutionError: That crash.
+    """
+    error = invocation.error
+    if error is None or isinstance(error, _CONTAINED):
+        return
+    if not (isinstance(error, asyncio.CancelledError) and is_cancelled()):
+        raise ToolExecutionError(invocation.tool.name, invocation.call.id) from error
+
+
+def log_failure(invocation: Invocation) -> None:
+    """Log a failure that needs a person."""
+    if isinstance(invocation.error, ToolFailure):
+        write_log_line(invocation, invocation.error)
+
+
+def has_way_through(tool: CompiledTool) -> bool:
+    """Return whether the author lets some failures reach the calling program."""
+    return tool.options.handle_tool_error is None or tool.options.timeout_behavior == "raise"
+
+
+async def let_through(invocation: Invocation) -> None:
+    """Put the problem for the calling program in the place of a failure that the author lets reach it.
+
+    Raises:
+        ToolCallFailed: That problem.
+        GuardrailTripped: An output guardrail refuses the request.
+    """
+    failure = invocation.error
+    if isinstance(failure, ToolFailure) and _goes_through(invocation, failure):
+        raise await _make_problem(invocation, failure) from failure
+
+
+def _goes_through(invocation: Invocation, failure: ToolFailure) -> bool:
+    if isinstance(failure, ToolTimeout):
+        return invocation.tool.options.timeout_behavior == "raise"
+    return invocation.tool.options.handle_tool_error is None and failure.kind in _OF_THE_TOOL
+
+
+async def _make_problem(invocation: Invocation, failure: ToolFailure) -> ToolCallFailed:
+    """Make what the calling program gets; what the tool said has passed the output guardrails."""
+    said = await guard_text(invocation, failure, render_failure(failure))
+    call: dict[str, Any] = {"tool": invocation.tool.name, "call_id": invocation.call.id, "invocation_id": invocation.id}
+    if isinstance(failure, ToolTimeout):
+        call["timeout_seconds"] = failure.seconds
+    text = replace_surrogates(said if isinstance(said, str) else to_text(said))
+    return ToolCallFailed(text, kind=failure.kind, retryable=failure.retryable, **call)
+
+
+def has_words(tool: CompiledTool) -> bool:
+    """Return whether somebody words some failures of a tool otherwise, or judges what it says of them."""
+    options = tool.options
+    return (
+        options.handle_validation_error is not False
+        or options.failure_error_function is not None
+        or options.timeout_error_function is not None
+        or not (options.handle_tool_error is None or isinstance(options.handle_tool_error, bool))
+        or bool(options.tool_output_guardrails)
+    )
+
+
+async def ask_handler(invocation: Invocation, failure: ToolFailure) -> Any:
+    """Return the author's words for this failure, None where the default ones stand.
+
+    A handler of argument errors is given pydantic's ValidationError, as in LangChain, without any secret.
+
+    Raises:
+        HookFailed: A handler crashed or hung.
+        ToolCallFailed: `failure_error_function` answered None, which lets the failure through.
+    """
+    options = invocation.tool.options
+    if isinstance(failure, InvalidArguments):
+        failure = hide_in_refused(invocation, failure)
+    if isinstance(failure, ToolException) and not isinstance(options.handle_tool_error, bool | None):
+        return await _word(options.handle_tool_error, failure)
+    if isinstance(failure, InvalidArguments) and options.handle_validation_error is not False:
+        return await _word(options.handle_validation_error, failure.original or failure)
+    if isinstance(failure, ToolTimeout) and options.timeout_error_function is not None:
+        return await call_hook(options.timeout_error_function, invocation.tool_context, failure)
+    if options.failure_error_function is None or failure.kind not in _HANDLED_BY_ALL:
+        return None
+    error = _choose_error(failure, options.failure_error_function)
+    words = await call_hook(options.failure_error_function, invocation.tool_context, error)
+    if words is None:
+        raise await _make_problem(invocation, failure) from failure
+    return words
+
+
+async def _word(handler: Any, error: Exception) -> Any:
+    if isinstance(handler, bool):
+        return _FIXED
+    return handler if isinstance(handler, str) else await call_hook(handler, error)
+
+
+def _choose_error(failure: ToolFailure, handler: Any) -> BaseException:
+    if isinstance(failure, InvalidArguments) and not isinstance(handler, SdkWording):
+        return failure.original or failure
+    return find_original(failure)
+
+
+def find_original(error: BaseException) -> BaseException:
+    """Find what the tool itself raised, where one of our errors stands for it."""
+    while isinstance(error, (ToolExecutionError, ToolCallFailed)) and error.__cause__ is not None:
+        error = error.__cause__
+    return error

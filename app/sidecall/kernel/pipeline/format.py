@@ -1,0 +1,330 @@
+"""Make a ToolMessage of what the tool returned, or of why it failed."""
+
+import time
+from collections.abc import Awaitable
+from dataclasses import asdict
+from typing import Any
+
+from sidecall.features.telemetry import log_hook_failure
+from sidecall.kernel.concurrency.pools import RESULTS
+from sidecall.kernel.concurrency.turns import key_of
+from sidecall.kernel.core.command import CommandParts, MessageParts, is_command, is_message, is_series, read_series
+from sidecall.kernel.core.content_blocks import read_block
+from sidecall.kernel.core.errors import RequestError, ToolException, ToolExecutionError, ToolFailure
+from sidecall.kernel.core.invocation import Invocation, find_usage, new_invocation_id, wants_value
+from sidecall.kernel.core.messages import Content, ToolCall, ToolMessage, are_blocks, write_text_message
+from sidecall.kernel.core.native_items import settle_item
+from sidecall.kernel.core.notes import IGNORED
+from sidecall.kernel.core.options import IN_PROCESSES
+from sidecall.kernel.core.result_values import ABSENT, JsonText, ValuedBlocks, ValuedText, keep_value
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.json_data.bulk import is_bulky, is_long
+from sidecall.kernel.json_data.not_serializable import no_json_form
+from sidecall.kernel.json_data.to_json import (
+    Lose,
+    lose_silently,
+    render_failure,
+    replace_surrogates,
+    to_plain,
+    to_text,
+    to_text_and_value,
+)
+from sidecall.kernel.pipeline.failure_policy import ask_handler, has_words
+from sidecall.kernel.pipeline.guard import guard_text
+from sidecall.kernel.pipeline.json_precision import LostNumbers
+
+# What ToolMessage() calls, but without its keywords, since every answer is made here.
+_make = ToolMessage.__pydantic_validator__.validate_python
+
+# Arguments that the model is told of.
+_MOST_NAMED = 5
+# Results of which nothing has to be found out.
+_SIMPLE = frozenset((str, int, bool, type(None)))
+
+
+def format_output(invocation: Invocation) -> Awaitable[None] | None:
+    """Make the message of a call that succeeded; a large one in a thread that is to be waited for.
+
+    Raises:
+        ToolOutputError: The result is not what `response_format` promises, or cannot be said in JSON.
+        ToolExecutionError: An object that the tool returned crashes when it is read.
+    """
+    tool, output = invocation.tool, invocation.output
+    if type(output) in _SIMPLE and tool.options.response_format == "content":
+        try:
+            text = output if type(output) is str else to_text(output)
+        except ValueError as error:  # Python writes no number of more than 4,300 digits.
+            raise no_json_form(tool.name, output) from error
+        if not text.isascii():
+            text = replace_surrogates(text)
+        metadata = _make_metadata(invocation)
+        message = write_text_message(text, invocation.request.call.id, tool.name, invocation.id, metadata)
+        if tool.results is not None:
+            keep_value(message, text if type(output) is str else output)
+        invocation.message = message
+        return None
+    # What a process has sent is plain.
+    if is_long(output) or (tool.executor in IN_PROCESSES and is_bulky(output)):
+        return _format_aside(invocation)
+    _format_structure(invocation)
+    return None
+
+
+async def _format_aside(invocation: Invocation) -> None:
+    """Write a large result in a thread, so that others need not wait for it."""
+    try:
+        await RESULTS.run_for(key_of(invocation.request.caller), _format_structure, invocation)
+    except ToolFailure:
+        if invocation.tool.executor != "inline":
+            raise
+        # What belongs to the event loop may be changed there meanwhile, or can be read nowhere else.
+        _format_structure(invocation)
+
+
+def _format_structure(invocation: Invocation) -> None:
+    name = invocation.tool.name
+    try:
+        _format_any(invocation, name)
+    except ToolFailure:
+        raise
+    except BaseException as error:
+        raise ToolExecutionError(name, invocation.call.id) from error
+
+
+def _format_any(invocation: Invocation, name: str) -> None:
+    content, artifact = invocation.tool.split(invocation.output)
+    lost = LostNumbers()
+    told: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
+    if is_command(content) or is_message(content) or is_series(content):
+        outputs = content if isinstance(content, list | tuple) else (content,)
+        read = read_series(name, outputs, invocation.call.id)
+        told = _describe_commands(name, read, lost) if read.update or any(map(is_command, outputs)) else {}
+        content, artifact, fields = _take_over(name, read.answer, artifact)
+    part = None if invocation.tool.options.response_format == "content" else "content"
+    fields["content"], value = _say(name, content, lost.of("content"), part)
+    fields["artifact"] = None if artifact is None else _make_jsonable(name, artifact, lost.of("artifact"), "artifact")
+    invocation.notes = lost.notes
+    invocation.message = make_message(invocation, told, fields)
+    keep_value(invocation.message, _choose_value(invocation, content, value))
+
+
+def _choose_value(invocation: Invocation, content: Any, value: Any) -> Any:
+    """Choose what is kept as the value of a result: what it says itself, or else what it is."""
+    kind = type(content)
+    if kind is ValuedText or kind is ValuedBlocks:
+        return content.value
+    if invocation.tool.results is None or invocation.tool.says_values:
+        return ABSENT
+    if kind is JsonText:
+        is_read = wants_value(invocation.request) or invocation.tool.options.cache is not None
+        return content.value if is_read else ABSENT
+    return value
+
+
+def format_failure(invocation: Invocation) -> Awaitable[None] | None:
+    """Make the message of a call that failed, in the words of the tool's author if there are any.
+
+    Errors that are no failure for the model to read have none. Nothing has to be awaited where nobody else is asked.
+
+    Raises:
+        ToolCallFailed: Its author wants the calling program to see the failure instead.
+        GuardrailTripped: A guardrail refuses what the tool said.
+    """
+    failure = invocation.error
+    if not isinstance(failure, ToolFailure):
+        return None
+    invocation.message = _make_failure_message(
+        failure,
+        call_id=invocation.call.id,
+        name=invocation.tool.name,
+        metadata=_make_metadata(invocation),
+        id=invocation.id,
+    )
+    return _reword(invocation, failure, invocation.message) if has_words(invocation.tool) else None
+
+
+async def _reword(invocation: Invocation, failure: ToolFailure, message: ToolMessage) -> None:
+    """Put the words of the tool's author, and of its guardrails, in the place of ours."""
+    invocation.message = None
+    try:
+        own = await ask_handler(invocation, failure)
+        if own is not None:
+            message.content = _make_content(invocation.tool.name, own)
+    except RequestError:
+        raise
+    except Exception as error:
+        log_hook_failure(invocation, "an error handler", error.__cause__ or error)
+    allowed = await guard_text(invocation, failure, message.content)
+    if allowed is not message.content:
+        message.content = _make_content(invocation.tool.name, allowed)
+        said = message.content
+        message.response_metadata["error"]["message"] = said if isinstance(said, str) else to_text(said)
+    message.response_metadata = {**message.response_metadata, **_make_metadata(invocation)}
+    invocation.message = message
+
+
+def tells_ignored(tool: CompiledTool) -> bool:
+    """Return whether the model is told which of its arguments were dropped."""
+    return tool.options.unknown_args == "tell"
+
+
+def tell_ignored(invocation: Invocation) -> None:
+    """Write the line about dropped arguments that dialects without a place for their names add to the content."""
+    message, names = invocation.message, invocation.ignored
+    if message is not None and names:
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        said = replace_surrogates(", ".join(names[:_MOST_NAMED]))
+        message.response_metadata[IGNORED] = f"Not used, since the tool has no such argument: {said}{more}."
+
+
+def refuse(failure: ToolFailure, call: ToolCall) -> ToolMessage:
+    """Make the message of a call that no tool was found for, or that its caller left incomplete."""
+    message = _make_failure_message(
+        failure, call_id=call.id, name=call.name, metadata=_make_empty_metadata(), id=new_invocation_id()
+    )
+    if call.item is not None:
+        settle_item(message, call)
+    return message
+
+
+def _make_failure_message(
+    failure: ToolFailure, *, call_id: str, name: str, metadata: dict[str, Any], id: str
+) -> ToolMessage:
+    text = replace_surrogates(render_failure(failure))
+    metadata["error"] = _describe_failure(failure, text)
+    message: ToolMessage = _make(
+        {
+            "content": text,
+            "tool_call_id": call_id,
+            "name": name,
+            "status": "error",
+            "id": id,
+            "response_metadata": metadata,
+        }
+    )
+    return message
+
+
+def _describe_failure(failure: ToolFailure, text: str) -> dict[str, Any]:
+    return {
+        "kind": failure.kind,
+        "message": text,
+        "retryable": failure.retryable,
+        "errors": list(failure.errors),
+        "nearest": list(failure.nearest),
+        "retry_after_ms": failure.retry_after_ms,
+        **failure.details,
+    }
+
+
+def _describe_commands(name: str, asked: CommandParts, lost: LostNumbers) -> dict[str, Any]:
+    """Write down what the caller is asked to do; of several commands, what each asks for as well."""
+    each = [{**_describe_command(name, part, lose_silently), **_describe_place(part, asked)} for part in asked.each]
+    told = {**_describe_command(name, asked, lost.of("state update")), **({"commands": each} if each else {})}
+    return {**told, "answer_at": asked.place} if asked.place else told
+
+
+def _describe_place(part: CommandParts, asked: CommandParts) -> dict[str, int]:
+    """Write down where the answer stood, unless it was the first message of the first command."""
+    is_plain = part is asked.each[0] and not part.place
+    return {} if is_plain or part.place is None else {"answer_at": part.place}
+
+
+def _describe_command(name: str, command: CommandParts, lose: Lose) -> dict[str, Any]:
+    wishes = {"goto": command.goto or None, "graph": command.graph, "resume": command.resume}
+    said = {key: _make_jsonable(name, value, part=key) for key, value in wishes.items() if value is not None}
+    return {"state_update": _make_jsonable(name, command.update, lose, "state update"), **said}
+
+
+def _take_over(name: str, spoken: MessageParts, artifact: Any) -> tuple[Any, Any, dict[str, Any]]:
+    """Take over what a message of the tool's own says; its artifact beats the pair's."""
+    kwargs = _make_jsonable(name, dict(spoken.additional_kwargs), part="additional_kwargs")
+    rest = {"status": spoken.status, "additional_kwargs": kwargs}
+    return spoken.content, artifact if spoken.artifact is None else spoken.artifact, rest
+
+
+def changes_state(message: ToolMessage) -> bool:
+    """Return whether a message tells its caller to change its state."""
+    return "state_update" in message.response_metadata
+
+
+def make_message(invocation: Invocation, told: dict[str, Any], fields: dict[str, Any]) -> ToolMessage:
+    """Make a message that answers this call, whatever ids one of the tool's own carries."""
+    metadata = _make_metadata(invocation)
+    metadata.update(told)
+    if fields.get("status") == "error":  # As a message of the tool's own says, or one of LangChain's.
+        metadata["error"] = _describe_failure(ToolException(), _word(fields["content"]))
+    fields["tool_call_id"] = invocation.call.id
+    fields["name"] = invocation.tool.name
+    fields["id"] = invocation.id
+    fields["response_metadata"] = metadata
+    message: ToolMessage = _make(fields)
+    return message
+
+
+def _word(content: Content) -> str:
+    """Put a content in words: its texts where it has some, and no image, or else all of it as JSON."""
+    if isinstance(content, str):
+        return content
+    texts = [part for part in map(read_block, content) if isinstance(part, str)]
+    return "\n".join(texts) if texts else to_text(content)
+
+
+def _make_metadata(invocation: Invocation) -> dict[str, Any]:
+    said: dict[str, Any] = {
+        # In whole microseconds; round() would take as long as all else that is made here.
+        "duration_ms": int((time.monotonic() - invocation.started) * 1e6 + 0.5) / 1000,
+        "return_direct": invocation.tool.options.return_direct,
+        "ignored_args": invocation.ignored,
+        "repaired": invocation.repaired,
+    }
+    if invocation.verdicts:
+        said["guardrails"] = list(invocation.verdicts)
+    if invocation.attempts:
+        said["attempts"] = invocation.attempts
+    usage = find_usage(invocation)
+    if usage is not None and usage.requests:
+        said["usage"] = asdict(usage)
+    if invocation.request.rule is not None:
+        said["approval_rule"] = invocation.request.rule.describe()
+    decided = invocation.request.decided
+    if decided is not None and decided.asked_args is not None:
+        ran = invocation.request.call.args
+        said["approval"] = {"id": invocation.request.resumes, "decided_by": decided.by, "args": ran}
+    if invocation.notes:
+        said["notes"] = list(invocation.notes)
+    return said
+
+
+def _make_empty_metadata() -> dict[str, Any]:
+    """Make what every answer says of its call, for calls that no tool was found for."""
+    return {"duration_ms": 0.0, "return_direct": False, "ignored_args": [], "repaired": []}
+
+
+def _make_content(name: str, value: Any) -> Content:
+    return _say(name, value)[0]
+
+
+def _say(name: str, value: Any, lose: Lose = lose_silently, part: str | None = None) -> tuple[Content, Any]:
+    """Follow LangChain: text and lists of known blocks as they are, all else as JSON text, but never as a repr.
+
+    Beside the content stands the value that it says.
+    """
+    if isinstance(value, str):
+        text = replace_surrogates(str.__str__(value))
+        return text, text
+    if are_blocks(value):
+        blocks: list[Any] = _make_jsonable(name, list(value), lose, part)
+        return blocks, blocks
+    try:
+        return to_text_and_value(value, lose)
+    except ValueError as error:
+        raise no_json_form(name, value, part) from error
+
+
+def _make_jsonable(name: str, value: Any, lose: Lose = lose_silently, part: str | None = None) -> Any:
+    try:
+        return to_plain(value, lose)
+    except ValueError as error:
+        raise no_json_form(name, value, part) from error

@@ -1,0 +1,244 @@
+"""What stands before the stages: a call is looked up, counted, seen and let in, once."""
+
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.calls.errors import ContractChanged
+from sidecall.features.contract.if_match import hold_contract
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.errors import MissingContext, ToolNotFound
+from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.core.overload import QuotaExceeded
+from sidecall.kernel.core.quota import Quota
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.pipeline.admission import Admission
+from sidecall.kernel.pipeline.format import refuse
+from sidecall.kernel.pipeline.outcome import find_outcome_of_error
+from sidecall.kernel.pipeline.plan import Plan, Plans
+from sidecall.kernel.pipeline.visible import ask_visible, is_surely_visible
+from sidecall.kernel.ports.observer import Observer
+from sidecall.kernel.ports.workspaces import FIELD, require_conversation
+from sidecall.kernel.registry import Registry
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.kernel.pipeline import unknown_tool as _missing
+else:
+    _missing = Later("sidecall.kernel.pipeline.unknown_tool")
+
+
+@dataclass(slots=True)
+class Ticket:
+    """A call that was let in, and the place that it holds.
+
+    `waited` is in seconds.
+    """
+
+    request: CallRequest
+    plan: Plan
+    waited: float
+    admission: Admission
+    is_left: bool = False
+
+    def hand_over(self) -> None:
+        """Leave the place to whoever takes the call through its stages."""
+        assert not self.is_left
+        self.is_left = True
+
+    def leave(self) -> None:
+        """Return the place, unless that has been done, or is for another to do."""
+        if not self.is_left:
+            self.is_left = True
+            self.admission.leave(self.plan.semaphores, self.request.caller)
+
+
+class Gate:
+    """Let calls in, and refuse those that there is no tool, no quota or no place for."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        plans: Plans,
+        admission: Admission,
+        observer: Observer,
+        deny: Callable[[Caller, str], None],
+    ) -> None:
+        self._registry = registry
+        self._plans = plans
+        self._admission = admission
+        self._quotas = admission.quotas
+        # Whether calls of every tool are counted.
+        self.has_rate = admission.quotas is not None and admission.quotas.rate is not None
+        self._observer = observer
+        self._deny = deny
+
+    async def enter(self, request: CallRequest) -> Ticket | ToolMessage:
+        """Return a ticket, which has to be left; or the answer, where its caller sees no tool of that name.
+
+        Raises:
+            QuotaExceeded: The caller has made as many calls as it may.
+            TooManyCalls: The caller has too many calls running already.
+            Overloaded: No more calls may wait, or the wait was too long.
+            MissingContext: Whether the tool is enabled depends on what the caller has left out, or the conversation
+                cannot be one.
+            ContractChanged: The tool is not what the call is pinned to.
+        """
+        begun = self.begin(request)
+        return Ticket(request, begun, 0.0, self._admission) if isinstance(begun, Plan) else await begun
+
+    def begin(
+        self, request: CallRequest, tool: CompiledTool | None = None
+    ) -> Plan | Coroutine[Any, Any, Ticket | ToolMessage]:
+        """Let a call in at once, and return its plan, or else what has to be awaited; most have nothing to wait for.
+
+        With a plan comes a place, without a ticket: whoever takes the call through its stages gives it back. `tool` is
+        what was found for the call just now, if whoever asks has looked.
+
+        Raises:
+            QuotaExceeded: The caller has made as many calls as it may.
+            TooManyCalls: The caller has too many calls running already.
+            Overloaded: No more calls may wait, or the wait was too long.
+            MissingContext: Whether the tool is enabled depends on what the caller has left out, or the conversation
+                cannot be one.
+            ContractChanged: The tool is not what the call is pinned to.
+        """
+        if tool is None:
+            tool = self._registry.get(request.call.name)
+        # A header is looked at where the request comes in: most have none.
+        if request.context and FIELD in request.context and not request.is_counted:
+            self._require_conversation(request, tool)
+        # A call that was remembered was counted when it came.
+        if self.has_rate and not request.is_counted:
+            waits = self._count(request, tool)
+            if waits is not None:
+                return self._enter_when_counted(waits, request, tool)
+        if (
+            tool is None
+            or tool.options.rate is not None
+            or request.pinned is not None
+            # Of most tools and callers two words say so.
+            or not (
+                (tool.options.is_for_all and request.caller.toolset is None) or is_surely_visible(tool, request.caller)
+            )
+        ):
+            return self._enter_if_visible(request, tool)
+        plan = self._plans.of(tool)
+        try:
+            if not self._admission.enter_at_once(plan.semaphores, request.caller):
+                return self._wait(request, plan)
+        except BaseException as error:
+            self._observer.refuse(request, find_outcome_of_error(error), tool)
+            raise
+        return plan
+
+    def _require_conversation(self, request: CallRequest, tool: CompiledTool | None) -> None:
+        try:
+            require_conversation(request.headers, request.context)
+        except MissingContext as error:
+            self._observer.refuse(request, find_outcome_of_error(error), tool)
+            raise
+
+    async def _enter_when_counted(
+        self, waits: Awaitable[None], request: CallRequest, tool: CompiledTool | None
+    ) -> Ticket | ToolMessage:
+        with self._noting(request, tool):
+            await waits
+        return await self._enter_if_visible(request, tool)
+
+    async def _enter_if_visible(self, request: CallRequest, tool: CompiledTool | None) -> Ticket | ToolMessage:
+        if tool is None or not await self._see(request, tool):
+            self._observer.refuse(request, "unknown_tool")
+            if tool is not None and not request.caller.may(*tool.options.scopes):
+                self._deny(request.caller, tool.name)
+            return refuse(await self.explain_missing(request, tool), request.call)
+        self.hold(request, tool)
+        # Not before: that a tool has a rate says that there is one.
+        if not request.is_counted:
+            await self._count_for_tool(request, tool)
+        return await self._wait(request, self._plans.of(tool))
+
+    def hold(self, request: CallRequest, tool: CompiledTool) -> None:
+        """Look whether a tool is still what a call is pinned to.
+
+        Raises:
+            ContractChanged: It is not.
+        """
+        try:
+            hold_contract(request, tool, self._registry)
+        except ContractChanged as error:
+            self._observer.refuse(request, find_outcome_of_error(error), tool)
+            raise
+
+    async def _see(self, request: CallRequest, tool: CompiledTool) -> bool:
+        try:
+            return await ask_visible(tool, request.caller, request.context)
+        except MissingContext as error:
+            self._observer.refuse(request, find_outcome_of_error(error), tool)
+            raise
+
+    async def _wait(self, request: CallRequest, plan: Plan) -> Ticket:
+        try:
+            waited = await self._admission.enter(plan.semaphores, request.caller, request.deadline)
+        except BaseException as error:
+            self._observer.refuse(request, find_outcome_of_error(error), plan.tool)
+            raise
+        return Ticket(request, plan, waited, self._admission)
+
+    async def count(self, request: CallRequest, tool: CompiledTool) -> None:
+        """Count a call that will come later; its caller sees the tool.
+
+        Raises:
+            QuotaExceeded: The caller has made as many calls as it may.
+        """
+        waits = self._count(request, tool)
+        if waits is not None:
+            with self._noting(request, tool):
+                await waits
+        await self._count_for_tool(request, tool)
+
+    def _count(self, request: CallRequest, tool: CompiledTool | None) -> Awaitable[None] | None:
+        try:
+            return None if self._quotas is None else self._quotas.take(request.caller)
+        except QuotaExceeded:  # As `_noting` does, which costs more than what stands in it.
+            self._observer.refuse(request, "overloaded", tool)
+            raise
+
+    async def _count_for_tool(self, request: CallRequest, tool: CompiledTool) -> None:
+        if self._quotas is None or tool.options.rate is None:
+            return
+        with self._noting(request, tool):
+            waits = self._quotas.take(request.caller, tool)
+            if waits is not None:
+                await waits
+
+    @contextmanager
+    def _noting(self, request: CallRequest, tool: CompiledTool | None) -> Iterator[None]:
+        """Note whose quota is used up."""
+        try:
+            yield
+        except QuotaExceeded:
+            self._observer.refuse(request, "overloaded", tool)
+            raise
+
+    def counts(self, tool: CompiledTool | None) -> bool:
+        """Return whether calls of a tool are counted, for all of its caller's calls or for themselves."""
+        return self.has_rate or (self._quotas is not None and tool is not None and tool.options.rate is not None)
+
+    def quotas_of(self, caller: Caller, tool: str | None = None) -> tuple[Quota, ...]:
+        """Return what a caller has left, where that is counted."""
+        if self._quotas is None:
+            return ()
+        return self._quotas.left(caller, None if tool is None else self._registry.get(tool))
+
+    @cached_property
+    def missing(self) -> "_missing.MissingTools":
+        """What is told of tools that there are not."""
+        return _missing.MissingTools(self._registry)
+
+    async def explain_missing(self, request: CallRequest, hidden: CompiledTool | None = None) -> ToolNotFound:
+        """Make the failure that names the tools which there are for this caller; `hidden` is known to be none."""
+        return await self.missing.explain(request, hidden)

@@ -1,0 +1,110 @@
+"""Call what authors put around their tools, so that nothing it does harms the call."""
+
+import asyncio
+import contextvars
+import inspect
+import threading
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any
+
+from sidecall.kernel.concurrency.outlasting import read_error
+from sidecall.kernel.core.callbacks import Hook
+from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.executors.results import hand_over
+from sidecall.kernel.pipeline.execution.bounded import DeadlinePassed
+from sidecall.kernel.pipeline.execution.deadline import seconds_left
+from sidecall.kernel.pipeline.execution.first_step import within
+
+# Seconds after which a call goes on without a function that hangs.
+PATIENCE = 5.0
+# A function of which so many calls hang in threads is called no more until one of them ends.
+_MOST_HANGING = 4
+
+
+def patience(invocation: Invocation) -> float:
+    """Return the seconds that a function before the tool may take: not past the call's deadline."""
+    left = seconds_left(invocation)
+    return PATIENCE if left is None else min(PATIENCE, left)
+
+
+class HookFailed(Exception):
+    """Code around a tool crashed or hung; the cause says how."""
+
+
+async def call_hook(function: Callable[..., Any], *args: Any, patience: float = PATIENCE) -> Any:
+    """Call a function, sync or async, and await its answer for so many seconds.
+
+    Raises:
+        HookFailed: It raised anything, SystemExit and CancelledError included, or was not done in time.
+        CancelledError: The call itself is cancelled.
+    """
+    try:
+        answer = await within(_ask(function, args), patience, _leave)
+    except DeadlinePassed:
+        raise HookFailed from TimeoutError()
+    except asyncio.CancelledError as error:
+        if is_cancelled():
+            raise
+        raise HookFailed from error
+    except BaseException as error:
+        raise HookFailed from error
+    return answer
+
+
+async def _ask(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    answer = function(*args)
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+async def call_beside(hook: Hook, called: partial[Any], patience: float = PATIENCE) -> Any:
+    """Call what was made of a hook: an async one on the event loop, any other in a thread, since it may wait.
+
+    Raises:
+        HookFailed: As `call_hook` says, or too many of its calls hang still.
+        CancelledError: The call itself is cancelled.
+    """
+    try:
+        return await call_hook(called if hook.is_async else partial(_call_in_thread, hook, called), patience=patience)
+    except HookFailed as failed:
+        inner = failed.__cause__
+        if isinstance(inner, HookFailed):
+            raise inner from inner.__cause__
+        raise
+
+
+async def _call_in_thread(hook: Hook, called: partial[Any]) -> Any:
+    """Call a function in a thread of its own, a daemon, so that one that hangs takes nothing from tools or others."""
+    hook.hanging[:] = [thread for thread in hook.hanging if thread.is_alive()]
+    if len(hook.hanging) >= _MOST_HANGING:
+        raise TimeoutError(f"{_MOST_HANGING} earlier calls of it hang still")
+    done: asyncio.Future[BaseException | Any] = asyncio.get_running_loop().create_future()
+
+    def run() -> None:
+        try:
+            answer: Any = called()
+        except BaseException as error:
+            answer = error
+        hand_over(done, answer)
+
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(run,), daemon=True)
+    thread.start()
+    try:
+        answer = await done
+    except asyncio.CancelledError:
+        hook.hanging.append(thread)
+        raise
+    if isinstance(answer, BaseException):
+        raise HookFailed from answer
+    return await answer if asyncio.iscoroutine(answer) else answer
+
+
+def _leave(_: object, hanging: Coroutine[Any, Any, Any]) -> None:
+    """Go on with what swallows its cancellation, as long as something is left that could wake it."""
+    asyncio.ensure_future(hanging).add_done_callback(read_error)
+
+
+def is_cancelled() -> bool:
+    """Return whether somebody cancels the present task; a CancelledError may also be raised by anybody's code."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

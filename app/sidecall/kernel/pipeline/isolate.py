@@ -1,0 +1,70 @@
+"""Answer in a batch's place what a single call is told by its status code."""
+
+from sidecall.features.calls.errors import ContractChanged, KeyReused
+from sidecall.kernel.core.error_kind import ErrorKind
+from sidecall.kernel.core.errors import (
+    CallUnanswered,
+    GuardrailTripped,
+    RequestError,
+    ToolCallFailed,
+)
+from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.core.overload import Overloaded
+from sidecall.kernel.pipeline.format import refuse
+from sidecall.kernel.ports.approvals.approval import ApprovalRequired
+
+# By what a call may end, rather than be kept from running, with the names that problems have.
+_ENDS: dict[str, type[RequestError]] = {"tool-call-failed": ToolCallFailed, "guardrail-tripped": GuardrailTripped}
+_PREFIX = "urn:sidecall:problem:"
+
+
+def answer_for(request: CallRequest, error: RequestError | ApprovalRequired) -> ToolMessage:
+    """Make the ToolMessage that stands for an error of the request, or for an approval that is waited for."""
+    failure = CallUnanswered(find_kind(error), error.message)
+    if isinstance(error, Overloaded):
+        failure.retryable, failure.retry_after_ms = True, error.retry_after * 1000
+    if isinstance(error, ToolCallFailed):
+        failure.retryable = error.members["retryable"]
+    message = refuse(failure, request.call)
+    if isinstance(error, ApprovalRequired):
+        message.response_metadata["approval_id"] = error.approval.id
+    return message
+
+
+def is_end(error: RequestError) -> bool:
+    """Return whether an error is what became of the call, rather than what is in its way: it would not do better."""
+    return isinstance(error, tuple(_ENDS.values()))
+
+
+def end_by_problem(request: CallRequest, error: RequestError) -> ToolMessage:
+    """Make the ToolMessage of a call that ended so; it says what a client that waits for it is told instead."""
+    message = answer_for(request, error)
+    name = next(name for name, kind in _ENDS.items() if isinstance(error, kind))
+    message.response_metadata["error"]["problem"] = {"type": _PREFIX + name, "detail": error.message, **error.members}
+    return message
+
+
+def find_problem(message: ToolMessage) -> RequestError | None:
+    """Return the error by which a call ended, for a client that waits for it; None for other answers."""
+    problem = message.response_metadata.get("error", {}).get("problem")
+    if problem is None:
+        return None
+    members = {name: value for name, value in problem.items() if name not in {"type", "detail"}}
+    return _ENDS[problem["type"].removeprefix(_PREFIX)](problem["detail"], **members)
+
+
+def find_kind(error: RequestError | ApprovalRequired) -> ErrorKind:
+    """Return the kind of failure that stands for such an error."""
+    if isinstance(error, ToolCallFailed):
+        kind: ErrorKind = error.members["kind"]
+        return kind
+    if isinstance(error, Overloaded):
+        return "overloaded"
+    if isinstance(error, GuardrailTripped):
+        return "denied"
+    if isinstance(error, ContractChanged):
+        return "contract_changed"
+    if isinstance(error, KeyReused):
+        return "key_reused"
+    return "approval_required" if isinstance(error, ApprovalRequired) else "missing_context"

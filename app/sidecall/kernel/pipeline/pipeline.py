@@ -1,0 +1,299 @@
+"""The way of every call: through the gate, then the stages in order, then a ToolMessage."""
+
+from collections.abc import Awaitable, Coroutine, Iterable, Mapping
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+from sidecall.features.credentials.look_up import look_up_secrets, takes_own_secrets
+from sidecall.features.workspaces.steps import require_files, takes_workspace
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.error_kind import ErrorKind
+from sidecall.kernel.core.errors import MissingContext, RequestError, ToolFailure
+from sidecall.kernel.core.invocation import NOWHERE, CallRequest, Invocation, Surroundings, new_invocation
+from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.core.native_items import settle_item
+from sidecall.kernel.core.nothing import NOTHING
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.pipeline.admission import Admission, Limits
+from sidecall.kernel.pipeline.batch import run_isolated
+from sidecall.kernel.pipeline.decode import decode
+from sidecall.kernel.pipeline.gate import Gate, Ticket
+from sidecall.kernel.pipeline.inject import inject
+from sidecall.kernel.pipeline.outcome import find_outcome
+from sidecall.kernel.pipeline.plan import Plan, Plans
+from sidecall.kernel.pipeline.stage import Stages, Step
+from sidecall.kernel.pipeline.visible import NO_CONTEXT, is_visible, visible
+from sidecall.kernel.ports.approvals.rules import ApprovalRule, ApprovedByRule
+from sidecall.kernel.ports.observer import Observer, Unobserved
+from sidecall.kernel.ports.sandbox import Sandbox
+from sidecall.kernel.ports.workspaces import require_conversation
+from sidecall.kernel.registry import Registry
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.kernel.pipeline import check as _check
+    from sidecall.kernel.pipeline import dry_run as _rehearse
+else:
+    _check = Later("sidecall.kernel.pipeline.check")
+    _rehearse = Later("sidecall.kernel.pipeline.dry_run")
+
+# An answer that is there already, or what has to be awaited for it.
+Answering = ToolMessage | Coroutine[Any, Any, ToolMessage]
+
+
+class Pipeline:
+    """Take calls through the gate and the stages; every door of the server (REST, batch, in-process) leads here."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        stages: Stages,
+        default_timeout: float | None = None,
+        surroundings: Surroundings = NOWHERE,
+        admission: Admission | None = None,
+        observer: Observer | None = None,
+    ) -> None:
+        admission = admission or Admission(Limits())
+        self._registry = registry
+        self._default_timeout = default_timeout
+        self._surroundings = surroundings
+        self._observer: Observer = observer or Unobserved()
+        self._admission = admission
+        self.plans = Plans(stages, admission)
+        self.gate = Gate(registry, self.plans, admission, self._observer, surroundings.deny)
+
+    async def run(self, request: CallRequest) -> ToolMessage:
+        """Answer a call by the name it asks for.
+
+        Raises:
+            Overloaded: There is no room for the call, or its caller may make no more.
+            MissingContext: The caller, not the model, left something out.
+            ApprovalRequired: A person has to approve the call.
+            ToolCallFailed: The tool failed, and its author wants the caller to see that.
+            GuardrailTripped: A guardrail refuses the request.
+        """
+        came = self.begin(request)
+        return came if isinstance(came, ToolMessage) else await came
+
+    def begin(self, request: CallRequest, tool: CompiledTool | None = None) -> Answering:
+        """Answer a call at once, or return what has to be awaited for that, in the same task and before all else.
+
+        Most calls have nothing to wait for, and each coroutine on their way costs. `tool` is what was found for the
+        call just now, if whoever asks has looked. It raises what `run` does.
+        """
+        begun = self.gate.begin(request, tool)
+        if not isinstance(begun, Plan):
+            return self._enter_and_answer(begun)
+        invocation = new_invocation(request, begun.tool, self._default_timeout, self._surroundings)
+        return self._take(begun, invocation, self._admission)
+
+    async def _enter_and_answer(self, begun: Awaitable[Ticket | ToolMessage]) -> ToolMessage:
+        entered = await begun
+        return await self.answer(entered) if isinstance(entered, Ticket) else entered
+
+    @property
+    def sandbox(self) -> Sandbox | None:
+        """Where programs of models run; None where there is no server."""
+        return self._surroundings.sandbox
+
+    async def answer(self, ticket: Ticket) -> ToolMessage:
+        """Answer a call that has passed the gate, and leave; raises what `run` does, but Overloaded."""
+        invocation = self._accept(ticket.request, ticket.plan.tool)
+        invocation.waited = ticket.waited
+        ticket.hand_over()
+        came = self._take(ticket.plan, invocation, ticket.admission)
+        return came if isinstance(came, ToolMessage) else await came
+
+    async def invoke(self, tool: CompiledTool, request: CallRequest) -> Invocation:
+        """Take a call of this tool through the stages; the invocation it returns has its message."""
+        invocation = self._accept(request, tool)
+        came = self._take(self.plans.of(tool), invocation)
+        if not isinstance(came, ToolMessage):
+            await came
+        return invocation
+
+    def _accept(self, request: CallRequest, tool: CompiledTool) -> Invocation:
+        return new_invocation(request, tool, self._default_timeout, self._surroundings)
+
+    def _take(self, plan: Plan, invocation: Invocation, admission: Admission | None = None) -> Answering:
+        """Take a call through its stages; from the first that waits on, in what is returned.
+
+        With an admission it holds a place there, which it gives back.
+        """
+        waits: Awaitable[None] | None = None
+        try:
+            begun = self._observer.begin(invocation)
+            steps = iter(plan.success)
+            try:
+                for step in steps:
+                    waits = step(invocation)
+                    if waits is not None:
+                        return self._take_rest(plan, invocation, admission, begun, waits, steps)
+            except BaseException as error:
+                invocation.fail(error)
+                waits = _fail_over(plan, invocation)
+                return self._take_rest(plan, invocation, admission, begun, waits)
+            return self._end(invocation, begun)
+        finally:
+            if waits is None and admission is not None:
+                admission.leave(plan.semaphores, invocation.request.caller)
+                # Its traceback holds the frames in which the invocation stands, and would so hold itself.
+                invocation.error = None
+
+    async def _take_rest(
+        self,
+        plan: Plan,
+        invocation: Invocation,
+        admission: Admission | None,
+        begun: Any,
+        waits: Awaitable[None],
+        steps: Iterable[Step] = (),
+    ) -> ToolMessage:
+        """Go on with a stage that waits, and the stages behind it."""
+        try:
+            try:
+                await waits
+                for step in steps:
+                    more = step(invocation)
+                    if more is not None:
+                        await more
+            except BaseException as error:
+                invocation.fail(error)
+                await _fail_over(plan, invocation)
+            return self._end(invocation, begun)
+        finally:
+            if admission is not None:
+                admission.leave(plan.semaphores, invocation.request.caller)
+                invocation.error = None
+
+    def _end(self, invocation: Invocation, begun: Any) -> ToolMessage:
+        """Let those who watch know how a call has ended, and return its answer or raise its error."""
+        message = invocation.message
+        said = NOTHING if message is None else message.__dict__  # At once, since a model looks far for each attribute.
+        if invocation.share is not None or said.get("additional_kwargs") or invocation.request.call.item is not None:
+            _settle(invocation)
+        is_success = invocation.error is None and said.get("status") == "success"
+        self._observer.end(invocation, begun, "success" if is_success else find_outcome(invocation))
+        if message is None:
+            raise invocation.pop_error()
+        return message
+
+    async def run_isolated(self, request: CallRequest, *raised: type[RequestError]) -> ToolMessage:
+        """Answer a call as in a batch; errors of the types `raised` are raised all the same."""
+        return await run_isolated(self.run, request, *raised)
+
+    async def check(self, request: CallRequest) -> ToolFailure | None:
+        """Return why a call's arguments would be refused, without running it.
+
+        Raises:
+            MissingContext: The caller left something out.
+        """
+        tool = self._registry.get(request.call.name)
+        if tool is None:
+            return await self.gate.explain_missing(request)
+        invocation = self._accept(request, tool)
+        waits = look_up_secrets(invocation) if takes_own_secrets(tool) else None
+        if waits is not None:
+            await waits
+        return _check.try_arguments(invocation)
+
+    async def rehearse(self, request: CallRequest) -> "_rehearse.Rehearsal":
+        """Return what a call would do; raises what `run` does, but ApprovalRequired."""
+        entered = await self.gate.enter(request)
+        if not isinstance(entered, Ticket):
+            return _rehearse.Rehearsal(message=entered)
+        invocation = self._accept(request, entered.plan.tool)
+        try:
+            return await _rehearse.rehearse(invocation, entered.plan.success)
+        except BaseException as error:
+            invocation.fail(error)
+            await _take_failure(entered.plan, invocation)
+        finally:
+            entered.leave()
+        if invocation.message is None:
+            raise invocation.pop_error()
+        return _rehearse.Rehearsal(message=invocation.message)
+
+    async def find_missing(self, request: CallRequest) -> MissingContext | None:
+        """Return what a call would be refused for because its caller, not the model, left it out; None if nothing."""
+        try:
+            require_conversation(request.headers, request.context)
+        except MissingContext as unusable:
+            return unusable
+        tool = self._registry.get(request.call.name)
+        if tool is None or not tool.injections or not await is_visible(tool, request.caller, request.context):
+            return None
+        try:
+            invocation = self._accept(request, tool)
+            if takes_workspace(tool):
+                require_files(invocation)
+            inject(invocation)
+        except MissingContext as missing:
+            return missing
+        except Exception:
+            return None  # The call itself will say it, in its place.
+        return None
+
+    def note_end(self, request: CallRequest, message: ToolMessage, kind: ErrorKind) -> None:
+        """Let those who watch know of a call that ends with this answer, by what a person has decided."""
+        tool = self._registry.get(request.call.name)
+        if tool is None:
+            return
+        invocation = self._accept(request, tool)
+        begun = self._observer.begin(invocation)
+        try:
+            decode(invocation)
+        finally:
+            invocation.message = message
+            self._observer.end(invocation, begun, kind)
+
+    def find(self, name: str) -> CompiledTool | None:
+        """Find a tool by its name."""
+        return self._registry.get(name)
+
+    async def visible(self, caller: Caller, context: Mapping[str, Any] = NO_CONTEXT) -> list[CompiledTool]:
+        """List the tools that this caller may call with this context, in order."""
+        return await visible(self._registry, caller, context)
+
+
+def _settle(invocation: Invocation) -> None:
+    """Note that a result is made, and let its message have what of the call it repeats."""
+    message, request = invocation.message, invocation.request
+    if message is not None:
+        settle_item(message, request.call, approved=request.approved)
+    if invocation.share is not None:
+        invocation.close_share()
+
+
+async def _take_again(plan: Plan, invocation: Invocation, rule: ApprovalRule) -> None:
+    """Take a call from the top that a rule has approved when it was on its way."""
+    request, surroundings = replace(invocation.request, approved=True, rule=rule), invocation.surroundings
+    fresh = Invocation(invocation.id, request, invocation.tool, invocation.started, invocation.deadline, surroundings)
+    fresh.waited, fresh.share, fresh.trace_id = invocation.waited, invocation.share, invocation.trace_id
+    for field in fields(Invocation):  # The same object, which is watched.
+        setattr(invocation, field.name, getattr(fresh, field.name))
+    try:
+        for step in plan.success:
+            waits = step(invocation)
+            if waits is not None:
+                await waits
+    except BaseException as error:
+        invocation.fail(error)
+        await _take_failure(plan, invocation)
+
+
+async def _fail_over(plan: Plan, invocation: Invocation) -> None:
+    """Take the stages of failure; and those of success anew, where a rule has approved the call in between."""
+    await _take_failure(plan, invocation)
+    if isinstance(invocation.error, ApprovedByRule):
+        await _take_again(plan, invocation, invocation.error.rule)
+
+
+async def _take_failure(plan: Plan, invocation: Invocation) -> None:
+    for step in plan.failure:
+        try:
+            waits = step(invocation)
+            if waits is not None:
+                await waits
+        except BaseException as error:
+            invocation.fail(error)

@@ -1,0 +1,57 @@
+"""What the calls of one tool go through, worked out once."""
+
+from collections.abc import Iterable
+from inspect import isfunction
+from typing import Any
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.pipeline.admission import Admission, Semaphores
+from sidecall.kernel.pipeline.stage import Stage, Stages, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the calls of one tool go through, without the stages that it does not need."""
+
+    tool: CompiledTool
+    semaphores: Semaphores
+    success: tuple[Step, ...]
+    failure: tuple[Step, ...]
+
+
+class Plans:
+    """Keep a plan for each tool, until another tool of its name is called."""
+
+    def __init__(self, stages: Stages, admission: Admission) -> None:
+        self._stages = stages
+        self._admission = admission
+        self._plans: dict[str, Plan] = {}
+
+    def of(self, tool: CompiledTool) -> Plan:
+        """Find the plan of a tool, or make it."""
+        plan = self._plans.get(tool.name)
+        if plan is None or plan.tool is not tool:
+            plan = self._plans[tool.name] = Plan(
+                tool,
+                self._admission.semaphores(tool),
+                _choose(self._stages.success, tool),
+                _choose(self._stages.failure, tool),
+            )
+        return plan
+
+
+def name_step(step: Step) -> str:
+    """Return the name of a step's function, or of the class whose object it is."""
+    owner = getattr(step, "__self__", None)
+    return getattr(step, "__name__", "") if owner is None else type(owner).__name__
+
+
+def _choose(stages: Iterable[Stage], tool: CompiledTool) -> tuple[Step, ...]:
+    return tuple(_bind(stage.run) for stage in stages if stage.wanted(tool))
+
+
+def _bind(step: Any) -> Step:
+    """Find the function of an object that can be called, which every call of it would look for again."""
+    bound: Step = step if isfunction(step) else step.__call__
+    return bound

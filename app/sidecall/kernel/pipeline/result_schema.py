@@ -1,0 +1,70 @@
+"""Compare what a tool returned with the schema that it promises, so that each way in has the same outcome."""
+
+from collections.abc import Awaitable
+
+from sidecall.kernel.concurrency.pools import RESULTS
+from sidecall.kernel.concurrency.turns import key_of
+from sidecall.kernel.core.errors import ToolOutputError
+from sidecall.kernel.core.invocation import Invocation, wants_value
+from sidecall.kernel.core.messages import ToolMessage, are_blocks
+from sidecall.kernel.core.notes import RESULT
+from sidecall.kernel.core.result_values import ABSENT, find_value, keep_value
+from sidecall.kernel.core.tool import CompiledTool, ResultSchema
+from sidecall.kernel.json_data.bulk import is_long
+from sidecall.kernel.json_data.to_json import to_plain, to_text
+
+
+def promises_value(tool: CompiledTool) -> bool:
+    """Return whether a tool, or the server that it is of, says of its results what values they are."""
+    return tool.results is not None
+
+
+def hold_result(invocation: Invocation) -> Awaitable[None] | None:
+    """Keep the value of a result with its message where somebody may read it, and look whether it fits.
+
+    Raises:
+        ToolOutputError: It is not what the tool promises, also from `await`, which is for what is large.
+    """
+    message, results = invocation.message, invocation.tool.results
+    if message is None or results is None or message.status == "error":
+        return None
+    if invocation.tool.says_values:
+        _tell_misfit(invocation.tool.name, message, results)
+        return None
+    value = find_value(message)
+    if value is ABSENT or type(value) in results.scalars:
+        return None
+    if is_long(value):
+        return RESULTS.run_for(key_of(invocation.request.caller), _hold, invocation, message, results)
+    _hold(invocation, message, results)
+    return None
+
+
+def _hold(invocation: Invocation, message: ToolMessage, results: ResultSchema) -> None:
+    value = find_value(message)
+    is_read = wants_value(invocation.request)
+    if is_read:
+        value = to_plain(value)  # A copy, since the tool may go on changing its own.
+    settled = results.settle(invocation.tool.name, value, invocation.notes)
+    if settled is not value:
+        _put(invocation, message, settled)
+    keep_value(message, settled if is_read else ABSENT)
+
+
+def _put(invocation: Invocation, message: ToolMessage, value: object) -> None:
+    """Put a value that fits in the place of the result."""
+    message.content = list(value) if isinstance(value, list) and are_blocks(value) else to_text(value)
+    paired = invocation.tool.options.response_format == "content_and_artifact"
+    invocation.output = (value, invocation.output[1]) if paired else value
+
+
+def _tell_misfit(name: str, message: ToolMessage, results: ResultSchema) -> None:
+    """Note that a result is not what another server promises; what came is passed on, since the tool has run."""
+    value = find_value(message)
+    if value is ABSENT:
+        message.response_metadata[RESULT] = f"{name} promises structured content, and its server sent none."
+        return
+    try:
+        results.settle(name, value)
+    except ToolOutputError as error:
+        message.response_metadata[RESULT] = str(error).removeprefix("Error: ")

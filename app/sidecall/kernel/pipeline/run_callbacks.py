@@ -1,0 +1,110 @@
+"""What callback handlers are told of a call."""
+
+import asyncio
+import copy
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from pydantic import ValidationError
+
+from sidecall.features.telemetry import log_hook_failure
+from sidecall.kernel.core.callbacks import Callback, Hook
+from sidecall.kernel.core.errors import GuardrailTripped, InvalidArguments, ToolCallFailed, ToolFailure
+from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.pipeline.failure_policy import find_original
+from sidecall.kernel.pipeline.hide_refused import make_shown
+from sidecall.kernel.pipeline.hooks import HookFailed, call_beside
+from sidecall.kernel.schema.infinite import INFERRED
+
+
+def has_callbacks(tool: CompiledTool) -> bool:
+    """Return whether somebody listens."""
+    return bool(tool.options.callbacks)
+
+
+async def tell_start(invocation: Invocation) -> None:
+    """Announce that the tool is about to run."""
+    tool = invocation.tool
+    invocation.is_told = True
+    inputs = {name: value for name, value in invocation.args.items() if name not in tool.hidden_names}
+    serialized = {"name": tool.name, "description": tool.description}
+    # Copies, since what a handler does to them must not change the call.
+    await _tell(invocation, "on_tool_start", (serialized, str(inputs)), {"inputs": copy.deepcopy(inputs)})
+
+
+async def tell_end(invocation: Invocation) -> None:
+    """Pass on what the call was answered with."""
+    message = invocation.message
+    await _tell(invocation, "on_tool_end", (message and message.model_copy(deep=True),), {})
+
+
+# Of these its listeners hear even when the tool never began; of all others only when they have heard of its start.
+_TOLD = (ToolFailure, ToolCallFailed, GuardrailTripped)
+
+
+async def tell_error(invocation: Invocation) -> None:
+    """Pass on why the call failed, after its start if that has not been told."""
+    error = invocation.error
+    if error is None or not (invocation.is_told or isinstance(error, _TOLD)):
+        return
+    if not invocation.is_told:
+        await tell_start(invocation)
+    await _tell(invocation, "on_tool_error", (_choose_heard(invocation, error),), {})
+
+
+def _choose_heard(invocation: Invocation, error: BaseException) -> BaseException:
+    """Choose what handlers hear of a failure: what the tool raised, or pydantic's error of refused arguments."""
+    return write_validation_error(invocation, error) if isinstance(error, InvalidArguments) else find_original(error)
+
+
+def write_validation_error(invocation: Invocation, error: InvalidArguments) -> Exception:
+    """Write as pydantic does that arguments do not fit, which is what LangChain raises.
+
+    Where the validator's own error would show what is hidden from the model, or there is none, as of a JSON Schema, one
+    is made. That of a model which we have made is named as the tool, as LangChain's model is.
+    """
+    original: Any = error.original
+    if original is not None and not invocation.tool.hidden_names:
+        return _name_after(invocation.tool, original)
+    return make_shown(invocation, error.errors if original is None else original.errors())
+
+
+def _name_after(tool: CompiledTool, original: Exception) -> Exception:
+    if not isinstance(original, ValidationError) or original.title != INFERRED:
+        return original
+    try:
+        return ValidationError.from_exception_data(tool.name, original.errors(include_url=False))  # type: ignore[arg-type]
+    except (KeyError, TypeError, ValueError):
+        return original  # A validator of the author's has a kind of its own.
+
+
+async def _tell(invocation: Invocation, event: str, args: tuple[Any, ...], details: Mapping[str, Any]) -> None:
+    options = invocation.tool.options
+    known = {
+        "run_id": UUID(invocation.id),
+        "parent_run_id": None,
+        "tags": list(options.tags),
+        "metadata": dict(options.metadata),
+        "name": invocation.tool.name,
+        "tool_call_id": invocation.call.id,
+        **details,
+    }
+    listeners = _find_listeners(options.callbacks, event)
+    await asyncio.gather(*(_hear(invocation, listener, event, args, known) for listener in listeners))
+
+
+def _find_listeners(callbacks: tuple[Callback, ...], event: str) -> list[Hook]:
+    return [callback.methods[event] for callback in callbacks if event in callback.methods]
+
+
+async def _hear(
+    invocation: Invocation, listener: Hook, event: str, args: tuple[Any, ...], known: Mapping[str, Any]
+) -> None:
+    heard = partial(listener.function, *args, **listener.pick(known))
+    try:
+        await call_beside(listener, heard)
+    except HookFailed as failed:
+        log_hook_failure(invocation, f"a callback ({event})", failed.__cause__ or failed)

@@ -1,0 +1,311 @@
+"""Calls that wait for a person's word."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from uuid_utils import uuid7
+
+from sidecall.kernel.core.errors import ApprovalConflict, SidecallError
+from sidecall.kernel.core.messages import ToolCall, ToolMessage
+from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.json_data.text import read_object
+from sidecall.kernel.ports.approvals.fingerprint import compute_fingerprint
+from sidecall.kernel.ports.approvals.paused_state import copy_state
+from sidecall.kernel.ports.approvals.preview import NO_PREVIEW, Preview
+from sidecall.kernel.ports.approvals.rules import Decided, DecisionName
+from sidecall.kernel.ports.user_tokens import SignIn
+from sidecall.kernel.ports.workspaces import name_conversation
+
+# One that has expired stands in lists for a while; nobody can decide about it.
+ApprovalStatus = Literal["pending", "approved", "rejected", "expired"]
+
+_STATUS: Mapping[DecisionName, ApprovalStatus] = {"approve": "approved", "reject": "rejected"}
+
+
+class ApprovalState(BaseModel, defer_build=True):
+    """Where an approval stands, whatever it is about."""
+
+    # What is always there is said to be.
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+
+    id: str = Field(description="A UUIDv7.")
+    status: ApprovalStatus = "pending"
+    question: int = Field(default=1, description="Which of its tool's questions waits, or was decided last, from 1.")
+    requested_by: str = Field(description="Who sent the call.")
+    conversation_id: str | None = Field(
+        default=None,
+        description="The conversation of the call, whose files its tool works on; null where it names none.",
+    )
+    created_at: datetime
+    expires_at: datetime = Field(description="When the approval is forgotten, decided or not.")
+    decided_at: datetime | None = None
+    decided_by: str | None = None
+    reason: str | None = Field(default=None, description="What the person said; the model sees it when they rejected.")
+    always: bool = Field(default=False, description="Whether the decision made a rule for the caller's later calls.")
+    description: str | None = Field(default=None, description="What is to be decided, where the tool itself asks.")
+    sign_in: SignIn | None = Field(
+        default=None,
+        description="Where a person has to sign in; the call goes on by itself then. null where none has to.",
+    )
+
+
+class Approval(ApprovalState):
+    """A call that waits for a person, and what became of it."""
+
+    tool_call: ToolCall = Field(description="The call as it will run; hidden arguments are not shown.")
+    asked_args: dict[str, Any] | str | None = Field(
+        default=None, description="The arguments that the model sent, where the person has put others in their place."
+    )
+    preview: Any = Field(default=None, description="What the call that came would do, where its tool can say so.")
+    preview_error: str | None = Field(default=None, description="Why there is no preview, where one was to be made.")
+    payload: Any = Field(default=None, description="What else the tool shows, where it asks itself.")
+    message: ToolMessage | None = Field(default=None, description="The answer to the call, once there is one.")
+
+
+class Decision(BaseModel, defer_build=True):
+    """What a person decides; a member that is spelled wrong is refused, lest something else be approved."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    decision: DecisionName
+    question: int | None = Field(
+        default=None, ge=1, description="The `question` that was read; where another one waits by now, it is refused."
+    )
+    args: Annotated[dict[str, Any] | None, BeforeValidator(read_object)] = Field(
+        default=None, description="Other arguments to run the call with."
+    )
+    reason: str | None = Field(
+        default=None,
+        description="Why; when you reject, the model reads it.",
+        max_length=10_000,
+        pattern=r"^[^\x00]*$",  # Which no database keeps in a text.
+    )
+    always: bool = Field(
+        default=False, description="Whether it holds for all later calls of this tool by this caller as well."
+    )
+    expires_in: float | None = Field(
+        default=None,
+        gt=0,
+        le=31_536_000,
+        allow_inf_nan=False,
+        description="With `always`: for how many seconds; null for as long as nobody revokes it.",
+    )
+
+
+class ApprovalRequired(SidecallError):
+    """A person has to decide about the call first.
+
+    A tool raises it when it finds that out, and runs again from its beginning, with `context.approved`, once the person
+    has said yes. What comes out of the pipeline has the `approval` that the call waits for, or has and still runs.
+    """
+
+    approval: Approval
+
+    def __init__(
+        self, message: str | None = None, *, preview: Any = None, payload: Any = None, state: Any = None
+    ) -> None:
+        """Ask for a person's word.
+
+        Args:
+            message: What there is to decide.
+            preview: What the call would do, in text or JSON; instead of what the tool's `preview` says.
+            payload: What else the person should see, as JSON.
+            state: What the tool wants back as `context.resumed`, as JSON of 16 KiB at most; nobody is shown it. With
+                one the tool runs again whatever the person decides, `context.reply` has their words,
+                `context.rejection` is None unless they have rejected, and it may ask again.
+
+        Raises:
+            ValueError: The state is too long, or JSON cannot say it.
+        """
+        super().__init__(message or "A person has to approve this call.")
+        self.description = message
+        self.preview = preview
+        self.payload = payload
+        self.state = None if state is None else copy_state(state)
+
+    @classmethod
+    def of(cls, approval: Approval) -> "ApprovalRequired":
+        """Make what is raised of a call that has an approval."""
+        error = ApprovalRequired(f"{approval.tool_call.name} {_describe_wait(approval)} ({approval.id}).")
+        error.approval = approval
+        return error
+
+    def repeat(self) -> "ApprovalRequired":
+        """Make what a tool raises for whom it calls: the person is asked about the whole call, and told of this one."""
+        if self.is_new:
+            return self
+        call = self.approval.tool_call
+        text = self.approval.description or f"It wants to call {call.name}."
+        return ApprovalRequired(text, payload={"name": call.name, "args": call.args})
+
+    @property
+    def is_new(self) -> bool:
+        """Whether a tool has raised it, and nobody was asked yet."""
+        return "approval" not in vars(self)
+
+
+def _describe_wait(approval: Approval) -> str:
+    if approval.status != "pending":
+        return f"was {approval.status} and still runs"
+    if approval.sign_in is None:
+        return "waits for a person's approval"
+    return f"waits until a person has signed in at {approval.sign_in.provider}: {approval.sign_in.url}"
+
+
+class AnsweredBefore(SidecallError):
+    """The call was decided about and answered when it came before."""
+
+    def __init__(self, approval: Approval, message: ToolMessage) -> None:
+        super().__init__(f"{approval.tool_call.name} was answered before ({approval.id}).")
+        self.approval = approval
+        self.answer = message
+
+
+class ApprovalRecord(BaseModel, defer_build=True):
+    """What is kept of an approval: what people see of it, and the call to run.
+
+    Each change makes a new record, so that a ledger can keep either the old or the new one.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    approval: Approval
+    asked: ToolCall = Field(description="The call as it was shown first, whatever a person made of it.")
+    tenant: str = Field(description="Whose call it is.")
+    fingerprint: str = Field(description="The same for calls that need to be asked about only once.")
+    call: CallRecord | None = Field(default=None, description="The call to run; None once it is answered.")
+    state: Any = Field(default=None, description="What the tool gets back that has asked.")
+    begun: Decided | None = Field(default=None, description="What let a call begin that waits again; None for others.")
+
+    @classmethod
+    def of(cls, call: CallRecord, asked: ToolCall, ttl: float, preview: Preview = NO_PREVIEW) -> Self:
+        """Make the record of a call that begins to wait.
+
+        Args:
+            call: The call to run when it is approved.
+            asked: The call as a person should see it.
+            ttl: Seconds until the approval expires.
+            preview: What the call would do.
+        """
+        now = datetime.now(UTC)
+        approval = Approval(
+            id=str(uuid7()),
+            tool_call=asked,
+            requested_by=call.caller.subject,
+            conversation_id=name_conversation(call.headers, call.context),
+            created_at=now,
+            expires_at=now + timedelta(seconds=ttl),
+            preview=preview.shown,
+            preview_error=preview.error,
+            description=preview.description,
+            payload=preview.payload,
+            sign_in=preview.sign_in,
+        )
+        return cls(
+            approval=approval,
+            asked=asked,
+            tenant=call.caller.tenant,
+            fingerprint=compute_fingerprint(call, asked),
+            call=call,
+            state=preview.state,
+        )
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the call is decided about and has no answer yet."""
+        return self.approval.status != "pending" and self.approval.message is None
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether what waits is a call that the tool wants to make itself."""
+        return self.call is not None and self.asked.name != self.call.tool_call.name
+
+    @property
+    def tells_tool(self) -> bool:
+        """Whether the tool runs again whatever the person decides."""
+        return self.is_inside or self.state is not None
+
+    def as_error(self) -> ApprovalRequired | AnsweredBefore:
+        """Make what ends the same call when it comes again: it never runs a second time."""
+        message = self.approval.message
+        return ApprovalRequired.of(self.approval) if message is None else AnsweredBefore(self.approval, message)
+
+    def require_pending(self) -> CallRecord:
+        """Return the call that waits.
+
+        Raises:
+            ApprovalConflict: It is decided already.
+        """
+        approval = self.approval
+        if approval.status != "pending":
+            raise ApprovalConflict(f"The approval was {approval.status} already, by {approval.decided_by}.")
+        assert self.call is not None
+        return self.call
+
+    def require_asked(self, question: int | None) -> CallRecord:
+        """Return the call that waits for an answer to this question, or to any where none is named.
+
+        Raises:
+            ApprovalConflict: It is decided already, or asks something else.
+        """
+        call, waiting = self.require_pending(), self.approval.question
+        if question not in (None, waiting):
+            raise ApprovalConflict(f"Question {waiting} waits, not {question}: read the approval, and decide anew.")
+        return call
+
+    def decide(self, decision: Decision, by: str) -> Self:
+        """Note a person's decision.
+
+        Raises:
+            ApprovalConflict: It is decided already, or about another question.
+        """
+        self.require_asked(decision.question)
+        return self._change(
+            status=_STATUS[decision.decision],
+            decided_at=datetime.now(UTC),
+            decided_by=by,
+            reason=decision.reason,
+            always=decision.always,
+            **({} if self.state is not None else self._edit(decision.args)),
+        )
+
+    def _edit(self, args: dict[str, Any] | None) -> dict[str, Any]:
+        """Return what is shown of a call that has not begun, with a person's arguments or the model's."""
+        is_edited = args is not None and args != self.asked.args
+        call = self.asked if args is None else self.asked.model_copy(update={"args": args})
+        return {"tool_call": call, "asked_args": self.asked.args if is_edited else None}
+
+    def reopen(self, preview: Preview | None = None, ttl: float = 0.0) -> Self:
+        """Take the decision back; with a preview it waits for something else, for `ttl` seconds from now."""
+        undecided: dict[str, Any] = {"decided_at": None, "decided_by": None, "reason": None, "always": False}
+        state, begun = self.state, self.begun
+        if preview is not None:
+            state, begun = preview.state, None if preview.state is None else self._describe_beginning()
+        # What has begun goes on with the arguments that it has begun with.
+        undecided |= self._edit(None) if state is None else {}
+        if preview is not None:
+            undecided |= {"preview": preview.shown, "preview_error": preview.error, "sign_in": preview.sign_in}
+            undecided |= {"description": preview.description, "payload": preview.payload}
+            undecided["question"] = self.approval.question + 1
+            undecided["expires_at"] = datetime.now(UTC) + timedelta(seconds=ttl)
+        call = self.call
+        if call is not None and state is not None and self.approval.asked_args is not None:
+            call = call.put_args(self.approval.tool_call.args)
+        return self._change(status="pending", **undecided).model_copy(
+            update={"state": state, "call": call, "begun": begun}
+        )
+
+    def _describe_beginning(self) -> Decided | None:
+        approval = self.approval
+        if not approval.decided_by or approval.sign_in is not None:  # Who signs in has said nothing of the call.
+            return self.begun
+        return Decided(approval.decided_by, approval.decided_at, approval.reason)
+
+    def answer(self, message: ToolMessage) -> Self:
+        """Note the call's answer, and let go of the call, which may be large or secret."""
+        return self._change(message=message).model_copy(update={"call": None, "state": None})
+
+    def _change(self, **members: Any) -> Self:
+        return self.model_copy(update={"approval": self.approval.model_copy(update=members)})

@@ -1,0 +1,44 @@
+"""What a program is told of the files of its conversations."""
+
+from sidecall.kernel.core.errors import RequestError
+from sidecall.kernel.core.overload import Overloaded
+
+
+class UnknownWorkspace(RequestError):
+    """There is no workspace of this conversation of yours, or it has expired."""
+
+
+class UnknownVectorStore(RequestError):
+    """There is no such vector store of yours."""
+
+
+class UnknownFile(RequestError):
+    """There is no such file of yours, or it has expired."""
+
+
+class FileConflict(RequestError):
+    """There is something else in the place of this file."""
+
+
+class FileBusy(RequestError):
+    """Another request works on this file just now."""
+
+
+class InvalidFile(RequestError):
+    """What was sent cannot be a file."""
+
+
+class TooManyFiles(Overloaded):
+    """There is no room for more files or vector stores."""
+
+    def __init__(self, message: str | None = None) -> None:
+        # Whoever works on the files may have deleted some by then.
+        super().__init__(message, retry_after=60)
+
+
+class TooManyWorkspaces(Overloaded):
+    """So many conversations have files here that this server takes no more of them."""
+
+    def __init__(self, message: str | None = None) -> None:
+        # Some expire every few minutes.
+        super().__init__(message, retry_after=60)

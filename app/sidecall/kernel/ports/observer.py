@@ -1,0 +1,36 @@
+"""Who watches calls from outside, and how a call ended, in one word."""
+
+from typing import Any, Literal, Protocol
+
+from sidecall.kernel.core.error_kind import ErrorKind
+from sidecall.kernel.core.invocation import CallRequest, Invocation
+from sidecall.kernel.core.tool import CompiledTool
+
+# One of few words, whatever a caller sends: a success, a failure's kind, or what no answer tells of.
+Outcome = ErrorKind | Literal["success", "internal_error"]
+
+
+class Observer(Protocol):
+    """Watches every call, on the event loop; must neither block nor raise."""
+
+    def begin(self, invocation: Invocation) -> Any:
+        """Note that a call begins; what this returns is handed to `end`, which is called in the same task."""
+
+    def end(self, invocation: Invocation, begun: Any, outcome: Outcome) -> None:
+        """Note how it ended."""
+
+    def refuse(self, request: CallRequest, outcome: Outcome, tool: CompiledTool | None = None) -> None:
+        """Note a call that never began; `tool` is None when its caller sees none of that name."""
+
+
+class Unobserved:
+    """Takes no notice of any call."""
+
+    def begin(self, _invocation: Invocation) -> None:
+        """Do nothing."""
+
+    def end(self, _invocation: Invocation, _begun: Any, _outcome: Outcome) -> None:
+        """Do nothing."""
+
+    def refuse(self, _request: CallRequest, _outcome: Outcome, _tool: CompiledTool | None = None) -> None:
+        """Do nothing."""

@@ -1,0 +1,131 @@
+"""Where the secrets of callers are kept, and how they are found for a call."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.errors import RequestError, SidecallError, ToolExecutionError, ToolFailure
+
+# Whose secret a tool takes: its caller's own, the server's, or the caller's where there is one.
+SecretOwner = Literal["caller", "server", "either"]
+
+# Stands in the names of what the server keeps for callers beside their secrets, which no caller can name so.
+RESERVED = ":"
+
+
+class SecretsOff(RequestError):
+    """Secrets of callers are not kept here; the operator of this server would set SIDECALL_SECRETS_KEY."""
+
+
+class UnknownSecret(RequestError):
+    """You have no such secret here."""
+
+
+class InvalidSecret(RequestError):
+    """The body or the name is not that of a secret."""
+
+
+class TooManySecrets(RequestError):
+    """No more secrets are kept here; delete some."""
+
+
+class SecretUnreadable(SidecallError):
+    """A secret was encrypted with another key than this server has, or has been tampered with."""
+
+    def __init__(self, name: str, message: str | None = None) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+class SecretLost(ToolExecutionError):
+    """A secret that the caller keeps here cannot be decrypted: the caller is told what helps, the operator why."""
+
+    def __init__(self, tool: str, name: str) -> None:
+        # Not the words of a crash: whoever reads this can mend it.
+        ToolFailure.__init__(
+            self,
+            f"Error: {tool} cannot run: this server cannot decrypt your secret {name} any more. Send it again with "
+            f"PUT /secrets/{name}.",
+        )
+
+
+class SecretListing(BaseModel, defer_build=True):
+    """What is told of a secret: never its value."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    created_at: datetime
+    updated_at: datetime = Field(description="When its value was sent last.")
+
+
+@dataclass(frozen=True, slots=True)
+class SealedSecret:
+    """A secret as it is kept: encrypted, with the id of the key."""
+
+    tenant: str
+    caller: str
+    name: str
+    key_id: str
+    sealed: bytes
+
+
+class Seal(Protocol):
+    """Encrypts and decrypts."""
+
+    key_id: str
+
+    def seal(self, tenant: str, caller: str, name: str, value: str) -> SealedSecret:
+        """Encrypt a secret of a caller."""
+
+    def unseal(self, secret: SealedSecret) -> str:
+        """Decrypt a secret.
+
+        Raises:
+            SecretUnreadable: It cannot be.
+        """
+
+
+class SealedSecrets(Protocol):
+    """Where they are kept; each method is one step."""
+
+    async def put(self, secret: SealedSecret) -> None:
+        """Keep a secret, in place of the one of the same caller and name.
+
+        Raises:
+            TooManySecrets: There is no room for it.
+        """
+
+    async def remove(self, caller: Caller, name: str) -> None:
+        """Remove a secret.
+
+        Raises:
+            UnknownSecret: The caller has none of this name.
+        """
+
+    async def list(self, caller: Caller) -> Sequence[SecretListing]:
+        """List a caller's secrets by their names."""
+
+    async def find(self, caller: Caller, names: Collection[str]) -> Sequence[SealedSecret]:
+        """Find those of a caller that have one of these names."""
+
+    async def list_old(self, key_id: str, limit: int = 100) -> Sequence[SealedSecret]:
+        """List some that were encrypted with other keys than this one."""
+
+    async def renew(self, old: SealedSecret, new: SealedSecret) -> None:
+        """Put one in the place of another, unless that has been replaced meanwhile."""
+
+
+class OwnSecrets(Protocol):
+    """Whoever finds the secrets of callers for their calls."""
+
+    async def find(self, caller: Caller, names: Collection[str]) -> Mapping[str, str]:
+        """Return those of a caller that have one of these names.
+
+        Raises:
+            SecretUnreadable: One of them cannot be decrypted.
+        """

@@ -1,0 +1,187 @@
+"""What is asked of the store of one tenant, checked before it is done, and several things at once."""
+
+import json
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from functools import partial
+from operator import index
+from typing import Any, Self, TypeVar
+
+from sidecall.kernel.concurrency.coroutines import WouldWait, await_on, finish_on
+from sidecall.kernel.ports.store_items import Item, Items, Namespace, NamespaceSearch, Search, SearchItem
+from sidecall.kernel.ports.store_operations import (
+    GetOp,
+    ListNamespacesOp,
+    MatchCondition,
+    PutOp,
+    SearchOp,
+    StoreOperation,
+    merge_conditions,
+    read_store_operation,
+)
+
+T = TypeVar("T")
+# What is left to do of something that has been checked.
+_Step = Callable[[], Coroutine[Any, Any, T]]
+
+DEFAULT_TENANT = "default"
+# What databases can count to.
+_MOST = 2**63 - 1
+# Characters of a namespace as JSON; databases keep it in an index, whose entries are bounded.
+_MOST_OF_NAMESPACE = 2000
+
+
+class StoreWouldBlock(RuntimeError):
+    """A sync method of the store would have to wait on the event loop, which would then stand still."""
+
+
+class CheckedStore:
+    """The items of one tenant, kept anywhere; all that is asked of them at once is checked before any of it is done."""
+
+    def __init__(self, items: Items, tenant: str = DEFAULT_TENANT) -> None:
+        self._items = items
+        self._tenant = tenant
+
+    def of(self, tenant: str) -> Self:
+        """Return the store of this tenant."""
+        return self if tenant == self._tenant else type(self)(self._items, tenant)
+
+    def batch(self, ops: Iterable[Any]) -> list[Any]:
+        """Do several things at once: first what reads, then what writes, and answer each in its place.
+
+        Args:
+            ops: `GetOp`, `SearchOp`, `ListNamespacesOp`, `PutOp`, LangGraph's too; a `PutOp` of None forgets the item.
+
+        Raises:
+            ValueError: There is no such operation, or one asks for what cannot be; then nothing is done.
+        """
+        return self._finish("batch", self._batch(ops))
+
+    async def abatch(self, ops: Iterable[Any]) -> list[Any]:
+        """Do what `batch` does."""
+        return await self._wait(self._batch(ops))
+
+    def _get(self, namespace: Namespace, key: str, refresh: bool | None) -> _Step[Item | None]:
+        return partial(self._items.get, self._tenant, _check(namespace), str(key), refresh=refresh is not False)
+
+    def _delete(self, namespace: Namespace, key: str) -> _Step[None]:
+        return partial(self._items.delete, self._tenant, _check(namespace), str(key))
+
+    def _put(self, namespace: Namespace, key: str, value: Any, ttl: Any) -> _Step[None]:
+        if value is None:  # As LangGraph's stores have it.
+            return self._delete(namespace, key)
+        namespace = _check(namespace)
+        if len(json.dumps(namespace)) > _MOST_OF_NAMESPACE:
+            raise ValueError(f"A namespace takes up to {_MOST_OF_NAMESPACE:,} characters as JSON.")
+        return partial(self._items.put, self._tenant, namespace, str(key), value, _read_ttl(ttl))
+
+    def _search(self, op: SearchOp) -> _Step[list[SearchItem]]:
+        if op.query:
+            raise NotImplementedError(
+                "This store has no embeddings, so it cannot search by meaning: leave out `query`, and use `filter`."
+            )
+        limit, offset = _count("limit", op.limit), _count("offset", op.offset)
+        search = Search(op.filter or {}, limit, offset, op.refresh_ttl is not False)
+        return partial(self._find, _check(op.namespace_prefix), search)
+
+    async def _find(self, namespace: Namespace, search: Search) -> list[SearchItem]:
+        found = await self._items.search(self._tenant, namespace, search)
+        return [SearchItem(it.namespace, it.key, it.value, it.created_at, it.updated_at) for it in found]
+
+    def _list_namespaces(self, op: ListNamespacesOp) -> _Step[list[Namespace]]:
+        return partial(self._items.list_namespaces, self._tenant, _wish(op))
+
+    def _batch(self, ops: Iterable[Any]) -> _Step[list[Any]]:
+        read = [read_store_operation(op) for op in ops]
+        # Each is checked before the first is done.
+        steps = [self._prepare(op) for op in read]
+        return partial(_do_all, steps, [isinstance(op, PutOp) for op in read])
+
+    def _prepare(self, op: StoreOperation) -> _Step[Any]:
+        match op:
+            case GetOp():
+                return self._get(*op)
+            case SearchOp():
+                return self._search(op)
+            case ListNamespacesOp():
+                return self._list_namespaces(op)
+            case PutOp():
+                return self._put(op.namespace, op.key, op.value, op.ttl)
+
+    async def _wait(self, step: _Step[T]) -> T:
+        return await await_on(self._items.loop, step())
+
+    def _finish(self, name: str, step: _Step[T]) -> T:
+        try:
+            return finish_on(self._items.loop, step())
+        except WouldWait:
+            raise StoreWouldBlock(
+                f"store.{name}() has to wait here, which would hold up all other calls; write `await"
+                f" store.a{name}(...)` in an async tool, or let a sync one run in a thread."
+            ) from None
+
+
+def _check(namespace: Any) -> Namespace:
+    parts = tuple(namespace)
+    if isinstance(namespace, str) or not all(isinstance(part, str) for part in parts):
+        raise TypeError(f"A namespace is a tuple of texts, as in ('users', 'ada'), and not {namespace!r}.")
+    return parts
+
+
+def name_place(namespace: Any) -> Namespace:
+    """Return a namespace in which something new may be put.
+
+    Operations of a batch go past this, as in LangGraph's stores; so what stands elsewhere from before can be moved.
+
+    Raises:
+        TypeError: It is no tuple of texts.
+        ValueError: It is empty, or one of its parts is, or has a NUL.
+    """
+    parts = _check(namespace)
+    if not parts or not all(parts) or any("\0" in part for part in parts):
+        raise ValueError(
+            "A namespace has one part at least, and none that is empty or has a NUL, as in ('users', 'ada'), and is"
+            f" not {namespace!r}."
+        )
+    return parts
+
+
+def _wish(op: ListNamespacesOp) -> NamespaceSearch:
+    depth = None if op.max_depth is None else _count("max_depth", op.max_depth)
+    limit, offset = _count("limit", op.limit), _count("offset", op.offset)
+    conditions = [MatchCondition(it.match_type, _check(it.path)) for it in op.match_conditions or ()]
+    merged = merge_conditions(conditions)
+    if merged is None:
+        return NamespaceSearch((), (), depth, 0, 0)
+    return NamespaceSearch(*merged, depth, limit, offset)
+
+
+async def _do_all(steps: Sequence[_Step[Any]], writes: Sequence[bool]) -> list[Any]:
+    """Do what reads, then what writes, as LangGraph's stores do; the results are in the order of the steps."""
+    results: list[Any] = [None] * len(steps)
+    for is_write in (False, True):
+        for place, step in enumerate(steps):
+            if writes[place] == is_write:
+                results[place] = await step()
+    return results
+
+
+def _count(name: str, number: Any) -> int:
+    """Read a number of a search, before a database says in its own words that it is none."""
+    try:
+        count = index(number)
+    except TypeError:
+        raise TypeError(f"`{name}` is a whole number, and not {number!r}.") from None
+    if not 0 <= count <= _MOST:
+        raise ValueError(f"`{name}` is not negative, and at most {_MOST:,}.")
+    return count
+
+
+def _read_ttl(ttl: Any) -> float | None:
+    # LangGraph marks with an object that is false that nothing was given, which is other than its None only where a
+    # store has a default.
+    if not ttl and ttl != 0:
+        return None
+    minutes = float(ttl)
+    if not 0 < minutes < float("inf"):
+        raise ValueError("`ttl` is a number of minutes above 0.")
+    return minutes

@@ -1,0 +1,223 @@
+"""The tools that this server offers, by name."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.contract.known import KnownContracts
+from sidecall.features.search.index import ToolIndex
+from sidecall.kernel.core.callbacks import Callback, make_callback
+from sidecall.kernel.core.errors import ToolAlreadyRegistered
+from sidecall.kernel.core.guardrails import (
+    ToolInputGuardrail,
+    ToolOutputGuardrail,
+    make_input_guardrail,
+    make_output_guardrail,
+)
+from sidecall.kernel.core.native_implementers import find_implementers
+from sidecall.kernel.core.native_kinds import NAMES, NativeKind
+from sidecall.kernel.core.tool import Compilable, CompiledTool
+
+
+@dataclass(frozen=True, slots=True)
+class SharedHooks:
+    """The callbacks and guardrails of every tool in a registry."""
+
+    callbacks: tuple[Callback, ...]
+    tool_input_guardrails: tuple[ToolInputGuardrail, ...]
+    tool_output_guardrails: tuple[ToolOutputGuardrail, ...]
+
+    def apply_to(self, tool: CompiledTool) -> CompiledTool:
+        """Put these before the tool's own; a tool is the same object when there are none."""
+        ours = {field.name: getattr(self, field.name) for field in fields(self)}
+        if not any(ours.values()):
+            return tool
+        joined: dict[str, Any] = {name: _prepend(hooks, getattr(tool.options, name)) for name, hooks in ours.items()}
+        return replace(tool, options=replace(tool.options, **joined))
+
+
+def _prepend(hooks: tuple[Any, ...], own: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Put hooks before a tool's own, but for those that stand there already."""
+    return (*(hook for hook in hooks if hook not in own), *own)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSource:
+    """The tools of something that is no part of the program, such as other servers, and whether they give way."""
+
+    tools: tuple[CompiledTool, ...]
+    gives_way: bool
+
+
+class Registry:
+    """The tools of a server, in the order they were registered.
+
+    Readers always see one complete set: `replace` swaps it in a single assignment, and `version` says which it is.
+    `is_conditional` says that some decide by the caller whether they are there, `scopes` what some ask of callers.
+    `index` finds them, `contracts` knows what callers rely on. Beside them stand the server's own, which can be called,
+    and are not listed.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[CompiledTool | Compilable] = (),
+        *,
+        callbacks: Iterable[Any] = (),
+        tool_input_guardrails: Iterable[Any] = (),
+        tool_output_guardrails: Iterable[Any] = (),
+    ) -> None:
+        """Offer tools.
+
+        Args:
+            tools: In the order in which they are listed.
+            callbacks: Handlers that hear of every tool's calls, before the tool's own.
+            tool_input_guardrails: Judges of every tool's arguments, before the tool's own.
+            tool_output_guardrails: Judges of every tool's output, before the tool's own.
+
+        Raises:
+            DefinitionError: A tool cannot be offered, or a handler or guardrail is none.
+        """
+        self.version = 0
+        # Why the files of tools could not be loaded when they were last changed; empty where they could.
+        self.load_errors: tuple[str, ...] = ()
+        self.is_conditional = False
+        self.scopes: frozenset[str] = frozenset()
+        self._hooks = SharedHooks(
+            tuple(map(make_callback, callbacks)),
+            tuple(map(make_input_guardrail, tool_input_guardrails)),
+            tuple(map(make_output_guardrail, tool_output_guardrails)),
+        )
+        self.index = ToolIndex()
+        self.contracts = KnownContracts()
+        self._unlisted: Mapping[str, CompiledTool] = {}
+        self._native: Mapping[NativeKind, CompiledTool] = {}
+        self._aliases: Mapping[str, CompiledTool] = {}
+        self._tools: dict[str, CompiledTool] = {}
+        self._offered: list[CompiledTool] = []
+        self._served: list[CompiledTool] = []
+        # Those without a source, and those of each.
+        self._own: list[CompiledTool | Compilable] = []
+        self._sources: dict[str, ToolSource] = {}
+        self.replace(tools)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __iter__(self) -> Iterator[CompiledTool]:
+        return iter(self._tools.values())
+
+    @property
+    def names(self) -> list[str]:
+        """The names in order."""
+        return list(self._tools)
+
+    @property
+    def offered(self) -> tuple[CompiledTool, ...]:
+        """The tools as they were offered, without what stands over all of them."""
+        return tuple(self._offered)
+
+    @property
+    def given(self) -> tuple[CompiledTool | Compilable, ...]:
+        """The tools as they were given, before they were made ready."""
+        return tuple(self._own)
+
+    @property
+    def own_names(self) -> list[str]:
+        """The names of those that give way to none."""
+        return [tool.name for tool in self._offered]
+
+    def list_source(self, source: str) -> tuple[CompiledTool, ...]:
+        """List the tools of a source, without what stands over all of them."""
+        return self._sources[source].tools if source in self._sources else ()
+
+    def get(self, name: str) -> CompiledTool | None:
+        """Find a tool by its exact name, or by the one by which a provider's models call what it implements."""
+        return self._tools.get(name) or self._unlisted.get(name) or self._aliases.get(name)
+
+    def find_native(self, kind: NativeKind) -> CompiledTool | None:
+        """Find the tool that implements a built-in tool of a provider."""
+        return self._native.get(kind)
+
+    def put_unlisted(self, tools: Iterable[CompiledTool]) -> None:
+        """Let tools of the server's own be called; one that is offered under such a name goes before it."""
+        self._unlisted = {tool.name: tool for tool in tools}
+
+    def add(self, *tools: CompiledTool | Compilable) -> None:
+        """Offer more tools, after the present ones.
+
+        Raises:
+            DefinitionError: One of them cannot be offered; nothing is changed then.
+        """
+        self.replace([*self._own, *tools])
+
+    def put_source(self, source: str, tools: Iterable[CompiledTool], *, gives_way: bool = False) -> None:
+        """Offer the tools of a source, after all others, instead of those that it had; `replace` leaves them.
+
+        Args:
+            source: Its name.
+            tools: Its tools.
+            gives_way: Whether one that has the name of another is left out, instead of refused.
+
+        Raises:
+            ToolAlreadyRegistered: One has the name of another; nothing is changed then.
+        """
+        before = self._sources
+        self._sources = {**before, source: ToolSource(tuple(tools), gives_way)}
+        try:
+            self.replace(self._own)
+        except ToolAlreadyRegistered:
+            self._sources = before
+            raise
+
+    def replace(self, tools: Iterable[CompiledTool | Compilable]) -> None:
+        """Offer these tools instead of the present ones, those of sources excepted.
+
+        Raises:
+            ToolAlreadyRegistered: Two of them have the same name, or implement the same; nothing is changed then.
+        """
+        fresh: dict[str, CompiledTool] = {}
+        own = list(tools)
+        for offered in (*own, *self._list_sourced(gives_way=False)):
+            tool = offered if isinstance(offered, CompiledTool) else offered.compiled
+            other = fresh.setdefault(tool.name, tool)
+            if other is not tool:
+                fresh |= _part(other, tool)
+        find_implementers(fresh.values())
+        self._own = own
+        self._offer(list(fresh.values()))
+
+    def _list_sourced(self, *, gives_way: bool) -> list[CompiledTool]:
+        return [tool for source in self._sources.values() if source.gives_way is gives_way for tool in source.tools]
+
+    def _offer(self, offered: list[CompiledTool]) -> None:
+        # What stays is the same object as before, by which others know that nothing about it has changed.
+        known = {id(tool): self._tools[tool.name] for tool in self._served}
+        served: dict[str, CompiledTool] = {}
+        for tool in (*offered, *self._list_sourced(gives_way=True)):
+            served.setdefault(tool.name, tool)
+        self._offered, self._served = offered, list(served.values())
+        before = self._tools
+        self._tools = {name: known.get(id(tool)) or self._hooks.apply_to(tool) for name, tool in served.items()}
+        self._native = find_implementers(self._tools[tool.name] for tool in offered)
+        self._aliases = {NAMES[kind]: tool for kind, tool in self._native.items() if kind in NAMES}
+        self.contracts.follow(before, self._tools)
+        self.is_conditional = any(callable(tool.options.is_enabled) for tool in self._served)
+        self.scopes = frozenset(scope for tool in self._served for scope in tool.options.scopes)
+        self.index = ToolIndex(self._tools.values())
+        self.version += 1
+
+
+def _part(one: CompiledTool, two: CompiledTool) -> dict[str, CompiledTool]:
+    """Let a tool of a provider's own give way to one of that name here, which can be called.
+
+    Raises:
+        ToolAlreadyRegistered: Both can be called, or neither.
+    """
+    if (one.declaration is None) == (two.declaration is None):
+        raise ToolAlreadyRegistered(
+            f"Two tools are called {one.name!r}: {one.source} and {two.source}. "
+            f"Give one another name, for instance @tool('{one.name[:62]}_2')."
+        )
+    ours, hosted = (one, two) if one.declaration is None else (two, one)
+    return {ours.name: ours, f"hosted_{hosted.name}": replace(hosted, name=f"hosted_{hosted.name}")}

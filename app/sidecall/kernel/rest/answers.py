@@ -1,0 +1,263 @@
+"""Turn the body of a request into the bytes of its answer, whichever way it came."""
+
+from collections.abc import Awaitable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import to_json
+
+from sidecall.features.cache.headers import cache_headers
+from sidecall.features.calls.remembered import answer_remembered, has_to_be_remembered
+from sidecall.features.calls.waiting import waiting_headers
+from sidecall.features.native_items.rest.received import (
+    DialectName,
+    PlainCall,
+    ReceivedCall,
+    make_plain_request,
+    make_request,
+)
+from sidecall.features.rates.headers import quota_headers
+from sidecall.kernel.core.content_blocks import holds_media
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.errors import MissingContext, NotAToolCall, RequestError
+from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.http.context import RequestContext
+from sidecall.kernel.http.preferences import PLAIN, Preferences
+from sidecall.kernel.http.reply import NO_HEADERS, Reply
+from sidecall.kernel.json_data.bulk import is_bulky
+from sidecall.kernel.pipeline.visible import is_surely_visible, is_visible
+from sidecall.kernel.ports.approvals.approval import ApprovalRequired
+from sidecall.kernel.ports.contents import JSON
+from sidecall.kernel.rest.parts import Parts
+from sidecall.kernel.rest.plain_calls import read_other_call, read_plain_call, write_answer
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.features.native_items.rest import writing as _native_writing
+    from sidecall.kernel.pipeline import batch as _batch
+    from sidecall.kernel.rest import writing as _writing
+    from sidecall.kernel.rest.document import served as _served
+else:
+    _batch = Later("sidecall.kernel.pipeline.batch")
+    _served = Later("sidecall.kernel.rest.document.served")
+    _native_writing = Later("sidecall.features.native_items.rest.writing")
+    _writing = Later("sidecall.kernel.rest.writing")
+
+
+async def answer_call(
+    parts: Parts,
+    body: bytes,
+    context: RequestContext,
+    form: DialectName | None = None,
+    preferences: Preferences = PLAIN,
+) -> Reply:
+    """Run the call that a body holds; the answer has the form that was asked for, or that of the call.
+
+    Raises:
+        RequestError: The calling program has to mend something.
+    """
+    came = begin_answer(parts, body, context, form, preferences)
+    del body  # It may be large, and what was read of it may wait for long.
+    return came if isinstance(came, Reply) else await came
+
+
+def begin_answer(
+    parts: Parts,
+    body: bytes,
+    context: RequestContext,
+    form: DialectName | None = None,
+    preferences: Preferences = PLAIN,
+) -> Reply | Coroutine[Any, Any, Reply]:
+    """Do so at once where nothing has to be waited for, else return what has to be awaited, before all else.
+
+    Raises:
+        RequestError: The calling program has to mend something.
+    """
+    plain = read_plain_call(body)
+    if plain is None or form is not None:
+        return _begin_other(parts, body, plain, context, form, preferences)
+    said = plain.__dict__  # At once, since a model looks far for each attribute.
+    tool = parts.registry.get(said["name"])
+    if tool is not None:
+        request = make_plain_request(plain, said, context)
+        if preferences is PLAIN and not tool.options.is_remembered:
+            return _begin(parts, request, "langchain", context, tool)
+        if is_surely_visible(tool, request.caller):
+            return answer_remembered(parts, request, tool, preferences, context)
+    return _begin_other(parts, body, plain, context, form, preferences)
+
+
+def _begin_other(
+    parts: Parts,
+    body: bytes,
+    plain: PlainCall | None,
+    context: RequestContext,
+    form: DialectName | None,
+    preferences: Preferences,
+) -> Reply | Coroutine[Any, Any, Reply]:
+    """Begin a call that has another form than most, or of which there is more to know."""
+    try:
+        sent = read_other_call(body, plain, parts.registry)
+    except NotAToolCall as error:
+        _served.name_served(error, parts.registry, context.caller)
+        raise
+    if form is not None:
+        sent.dialect = form
+    request = make_request(sent, context)
+    tool = parts.registry.get(sent.call.name)
+    if tool is not None and (preferences is not PLAIN or has_to_be_remembered(tool, sent)):
+        if is_surely_visible(tool, request.caller):
+            return answer_remembered(parts, request, tool, preferences, context, sent)
+        return _remember(parts, sent, request, context, tool, preferences)
+    return _begin(parts, request, sent.dialect, context, tool)
+
+
+async def _remember(
+    parts: Parts,
+    sent: ReceivedCall,
+    request: CallRequest,
+    context: RequestContext,
+    tool: CompiledTool,
+    preferences: Preferences,
+) -> Reply:
+    if await is_visible(tool, request.caller, request.context):
+        return await answer_remembered(parts, request, tool, preferences, context, sent)
+    # Tools may have been loaded again in the meantime.
+    came = _begin(parts, request, sent.dialect, context, parts.registry.get(sent.call.name))
+    return came if isinstance(came, Reply) else await came
+
+
+def _begin(
+    parts: Parts, request: CallRequest, dialect: DialectName, context: RequestContext, tool: CompiledTool | None
+) -> Reply | Coroutine[Any, Any, Reply]:
+    try:
+        came = parts.pipeline.begin(request, tool)
+        if not isinstance(came, ToolMessage):
+            return _go_on(parts, request, dialect, came, context, tool)
+        said = came.__dict__  # At once, since a model looks far for each attribute.
+        if said["artifact"] is not None or dialect == "openai":
+            return _go_on(parts, request, dialect, came, context, tool)
+        is_common = dialect == "langchain" and not said["additional_kwargs"]
+        # Its values are plain, so that nothing else becomes of the model, which takes longer.
+        answer = to_json(said, inf_nan_mode="null") if is_common else to_json(write_answer(came, dialect))
+    except BaseException as error:
+        reply = _answer_instead(parts, request, context, error)
+        if reply is None:
+            raise
+        return reply
+    if parts.results.shares:
+        parts.results.release(context.presence)
+    # As `_make_headers` finds out for the others.
+    is_counted = parts.pipeline.gate.has_rate or tool is None or tool.options.rate is not None
+    if is_common and not is_counted and "cache" not in said["response_metadata"]:
+        return Reply(answer, 200, NO_HEADERS)
+    return Reply(answer, 200, _make_headers(parts, request, dialect, came, tool))
+
+
+async def _go_on(
+    parts: Parts,
+    request: CallRequest,
+    dialect: DialectName,
+    came: ToolMessage | Awaitable[ToolMessage],
+    context: RequestContext,
+    tool: CompiledTool | None,
+) -> Reply:
+    try:
+        message = came if isinstance(came, ToolMessage) else await came
+        whole = write_answer(message, dialect) if dialect != "openai" else await _write_text(parts, message, context)
+        answer = to_json(whole) if message.artifact is None else await write_json(parts, whole, message.artifact)
+    except BaseException as error:
+        reply = _answer_instead(parts, request, context, error)
+        if reply is None:
+            raise
+        return reply
+    if parts.results.shares:
+        parts.results.release(context.presence)
+    return Reply(answer, 200, _make_headers(parts, request, dialect, message, tool))
+
+
+def _answer_instead(parts: Parts, request: CallRequest, context: RequestContext, error: BaseException) -> Reply | None:
+    """Return what a call is answered that has no message; None where that is an error to be raised."""
+    if parts.results.shares:
+        parts.results.release(context.presence)
+    if isinstance(error, ApprovalRequired):
+        headers = tell_quota(parts, request.caller, request.call.name)
+        return Reply(to_json(error.approval), 202, {"Location": f"/approvals/{error.approval.id}"} | headers)
+    if isinstance(error, RequestError):
+        error.quotas = error.quotas or parts.pipeline.gate.quotas_of(request.caller, request.call.name)
+    return None
+
+
+def _make_headers(
+    parts: Parts, request: CallRequest, dialect: DialectName, message: ToolMessage, tool: CompiledTool | None
+) -> dict[str, str]:
+    is_counted = parts.pipeline.gate.counts(tool)
+    headers = tell_quota(parts, request.caller, request.call.name) if is_counted else {}
+    if message.additional_kwargs or "cache" in message.response_metadata:
+        headers |= _tell(message, dialect)
+    return headers
+
+
+def _tell(message: ToolMessage, dialect: DialectName) -> dict[str, str]:
+    """Return the headers that say what the form of an answer may have no place for."""
+    cached = message.response_metadata.get("cache")
+    failure = _native_writing.name_failure(message, dialect) if message.additional_kwargs else {}
+    return failure | ({} if cached is None else cache_headers(cached))
+
+
+async def answer_calls(
+    parts: Parts, calls: Sequence[ReceivedCall], context: RequestContext, form: DialectName | None = None
+) -> Reply:
+    """Run the calls of a batch, and answer each in its place."""
+    requests = [make_request(sent, context) for sent in calls]
+    dialects = [form or sent.dialect for sent in calls]
+    try:
+        messages = await _batch.run_batch(parts.run, parts.registry.get, requests, _batch.keep, parts.portions)
+        answers: list[Any] = [
+            await _write_text(parts, message, context) if dialect == "openai" else write_answer(message, dialect)
+            for message, dialect in zip(messages, dialects, strict=True)
+        ]
+        body = await write_json(parts, answers, messages)
+    finally:
+        parts.results.release(context.presence)
+    return Reply(body, 200, waiting_headers(messages) | tell_quota(parts, context.caller))
+
+
+async def write_json(parts: Parts, answer: Any, large: Any) -> bytes:
+    """Write an answer as JSON, off the event loop when what may be large in it is: others would wait for it."""
+    return await parts.results.write(answer) if is_bulky(large) else to_json(answer)
+
+
+async def require_context(parts: Parts, calls: Sequence[ReceivedCall], context: RequestContext) -> None:
+    """Look, before any call of a batch is run, whether the program sent what their tools need of it.
+
+    Raises:
+        MissingContext: It did not; the error names the calls by their index.
+    """
+    errors = []
+    for index, sent in enumerate(calls):
+        missing = await parts.pipeline.find_missing(make_request(sent, context))
+        if missing is not None:
+            errors.append({"loc": [index], "type": "missing_context", "msg": missing.message})
+    if errors:
+        where = "; ".join(f"[{error['loc'][0]}] {error['msg']}" for error in errors)
+        raise MissingContext(f"Nothing was run: {where}", errors=errors)
+
+
+async def _write_text(parts: Parts, message: ToolMessage, context: RequestContext) -> dict[str, Any]:
+    """Write a message of Chat Completions; what it has no form for is kept where the program finds it."""
+    if not holds_media(message.content):
+        return _writing.write_openai(message)
+    content_id = await parts.contents.keep(to_json(message.content), context.caller, JSON)
+    return _writing.write_openai(message, content_url(content_id))
+
+
+def content_url(content_id: str | None) -> str | None:
+    """Return where a content is served."""
+    return None if content_id is None else f"/contents/{content_id}"
+
+
+def tell_quota(parts: Parts, caller: Caller, tool: str | None = None) -> dict[str, str]:
+    """Return what is left of all calls, and of those of the tool of a single one."""
+    return quota_headers(parts.pipeline.gate.quotas_of(caller, tool))

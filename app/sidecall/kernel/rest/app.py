@@ -1,0 +1,214 @@
+"""Join the routes, the explorer and the error answers into one FastAPI application."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from fastapi import FastAPI
+from fastapi.telemetry import TelemetryConfig
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.access.access import Access
+from sidecall.features.access.hosts import OwnHosts
+from sidecall.features.access.middleware import CALLER, Authentication, Refuse, permit_all
+from sidecall.features.access.origin_policy import PageRule, Welcome
+from sidecall.features.access.resource import WELL_KNOWN
+from sidecall.features.audit.auditor import Auditor
+from sidecall.features.calls import unknown_calls
+from sidecall.features.credentials.oauth.paths import CALLBACK, START
+from sidecall.kernel.core.errors import RequestError
+from sidecall.kernel.http import problems
+from sidecall.kernel.http.application import Application, Wrapper
+from sidecall.kernel.http.cors import share_with
+from sidecall.kernel.http.fast_path import NO_WAYS, Door
+from sidecall.kernel.http.head import HeadAsGet
+from sidecall.kernel.http.request_id import RequestId, RequestIdHeader
+from sidecall.kernel.http.watch import Arrivals, Behind, RequestWatch
+from sidecall.kernel.registry import Registry
+from sidecall.kernel.rest import explorer
+from sidecall.kernel.rest.parts import Parts
+from sidecall.kernel.rest.route_table import FILE_ROUTES, METRICS_ROUTES, ROUTES, STATUS_ROUTES, make_routes
+from sidecall.kernel.rest.routes import health
+from sidecall.kernel.rest.routes.permissions import permit
+from sidecall.kernel.rest.shortcuts import make_shortcuts
+from sidecall.later import Later
+from sidecall.version import __version__
+
+if TYPE_CHECKING:
+    from sidecall.kernel.rest.document import serving as _serving
+else:
+    _serving = Later("sidecall.kernel.rest.document.serving")
+_document = Later("sidecall.kernel.rest.document.making")
+
+Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
+
+_PROBES = frozenset({"/healthz", "/readyz"})
+_DOCUMENT = "/openapi.json"
+# Browsers of persons have no credential; what leads them there, and back, proves whose they are.
+_OPEN = _PROBES | {"/", "/docs", _DOCUMENT, START, CALLBACK}
+_TAGS = {
+    "tools": "What can be called.",
+    "callers": "Who calls.",
+    "tool calls": "Calling it.",
+    "contents": "What was cut out of answers, and what was sent for tools.",
+    "workspaces": "The files of a conversation, which its tools share.",
+    "file search": "Files that are searched; where the toolkit `file_search` is on.",
+    "approvals": "Deciding about it.",
+    "operations": "For orchestrators, and for those who operate it.",
+}
+_DESCRIPTION = """Run the tools of AI agents behind plain HTTP.
+
+`GET /tools` lists them as your model's provider wants them; `POST /tool_calls` runs a call as the model wrote it and
+answers with the message to give back. Press *Try it out* on either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """Which pages are served beside the API: its explanation, and the numbers of its operation.
+
+    These are `on` for callers who may read them, `open` for everybody, or `off`.
+    """
+
+    docs: bool = True
+    metrics: Literal["on", "open", "off"] = "on"
+
+
+_ALL_PAGES = Pages()
+# Spans of requests would be missing on the short way that most calls take; calls have spans of their own.
+_NO_TELEMETRY: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False}
+
+
+def build_api(
+    parts: Parts,
+    lifespan: Lifespan | None = None,
+    access: Access | None = None,
+    welcome: Welcome | None = None,
+    pages: Pages = _ALL_PAGES,
+    ways: Mapping[str, ASGIApp] = NO_WAYS,
+) -> Application:
+    """Build the application around parts that are ready.
+
+    Args:
+        parts: What the routes use.
+        lifespan: Entered before anything is served.
+        access: Knows the callers; without it all are one caller, who may do everything.
+        welcome: Under which names it is served, and to which web pages; without it on loopback, to its own.
+        pages: What is served beside it.
+        ways: Other ways in than REST, by their paths.
+    """
+    is_proved = access is not None and access.is_proved
+    is_open = partial(_is_open, with_metrics=not is_proved or pages.metrics == "open")
+    watch = RequestWatch(parts.metrics.requests)
+    app = Application(
+        wrappers=_wrappers(parts, watch, access, welcome or Welcome(OwnHosts("localhost")), is_open),
+        inner=[partial(Behind, watch=watch), HeadAsGet, RequestIdHeader],
+        door=partial(Door, watch=watch, shortcuts=make_shortcuts(parts), ways=ways),
+        title="Sidecall",
+        version=__version__,
+        summary="A ToolCall goes in, a ToolMessage comes out.",
+        description=_DESCRIPTION,
+        license_info={"name": "MIT", "identifier": "MIT"},
+        openapi_tags=[{"name": name, "description": text} for name, text in _TAGS.items()],
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        swagger_ui_oauth2_redirect_url=None,
+        lifespan=lifespan,
+        telemetry=_NO_TELEMETRY,
+    )
+    app.state.parts = parts
+    app.state.access = access
+    _add_routes(app, pages, ways, has_files=parts.vector_stores is not None)
+    problems.install(app)
+    unknown_calls.install(app)
+    _add_document(app, pages, parts, access)
+    return app
+
+
+def _add_document(app: Application, pages: Pages, parts: Parts, access: Access | None) -> None:
+    # Where callers are told apart it is for everybody, and says nothing of what some see.
+    shown = parts.registry if access is None else Registry()
+    is_proved, has_files = access is not None and access.is_proved, parts.vector_stores is not None
+    is_for_all = partial(_is_open, with_metrics=pages.metrics == "open")
+    describe = partial(_describe, app, shown, is_for_all, is_proved=is_proved, has_files=has_files)
+    app.openapi = describe  # type: ignore[method-assign]  # FastAPI documents this as the way to extend it
+    if pages.docs:
+        find_served = cache(lambda: _serving.ServedDocument(describe, shown))
+
+        async def answer(request: Request) -> Response:
+            return await find_served().answer(request)
+
+        app.add_route(_DOCUMENT, answer, include_in_schema=False)
+
+
+def _describe(
+    app: Application, registry: Registry, is_open: Callable[[str], bool], *, is_proved: bool, has_files: bool
+) -> dict[str, Any]:
+    """Describe what is served, with examples about present tools."""
+    if app.openapi_schema is None:
+        app.openapi_schema = _document.make_document(app, _PROBES, is_open, is_proved=is_proved, has_files=has_files)
+    shown: dict[str, Any] = _document.show_served(app.openapi_schema, registry)
+    return shown
+
+
+def _add_routes(app: Application, pages: Pages, ways: Mapping[str, ASGIApp], *, has_files: bool) -> None:
+    # As they are: including a router builds every route of it again, at the first request.
+    add = app.router.routes.extend
+    add(make_routes(ROUTES))
+    add(health.router.routes)
+    add(make_routes(STATUS_ROUTES))
+    add(Route(path, way, include_in_schema=False) for path, way in ways.items())
+    if has_files:
+        add(make_routes(FILE_ROUTES))
+    if pages.metrics != "off":
+        add(make_routes(METRICS_ROUTES))
+    if pages.docs:
+        explorer.install(app)
+
+
+def _wrappers(
+    parts: Parts, watch: RequestWatch, access: Access | None, welcome: Welcome, is_open: Callable[[str], bool]
+) -> list[Wrapper]:
+    """List what every request passes through, from the outside in."""
+    share, refuse = share_with(welcome.origins), _watch_refusals(watch)
+    rule = partial(PageRule, welcome=welcome, share=share, refuse=refuse, is_exempt=_PROBES.__contains__)
+    wrappers: list[Wrapper] = [RequestId, *([Arrivals] if parts.metrics.requests.logs else []), rule]
+    if access is not None:
+        asked = partial(
+            Authentication,
+            access=access,
+            refuse=_note_refusals(refuse, parts.auditor),
+            is_open=is_open,
+            permit=permit if access.is_proved else permit_all,
+        )
+        wrappers.append(asked)
+    return wrappers
+
+
+def _watch_refusals(watch: RequestWatch) -> Refuse:
+    """Return what refuses requests and counts them."""
+
+    async def refuse(scope: Scope, receive: Receive, send: Send, error: RequestError) -> None:
+        await problems.refuse(scope, receive, watch.follow(scope, send), error)
+
+    return refuse
+
+
+def _note_refusals(refuse: Refuse, auditor: Auditor) -> Refuse:
+    """Return what refuses requests and notes for whom."""
+
+    async def note_and_refuse(scope: Scope, receive: Receive, send: Send, error: RequestError) -> None:
+        auditor.deny(error, scope.get(CALLER))
+        await refuse(scope, receive, send, error)
+
+    return note_and_refuse
+
+
+def _is_open(path: str, *, with_metrics: bool) -> bool:
+    """Return whether a path is for everybody: what orchestrators probe, and the page that explains the API."""
+    return path in _OPEN or path.startswith((explorer.ASSETS, WELL_KNOWN)) or (with_metrics and path == "/metrics")

@@ -1,0 +1,42 @@
+"""Word what is wrong with a body by its own members, as of JSON, where pydantic names classes of ours."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from sidecall.kernel.json_data.pointer import format_path
+from sidecall.kernel.schema.explain import explain
+
+# Of a place: its names may be the client's own.
+_LENGTH = 100
+
+
+def list_misfits(error: ValidationError, body: Any) -> list[dict[str, Any]]:
+    """List where a body does not fit, by which rule, and what to send instead."""
+    return [
+        {"loc": _find_place(item["loc"], item["type"], body), "type": item["type"], "msg": explain(item)}
+        for item in error.errors(include_url=False)
+    ]
+
+
+def say_misfits(misfits: Sequence[dict[str, Any]]) -> str:
+    """Write them in a line, which ends without a full stop."""
+    return "; ".join(f"`{_name(it['loc'])}`: {it['msg'].rstrip('.')}" for it in misfits)
+
+
+def _find_place(loc: Sequence[str | int], kind: str, body: Any) -> list[str | int]:
+    """Leave out of a place what the body does not have, such as which member of a union was tried."""
+    place: list[str | int] = []
+    node = body
+    for step in loc:
+        if step in (node if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ()):
+            node = node[step]
+        elif kind != "missing" or step is not loc[-1]:
+            continue
+        place.append(step)
+    return place
+
+
+def _name(place: Sequence[str | int]) -> str:
+    return format_path(place)[:_LENGTH] if place else "body"

@@ -1,0 +1,236 @@
+"""Understand a call in each provider's form, and answer in the same."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import field
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.native_items.rest.aiming import PART, aim
+from sidecall.features.native_items.rest.body import SentCall
+from sidecall.features.native_items.rest.reading import ITEM_EXAMPLES, STEP, read_item_call
+from sidecall.features.native_items.rest.received import DialectName, ReceivedCall, choose_call_id, explain_unfit
+from sidecall.features.native_items.rest.writing import ITEM_WRITERS, UNNAMED
+from sidecall.kernel.core.errors import NotAToolCall
+from sidecall.kernel.core.messages import ToolCall, ToolMessage, make_unchecked
+from sidecall.kernel.core.native_items import CUT_OFF, ITEM
+from sidecall.kernel.core.native_kinds import NAMES
+from sidecall.kernel.json_data.text import name_json_type
+from sidecall.kernel.registry import Registry
+from sidecall.kernel.rest.misplaced import find_function, goes_on, refuse_loose, refuse_misplaced, refuse_typeless
+from sidecall.kernel.rest.said import find_said_calls, is_function_message, refuse_message
+from sidecall.kernel.rest.wire import (
+    AnthropicToolUse,
+    GeminiFunctionCallPart,
+    LangChainToolCall,
+    OpenAIToolCall,
+    ResponsesFunctionCall,
+)
+from sidecall.kernel.rest.writing import (
+    FUNCTION_MESSAGE,
+    write_anthropic,
+    write_gemini,
+    write_langchain,
+    write_openai,
+    write_responses,
+)
+from sidecall.kernel.suggest.fuzzy_match import find_misspelt
+from sidecall.kernel.suggest.misplaced import is_filled
+
+# One key that only this dialect's calls have, and its value of `type`, if it has any.
+_SIGNS: Mapping[DialectName, tuple[str, str | None]] = {
+    "langchain": ("args", "tool_call"),
+    "openai": ("function", "function"),
+    "openai-responses": ("arguments", "function_call"),
+    "anthropic": ("input", "tool_use"),
+    "gemini": ("functionCall", None),
+}
+# As Google's library writes it.
+_IN_PYTHON = "function_call"
+# The types of those calls that nothing but their type tells from one of LangChain's.
+_TYPED = {"arguments": "function_call", "input": "tool_use"}
+_MODELS: Mapping[DialectName, type[SentCall]] = {
+    "langchain": LangChainToolCall,
+    "openai": OpenAIToolCall,
+    "openai-responses": ResponsesFunctionCall,
+    "anthropic": AnthropicToolUse,
+    "gemini": GeminiFunctionCallPart,
+}
+EXAMPLES: Mapping[DialectName, dict[str, Any]] = {
+    "langchain": {"name": "calculator", "args": {"expression": "6 * 7"}, "id": "call_1", "type": "tool_call"},
+    "openai": {
+        "id": "call_1",
+        "type": "function",
+        "function": {"name": "calculator", "arguments": '{"expression": "6 * 7"}'},
+    },
+    "openai-responses": {
+        "type": "function_call",
+        "call_id": "call_1",
+        "name": "calculator",
+        "arguments": '{"expression": "6 * 7"}',
+    },
+    "anthropic": {"type": "tool_use", "id": "call_1", "name": "calculator", "input": {"expression": "6 * 7"}},
+    "gemini": {"functionCall": {"id": "call_1", "name": "calculator", "args": {"expression": "6 * 7"}}},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the program sends once for all calls of a batch."""
+
+    state: Any = None
+    context: Mapping[str, Any] = field(default_factory=dict)
+    callback_url: str | None = None
+
+    def complete(self, sent: ReceivedCall) -> ReceivedCall:
+        """Add to a call what does not stand beside itself."""
+        sent.state = self.state if sent.state is None else sent.state
+        sent.context = {**self.context, **sent.context} if self.context else sent.context
+        sent.callback_url = sent.callback_url or self.callback_url
+        return sent
+
+
+def read_call(body: Any, registry: Registry) -> ReceivedCall:
+    """Understand a request body as one call of a tool of this registry.
+
+    Raises:
+        NotAToolCall: It is none, or mixes two dialects; the error says what was expected and shows a right one.
+    """
+    if not isinstance(body, dict):
+        raise NotAToolCall(_not_an_object(body), example=EXAMPLES["langchain"])
+    if (said := find_said_calls(body)) is not None:
+        raise refuse_message(said, EXAMPLES[said.dialect])
+    sent = read_item_call(body) or _read_function_call(body, registry)
+    aim(sent, registry)
+    return sent
+
+
+def read_batched(item: Any, registry: Registry) -> ReceivedCall:
+    """Understand an element of a batch, where a call may stand in the older form of Chat Completions.
+
+    Raises:
+        NotAToolCall: It is no call.
+    """
+    if not is_function_message(item):
+        return read_call(item, registry)
+    sent = read_call({"function": item["function_call"], "status": item.get("status")}, registry)
+    sent.call = make_unchecked(
+        ToolCall, {**sent.call.__dict__, "item": {**(sent.call.item or {}), "type": FUNCTION_MESSAGE}}
+    )
+    return sent
+
+
+def _read_function_call(body: dict[str, Any], registry: Registry) -> ReceivedCall:
+    dialect = _recognize(body)
+    refuse_misplaced(body, dialect, EXAMPLES[dialect])
+    try:
+        sent = _MODELS[dialect].model_validate(body)
+    except ValidationError as error:
+        raise explain_unfit(dialect, error, EXAMPLES[dialect]) from None
+    name, args, call_id = _READERS[dialect](sent)
+    if not is_filled(args):
+        refuse_loose(body, dialect, _list_parameters(name, registry), EXAMPLES[dialect])
+    item = _ITEMS[dialect](sent) if dialect in _ITEMS else None
+    if sent.is_cut_off or (dialect == "gemini" and goes_on(find_function(body))):
+        item = {"type": _TYPES[dialect], **(item or {}), CUT_OFF: True}
+    call = ToolCall(name=name, args={} if args is None else args, id=choose_call_id(call_id), item=item)
+    is_async = isinstance(sent, ResponsesFunctionCall) and sent.is_async is True
+    return ReceivedCall(call, dialect, sent.state, sent.context or {}, sent.callback_url, is_async, sent.hash)
+
+
+def _list_parameters(name: str, registry: Registry) -> Collection[str]:
+    """List the parameters of a tool that is for all: of another nobody is told anything by them."""
+    tool = registry.get(name)
+    return tool.args_schema.flat.get("properties", ()) if tool is not None and tool.options.is_for_all else ()
+
+
+def _not_an_object(body: Any) -> str:
+    if isinstance(body, list):
+        return "One call is a JSON object; send arrays of calls to POST /tool_calls/batch."
+    return f"A call is a JSON object, not {name_json_type(body)}."
+
+
+def _recognize(body: dict[str, Any]) -> DialectName:
+    by_key = [
+        name for name, (key, _) in _SIGNS.items() if key in body or (key == "functionCall" and _IN_PYTHON in body)
+    ]
+    by_type = [name for name, (_, kind) in _SIGNS.items() if kind is not None and kind == body.get("type")]
+    found = list(dict.fromkeys((*by_type, *by_key)))
+    if not by_type and found in ([], ["openai-responses"], ["anthropic"]):
+        refuse_typeless(body, _TYPED, EXAMPLES["langchain"])
+    if len(found) == 1 and (by_type or body.get("type") is None):
+        return found[0]
+    example = EXAMPLES[found[0] if found else "langchain"]
+    if len(found) > 1:
+        # What has a member for its function, or says its type, is of that dialect.
+        meant = next((name for name in ("openai", "gemini") if name in by_key), found[0])
+        refuse_misplaced(body, meant, EXAMPLES[meant])
+        raise NotAToolCall(f"The call mixes the forms of {' and '.join(found)}; send one of them.", example=example)
+    raise NotAToolCall(_list_types(body.get("type")), example=example)
+
+
+def _list_types(sent: Any) -> str:
+    """List the types of calls, for a body that is none."""
+    kinds = {kind: f'"{kind}" with `{key}`' for key, kind in _SIGNS.values() if kind is not None}
+    items = [kind for kind in ITEM_EXAMPLES if kind != STEP]
+    nearest = find_misspelt(sent, [*kinds, *items]) if isinstance(sent, str) and sent not in kinds else None
+    meant = f' Did you mean "{nearest}"?' if nearest else ""
+    return (
+        f"The body is not a call.{meant} A call has one of these types: {', '.join(kinds.values())}; or it is Gemini's "
+        f"`functionCall`; or what a model emits for a built-in tool: {', '.join(items)}."
+    )
+
+
+_Read = tuple[str, "dict[str, Any] | str | None", "str | int | None"]
+_READERS: Mapping[DialectName, Callable[[Any], _Read]] = {
+    "langchain": lambda sent: (sent.name, sent.args, sent.id),
+    "openai": lambda sent: (sent.function.name, sent.function.arguments, sent.id),
+    "openai-responses": lambda sent: (sent.name, sent.arguments, sent.call_id),
+    "anthropic": lambda sent: (sent.name, sent.input, sent.id),
+    "gemini": lambda sent: (sent.function_call.name, sent.function_call.args, sent.function_call.id),
+}
+
+
+def _read_function(sent: ResponsesFunctionCall) -> dict[str, Any] | None:
+    said = {"caller": sent.caller, "namespace": sent.namespace}
+    kept = {key: value for key, value in said.items() if value is not None}
+    return {"type": "function_call", **kept} if kept else None
+
+
+def _read_tool_use(sent: AnthropicToolUse) -> dict[str, Any] | None:
+    if sent.toolset_name is not None:
+        return {"type": "tool_use", "toolset_name": sent.toolset_name}
+    return {"type": "tool_use"} if sent.name in _NATIVE_NAMES else None
+
+
+def _read_part(sent: GeminiFunctionCallPart) -> dict[str, Any] | None:
+    return {"type": PART, UNNAMED: True} if sent.function_call.id is None else None
+
+
+_NATIVE_NAMES = frozenset(NAMES.values())
+# What the answers of these repeat of a call beside its id.
+_ITEMS: Mapping[DialectName, Callable[[Any], dict[str, Any] | None]] = {
+    "openai-responses": _read_function,
+    "anthropic": _read_tool_use,
+    "gemini": _read_part,
+}
+# Of the items of these calls.
+_TYPES: Mapping[DialectName, str] = {name: kind or PART for name, (_, kind) in _SIGNS.items()}
+
+
+def write_answer(message: ToolMessage, dialect: DialectName) -> BaseModel | dict[str, Any]:
+    """Write a ToolMessage in a dialect; in the form of the call's own item where that is of this dialect."""
+    item = message.additional_kwargs.get(ITEM) if message.additional_kwargs else None
+    if isinstance(item, dict) and (write := ITEM_WRITERS.get((dialect, item.get("type", "")))) is not None:
+        return write(message, item)
+    return _WRITERS[dialect](message)
+
+
+_WRITERS: Mapping[DialectName, Callable[[ToolMessage], BaseModel | dict[str, Any]]] = {
+    "langchain": write_langchain,
+    "openai": write_openai,
+    "openai-responses": write_responses,
+    "anthropic": write_anthropic,
+    "gemini": write_gemini,
+}

@@ -1,0 +1,132 @@
+"""Make the OpenAPI document, completed where requests are read as bytes; loaded when somebody first asks for it."""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from sidecall.features.approvals.routes import ApprovalDecision
+from sidecall.features.credentials.secret_routes import SecretValue
+from sidecall.features.history.replay_routes import ReplayWish
+from sidecall.features.native_items.rest.calls import ITEM_CALLS
+from sidecall.features.vector_stores.forms import REQUESTS
+from sidecall.features.workspaces.rest.shown import WorkspaceTerm
+from sidecall.kernel.http.problems import Problem
+from sidecall.kernel.rest.document.security_schemes import add_security
+from sidecall.kernel.rest.document.served import show_served as show_served
+from sidecall.kernel.rest.examples import ANSWERS, APPROVAL
+from sidecall.kernel.rest.openapi import REF, refer_to
+from sidecall.kernel.rest.wire import (
+    AnthropicToolUse,
+    Batch,
+    GeminiFunctionCallPart,
+    LangChainToolCall,
+    OpenAIToolCall,
+    ResponsesFunctionCall,
+    SaidMessage,
+)
+
+_REQUEST_MODELS: list[type[BaseModel]] = [
+    LangChainToolCall,
+    OpenAIToolCall,
+    ResponsesFunctionCall,
+    AnthropicToolUse,
+    GeminiFunctionCallPart,
+    *ITEM_CALLS,
+    Batch,
+    SaidMessage,
+    ApprovalDecision,
+    ReplayWish,
+    SecretValue,
+    WorkspaceTerm,
+]
+_PAGE_PROBLEMS = {
+    "401": "It does not prove who sends it, where this server wants that.",
+    "403": "The caller lacks the scope for it, or a web page sends it that may not use this server.",
+    "421": "The server is not known by the name in `Host`.",
+}
+_EXAMPLES = ANSWERS | APPROVAL
+
+
+def make_document(
+    app: FastAPI, probes: Collection[str], is_open: Callable[[str], bool], *, is_proved: bool, has_files: bool
+) -> dict[str, Any]:
+    """Describe what an application serves: the request models too, and problems with their own media type.
+
+    Args:
+        app: The application.
+        probes: The paths that are served under every name, and to every web page.
+        is_open: Tells whether a path is for everybody.
+        is_proved: Whether callers prove who they are.
+        has_files: Whether there are files that are searched.
+    """
+    document = _describe(app, [*_REQUEST_MODELS, *REQUESTS] if has_files else _REQUEST_MODELS)
+    _mend(document["paths"], _EXAMPLES, probes)
+    add_security(document, is_open=is_open, is_proved=is_proved)
+    return document
+
+
+def _describe(app: FastAPI, request_models: list[type[BaseModel]]) -> dict[str, Any]:
+    document = get_openapi(
+        title=app.title,
+        version=app.version,
+        summary=app.summary,
+        description=app.description,
+        license_info=app.license_info,
+        tags=app.openapi_tags,
+        routes=app.routes,
+    )
+    _, definitions = models_json_schema([(model, "validation") for model in request_models], ref_template=REF)
+    schemas = document.setdefault("components", {}).setdefault("schemas", {})
+    schemas.update({name: _leave_out_defaults(schema) for name, schema in definitions["$defs"].items()})
+    for unused in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(unused, None)
+    return document
+
+
+def _mend(paths: dict[str, Any], examples: Mapping[str, Any], probes: Collection[str]) -> None:
+    for path, operations in paths.items():
+        for operation in operations.values():
+            if path not in probes:
+                _add_page_problems(operation["responses"])
+            _mend_problems(operation["responses"])
+            _mend_examples(operation["responses"], examples)
+
+
+def _mend_examples(responses: dict[str, Any], examples: Mapping[str, Any]) -> None:
+    """Show answers as they are; FastAPI leaves out what is null in them."""
+    for response in responses.values():
+        shown = response.get("content", {}).get("application/json", {}).get("examples", {})
+        for name, example in shown.items():
+            if name in examples and examples[name]["summary"] == example["summary"]:
+                example["value"] = examples[name]["value"]
+
+
+def _leave_out_defaults(schema: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what a request means where it says nothing; generators of clients would demand that it is sent."""
+    properties = schema.get("properties", {}).items()
+    kept = {name: {key: value for key, value in said.items() if key != "default"} for name, said in properties}
+    return {**schema, "properties": kept}
+
+
+def _add_page_problems(responses: dict[str, Any]) -> None:
+    for status, description in _PAGE_PROBLEMS.items():
+        content = {"application/json": {"schema": refer_to(Problem)}}
+        responses.setdefault(status, {"description": description, "content": content})
+
+
+def _mend_problems(responses: dict[str, Any]) -> None:
+    """Name `application/problem+json` for every error, which FastAPI would call `application/json`."""
+    unused = {"$ref": REF.format(model="HTTPValidationError")}
+    if responses.get("422", {}).get("content", {}).get("application/json", {}).get("schema") == unused:
+        # FastAPI expects any parameter to be refused, even one that takes every text.
+        del responses["422"]
+    for status, response in responses.items():
+        content = response.get("content", {})
+        if int(status) >= 400 and "application/json" in content:
+            response["content"] = {"application/problem+json": content["application/json"]}
+        elif int(status) == 304:
+            response.pop("content", None)

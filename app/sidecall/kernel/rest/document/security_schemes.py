@@ -1,0 +1,49 @@
+"""Describe in the OpenAPI document how callers prove who they are, and which scope each request takes."""
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from sidecall.kernel.rest.routes.permissions import find_scope
+
+_SCHEMES: dict[str, dict[str, Any]] = {
+    "bearer": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "A key that `sidecall keys new` has made, or a token, where the server takes them.",
+    },
+    "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "A key, in a header of its own."},
+}
+
+
+# What each way of proving takes; a gateway proves it by headers that callers do not send.
+_SCHEMES_OF = {"api_key": ("bearer", "apiKey"), "jwt": ("bearer",)}
+
+
+def choose_schemes(proofs: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Return the schemes of the ways in which callers prove who they are."""
+    wanted = {name for proof in proofs for name in _SCHEMES_OF.get(proof, ())}
+    return {name: scheme for name, scheme in _SCHEMES.items() if name in wanted}
+
+
+def add_security(document: dict[str, Any], is_open: Callable[[str], bool], *, is_proved: bool) -> None:
+    """Name the credentials of each operation, and the scope that it takes.
+
+    Args:
+        document: The OpenAPI document, which is changed.
+        is_open: Returns whether a path is served to everybody.
+        is_proved: Whether callers have to prove who they are; else there is nothing to name.
+    """
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            if is_open(path):
+                operation["responses"].pop("401", None)
+            if is_proved:
+                operation["security"] = [] if is_open(path) else _list_credentials(method, path)
+    if is_proved:
+        document["components"]["securitySchemes"] = _SCHEMES
+
+
+def _list_credentials(method: str, path: str) -> list[dict[str, list[str]]]:
+    # As one call or one approval is asked for.
+    scope = find_scope(method.upper(), path)
+    return [{name: [] if scope is None else [scope]} for name in _SCHEMES]

@@ -1,0 +1,127 @@
+"""Refuse calls whose arguments stand where another dialect has them, and find out which are pieces of one."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from sidecall.features.native_items.rest.received import DialectName
+from sidecall.kernel.core.errors import NotAToolCall, cut_name
+from sidecall.kernel.suggest.misplaced import differ, find_arguments, find_loose, find_misplaced, is_filled
+
+# In which member a call of each dialect has its function, if it has one for it, and what its arguments are called.
+_PLACES: Mapping[DialectName, tuple[str | None, str]] = {
+    "langchain": (None, "args"),
+    "openai": ("function", "arguments"),
+    "openai-responses": (None, "arguments"),
+    "anthropic": (None, "input"),
+    "gemini": ("functionCall", "args"),
+}
+
+# What dialects call the arguments of a call.
+_ARGUMENTS = frozenset(name for _, name in _PLACES.values())
+# What providers and their libraries have in the member for the function of a call, and beside it.
+_IN_FUNCTION = frozenset(
+    "name id type index args arguments partialArgs partial_args willContinue will_continue description strict"
+    " parameters parsed_arguments output thoughtSignature thought_signature provider_specific_fields"
+    " extra_content".split()
+)
+_BESIDE = _IN_FUNCTION | frozenset(
+    "input call_id caller namespace async async_ toolset_name text thought functionCall function_call function state"
+    " context hash callback_url status role content cache_control extras metadata".split()
+)
+
+
+def refuse_misplaced(body: Mapping[str, Any], dialect: DialectName, example: Any) -> None:
+    """Refuse a call whose arguments stand under another name than its dialect has for them, and not under that.
+
+    Raises:
+        NotAToolCall: It is one; the error names the right place.
+    """
+    holder, name = _PLACES[dialect]
+    if holder is None:
+        place, found = name, find_misplaced(body, name)
+    else:
+        inner = find_function(body) if dialect == "gemini" else _read_member(body, holder)
+        if goes_on(inner):
+            return
+        if is_filled(inner.get(name)):
+            _refuse_second(inner, holder, name, example)
+            return
+        place, within = f"{holder}.{name}", find_misplaced(inner, name)
+        found = find_arguments(body) if within is None else f"{holder}.{within}"
+    if found is not None:
+        text = f"The arguments of a call in the form of {dialect} stand in `{place}`, not in `{found}`."
+        raise NotAToolCall(text, example=example)
+
+
+def _refuse_second(inner: Mapping[str, Any], holder: str, name: str, example: Any) -> None:
+    """Refuse a call that has other arguments under the name of another dialect, too: nobody can say which are meant."""
+    others = (it for it in sorted(_ARGUMENTS - {name}) if is_filled(inner.get(it)))
+    other = next((it for it in others if differ(inner[it], inner[name])), None)
+    if other is not None:
+        text = f"The arguments stand in `{holder}.{name}` and in `{holder}.{other}`, and differ; send one of them."
+        raise NotAToolCall(text, example=example)
+
+
+def refuse_loose(body: Mapping[str, Any], dialect: DialectName, parameters: Collection[str], example: Any) -> None:
+    """Refuse a call without arguments that has some beside its name: it would run as if there were none.
+
+    Args:
+        body: What was sent.
+        dialect: In which form.
+        parameters: Of the tool that is called, as far as there is one.
+        example: A right one.
+
+    Raises:
+        NotAToolCall: It has a member that is one of the tool's parameters, or that its form does not have in the place
+            of arguments.
+    """
+    holder, name = _PLACES[dialect]
+    place = name if holder is None else f"{holder}.{name}"
+    found = find_loose(body, parameters, _BESIDE)
+    if holder is not None:
+        inner = find_function(body) if dialect == "gemini" else _read_member(body, holder)
+        if goes_on(inner):
+            return
+        loose = [it for it in inner if it not in _IN_FUNCTION and inner[it] is not None]
+        within = next((it for it in loose if it in parameters or name not in inner), None)
+        found = found if within is None else f"{holder}.{within}"
+    if found is not None:
+        text = f"The arguments of a call in the form of {dialect} stand in `{place}`, not in `{cut_name(found)}`."
+        raise NotAToolCall(text, example=example)
+
+
+def refuse_typeless(body: Mapping[str, Any], types: Mapping[str, str], example: Any) -> None:
+    """Refuse a call that does not say of which type it is, and has its arguments where only calls of a type have them.
+
+    Args:
+        body: What was sent.
+        types: The type of a call, by what its arguments are called.
+        example: A right one.
+
+    Raises:
+        NotAToolCall: It is one; the error names the right place.
+    """
+    found = find_misplaced(body, "args")
+    if body.get("type") is not None or "name" not in body or found is None:
+        return
+    typed = f' With `{found}` its `type` is "{types[found]}".' if found in types else ""
+    raise NotAToolCall(
+        f"The arguments of a call without a `type` stand in `args`, not in `{found}`.{typed}", example=example
+    )
+
+
+def goes_on(call: Mapping[str, Any]) -> bool:
+    """Return whether a function call of Gemini's is a piece of one, behind which others come."""
+    pieces = call.get("partialArgs") or call.get("partial_args")
+    said = [call, *(it for it in (pieces if isinstance(pieces, list) else ()) if isinstance(it, dict))]
+    return any(it.get("willContinue") is True or it.get("will_continue") is True for it in said)
+
+
+def find_function(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the function call in a part of Gemini's, as its API or as its library writes it."""
+    return _read_member(part, "functionCall") or _read_member(part, "function_call")
+
+
+def _read_member(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    inner = body.get(name)
+    return inner if isinstance(inner, dict) else {}

@@ -1,0 +1,75 @@
+"""Answer what calls would do, and do nothing."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pydantic_core import to_json
+
+from sidecall.features.native_items.rest.received import DialectName, ReceivedCall, make_request
+from sidecall.kernel.core.errors import RequestError
+from sidecall.kernel.http.context import RequestContext
+from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.pipeline.isolate import answer_for
+from sidecall.kernel.rest.answers import tell_quota
+from sidecall.kernel.rest.parts import Parts
+from sidecall.kernel.rest.plain_calls import write_answer
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.kernel.pipeline import dry_run as _rehearse
+    from sidecall.kernel.rest import wire as _wire
+else:
+    _rehearse = Later("sidecall.kernel.pipeline.dry_run")
+    _wire = Later("sidecall.kernel.rest.wire")
+
+
+async def rehearse_call(
+    parts: Parts, sent: ReceivedCall, context: RequestContext, form: DialectName | None = None
+) -> Reply:
+    """Return what a call would do, and do nothing; it is counted as if it were run.
+
+    Raises:
+        RequestError: The calling program has to mend something.
+    """
+    if sent.callback_url is not None:
+        parts.receivers.find(sent.callback_url)
+    try:
+        rehearsal = await parts.pipeline.rehearse(make_request(sent, context))
+    except RequestError as error:
+        error.quotas = error.quotas or parts.pipeline.gate.quotas_of(context.caller, sent.call.name)
+        raise
+    headers = tell_quota(parts, context.caller, sent.call.name)
+    return Reply(to_json(_write_rehearsal(sent, rehearsal, form)), 200, headers)
+
+
+async def rehearse_calls(
+    parts: Parts, calls: Sequence[ReceivedCall], context: RequestContext, form: DialectName | None = None
+) -> Reply:
+    """Return what the calls of a batch would do, each in its place."""
+    rehearsed = []
+    for sent in calls:
+        request = make_request(sent, context)
+        try:
+            rehearsal = await parts.pipeline.rehearse(request)
+        except RequestError as error:
+            rehearsal = _rehearse.Rehearsal(message=answer_for(request, error))
+        rehearsed.append(_write_rehearsal(sent, rehearsal, form))
+    return Reply(to_json(rehearsed), 200, tell_quota(parts, context.caller))
+
+
+def _write_rehearsal(sent: ReceivedCall, rehearsal: "_rehearse.Rehearsal", form: DialectName | None) -> "_wire.DryRun":
+    message = rehearsal.message
+    return _wire.DryRun(
+        would_run=rehearsal.would_run,
+        name=sent.call.name,
+        tool_call_id=sent.call.id,
+        args=rehearsal.args if message is None else None,
+        requires_approval=rehearsal.requires_approval,
+        repaired=rehearsal.repaired,
+        ignored_args=rehearsal.ignored,
+        preview=rehearsal.preview.shown,
+        preview_error=rehearsal.preview.error,
+        message=None if message is None else write_answer(message, form or sent.dialect),
+        approval=rehearsal.approval,
+        sign_in=rehearsal.sign_in,
+    )

@@ -1,0 +1,134 @@
+"""Show orchestrators how the server is."""
+
+from typing import Literal
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, Field
+
+from sidecall.features.access.access import Access
+from sidecall.features.mcp_client.state import UpstreamState
+from sidecall.features.status.sandboxes import SandboxStatus, list_refused, show_sandbox
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.errors import RequestError
+from sidecall.kernel.core.scopes import OPERATE
+from sidecall.kernel.http.late_modules import LATE_MODULES
+from sidecall.kernel.http.problems import Problem, problem
+from sidecall.kernel.rest.parts import PartsDep
+
+# Built at the start: they answer, too, where no file can be opened any more.
+router = APIRouter(tags=["operations"])
+
+
+class Health(BaseModel, defer_build=True):
+    """The process answers."""
+
+    status: Literal["ok"] = "ok"
+
+
+class Readiness(BaseModel, defer_build=True):
+    """The server may take traffic.
+
+    Where callers have to prove who they are, those with the scope `server:operate` are told more than that.
+    """
+
+    status: Literal["ready"] = "ready"
+    tools: int | None = Field(default=None, description="How many tools it offers.")
+    missing: dict[str, str] | None = Field(
+        default=None,
+        description="Which OpenAPI documents that the operator names could not be had yet, and why.",
+    )
+    mcp_servers: dict[str, UpstreamState] | None = Field(
+        default=None,
+        description="The MCP servers whose tools are offered too, where there are any; one that is down keeps nothing "
+        "else from working.",
+    )
+    mcp_tools_waiting: int | None = Field(
+        default=None, description="How many of their tools have changed and wait for an operator."
+    )
+    sandbox: SandboxStatus | None = Field(
+        default=None, description="The sandbox, as it was tried, where there are tools that need one."
+    )
+    refused: dict[str, str] | None = Field(
+        default=None,
+        description="Tools whose calls are refused because this machine has no sandbox that does for them, and why.",
+    )
+    forgets: str | None = Field(
+        default=None,
+        description="Why what has to be remembered is kept in memory and lost at the end, though nobody has asked for "
+        "that with SIDECALL_STORE.",
+    )
+    workspaces: str | None = Field(
+        default=None,
+        description="Why files of conversations could not be written when some were last asked for; other calls go on.",
+    )
+
+
+@router.get("/healthz", operation_id="get_health", summary="Is the process alive?")
+async def get_health() -> Health:
+    """Answer as long as the process can.
+
+    While a tool blocks the event loop nothing is answered, this neither; the log then has the tool's stack.
+    """
+    return Health()
+
+
+@router.get(
+    "/readyz",
+    operation_id="get_readiness",
+    summary="May it take traffic?",
+    response_model=Readiness,
+    response_model_exclude_none=True,
+    responses={
+        503: {
+            "model": Problem,
+            "description": "It starts, drains, its store is out of use, or its installation has changed.",
+        }
+    },
+)
+async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Response:
+    """Answer 200 once the tools are loaded, and 503 from the first signal to end on, or while its store is out of use.
+
+    So it does where a part of it was asked for that cannot be loaded, since its installation was changed.
+    Calls that come all the same are served as long as it listens, but for those that have to be remembered.
+    """
+    lifecycle = parts.lifecycle
+    trouble = parts.trouble
+    loading = LATE_MODULES.trouble
+    if lifecycle.phase == "ready" and trouble is None and loading is None:
+        missing, upstream = parts.documents.missing or None, parts.operation.upstream
+        uses = [tool.sandbox_use for tool in parts.registry if tool.sandbox_use is not None]
+        use = None if not uses else "python" if "python" in uses else uses[0]
+        sandbox = await show_sandbox(parts.pipeline.sandbox, use)
+        refused = await list_refused(parts.pipeline.sandbox, parts.registry) or None
+        servers = upstream.servers
+        if not await _may_know(request):
+            return Readiness()
+        return Readiness(
+            tools=len(parts.registry),
+            missing=missing,
+            sandbox=sandbox,
+            refused=refused,
+            workspaces=parts.workspaces.trouble,
+            forgets=parts.operation.forgets,
+            mcp_servers={server.name: server.state for server in servers} if servers else None,
+            mcp_tools_waiting=sum(map(len, upstream.waiting.values())) if servers else None,
+        )
+    if lifecycle.phase == "ready":
+        detail = loading or f"Its store cannot be used. {trouble}"
+        return problem(request, 503, "not-ready", "The server wants no traffic now.", detail, phase=lifecycle.phase)
+    others = max(0, len(lifecycle.in_flight) - 1)
+    detail = f"It is {lifecycle.phase}; other requests in flight: {others}."
+    return problem(request, 503, "not-ready", "The server wants no traffic now.", detail, phase=lifecycle.phase)
+
+
+async def _may_know(request: Request) -> bool:
+    """Return whether whoever asks is told of the tools: everybody is where nobody has to prove who they are."""
+    access: Access | None = request.app.state.access
+    if access is None or not access.is_proved:
+        return True
+    try:
+        found = access.authenticator.authenticate(request.scope)
+        caller = found if isinstance(found, Caller) else await found
+    except RequestError:
+        return False
+    return caller.may(OPERATE)

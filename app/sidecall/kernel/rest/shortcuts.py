@@ -1,0 +1,106 @@
+"""The two hot requests, `POST /tool_calls` and `GET /tools`, in the plain form that is served without the framework."""
+
+from collections.abc import Awaitable
+from functools import lru_cache
+
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope
+
+from sidecall.features.access.credential_cache import HEADERS
+from sidecall.features.access.middleware import CALLER
+from sidecall.kernel.http.body import Bounds, is_plain, read_rest
+from sidecall.kernel.http.context import make_context
+from sidecall.kernel.http.direct_response import WholeExchange
+from sidecall.kernel.http.disconnect import Sweep
+from sidecall.kernel.http.fast_path import Shortcut
+from sidecall.kernel.http.preferences import PLAIN, Preferences, make_preferences, read_preferences
+from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.ports.workspaces import HEADER, require_conversation
+from sidecall.kernel.rest.answers import begin_answer
+from sidecall.kernel.rest.parts import Parts
+from sidecall.kernel.rest.shown_context import NAME
+
+# Such a header has to be read, if only to be refused.
+_SHOWN_CONTEXT = NAME.lower().encode()
+_CONVERSATION = HEADER.lower().encode()
+
+
+def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
+    """Make the shortcuts, by their paths."""
+    sweep = Sweep()
+
+    def call(scope: Scope, receive: Receive) -> Reply | Awaitable[Reply] | None:
+        if not _is_plain_call(scope, parts.bounds):
+            return None
+        exchange = getattr(receive, "__self__", None)
+        body = exchange.take_body() if isinstance(exchange, WholeExchange) else None
+        return (
+            _receive_and_call(parts, scope, receive, sweep)
+            if body is None
+            else _call(parts, scope, receive, sweep, body)
+        )
+
+    def list_tools(scope: Scope, _receive: Receive) -> Reply | None:
+        if (
+            scope["method"] != "GET"
+            or _SHOWN_CONTEXT in scope[HEADERS]
+            or (listing := parts.listings.find(scope["query_string"], scope.get(CALLER))) is None
+        ):
+            return None
+        if_none_match = scope[HEADERS].get(b"if-none-match")
+        return listing.whole if if_none_match is None else listing.reply_to(if_none_match.decode("latin-1"))
+
+    return {"/tool_calls": call, "/tools": list_tools}
+
+
+def _is_plain_call(scope: Scope, bounds: Bounds) -> bool:
+    headers = scope[HEADERS]
+    return (
+        scope["method"] == "POST"
+        and not scope["query_string"]
+        and b"if-match" not in headers
+        and headers.get(b"accept", b"").lower().find(b"event-stream") < 0
+        and is_plain(headers, len(scope["headers"]), bounds)
+    )
+
+
+async def _receive_and_call(parts: Parts, scope: Scope, receive: Receive, sweep: Sweep) -> Reply:
+    message = await receive()
+    body = message.get("body", b"")
+    if message.get("more_body", False) or message["type"] == "http.disconnect":
+        body = await read_rest(message, receive)
+    came = _call(parts, scope, receive, sweep, body)
+    del message, body  # They may be large, and what was read of them may wait for long.
+    return came if isinstance(came, Reply) else await came
+
+
+def _call(parts: Parts, scope: Scope, receive: Receive, sweep: Sweep, body: bytes) -> Reply | Awaitable[Reply]:
+    context = make_context(scope, receive, sweep=sweep)
+    if _CONVERSATION in scope[HEADERS]:
+        require_conversation(context.headers, {})
+    preferences = _read_preferences(scope, parts.jobs.limits.wait)
+    work = begin_answer(parts, parts.bounds.hold(body), context, preferences=preferences)
+    # What is remembered has a turn of its own that goes on; whoever waits for that listens.
+    if isinstance(work, Reply) or preferences is not PLAIN:
+        return work
+    del body
+    _, came = context.begin_while_present(work)
+    answer: Reply | Awaitable[Reply] = came
+    return answer
+
+
+def _read_preferences(scope: Scope, longest: float) -> Preferences:
+    headers = scope[HEADERS]
+    prefer, key = headers.get(b"prefer"), headers.get(b"idempotency-key")
+    if prefer is None and key is None:
+        return PLAIN
+    if len(headers) != len(scope["headers"]):  # Some header came twice.
+        return read_preferences(Headers(scope=scope), longest)
+    if key is None:
+        return _read_prefer(prefer, longest)
+    return make_preferences("" if prefer is None else prefer.decode("latin-1"), key.decode("latin-1"), longest)
+
+
+@lru_cache(maxsize=64)
+def _read_prefer(prefer: bytes, longest: float) -> Preferences:
+    return make_preferences(prefer.decode("latin-1"), None, longest)

@@ -1,0 +1,184 @@
+"""Answer calls as server-sent events: how far they are, and each answer as soon as it is ready."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pydantic_core import to_json
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from sidecall.features.native_items.rest.received import DialectName, ReceivedCall, make_request
+from sidecall.features.rates.headers import quota_headers
+from sidecall.kernel.concurrency.coroutines import cancel_from_outside
+from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.http import problems
+from sidecall.kernel.http.context import RequestContext
+from sidecall.kernel.http.disconnect import until_gone
+from sidecall.kernel.http.events import MEDIA_TYPE, Events
+from sidecall.kernel.http.problems import problem
+from sidecall.kernel.http.shutdown import shutdown_problem
+from sidecall.kernel.pipeline.batch import run_batch
+from sidecall.kernel.pipeline.gate import Ticket
+from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
+from sidecall.kernel.rest.answers import write_json
+from sidecall.kernel.rest.parts import Parts
+from sidecall.kernel.rest.plain_calls import write_answer
+
+_TOO_SLOW = "The events were not read in time."
+_CUT = (
+    "More waited for slow readers than this server keeps. What waited is gone, and calls that were not answered are "
+    "cancelled, though their tools may have had effects."
+)
+
+
+class EventStream(Response):
+    """Run calls while their client listens; when it hangs up, or reads too slowly, they are cancelled.
+
+    When the server ends before they do, the last event says so.
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        request: Request,
+        calls: Sequence[ReceivedCall] | ReceivedCall,
+        context: RequestContext,
+        form: DialectName | None,
+    ) -> None:
+        """Take one call, or those of a batch."""
+        quota = quota_headers(parts.pipeline.gate.quotas_of(context.caller))
+        headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no", **quota}
+        super().__init__(media_type=MEDIA_TYPE, headers=headers)
+        del self.headers["content-length"]
+        self._parts = parts
+        self._request = request
+        self._calls = calls
+        self._context = context
+        self._form = form
+        self._events = Events(parts.backlog, self._cut)
+        self._work: asyncio.Future[None] | None = None
+        self._unanswered = dict(enumerate([calls] if isinstance(calls, ReceivedCall) else calls))
+        # Each answer is handed on alone, and counts no longer than that.
+        self._holders = [object() for _ in self._unanswered]
+
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a single call pass the gate, then send the status and the events as they come.
+
+        Raises:
+            Overloaded: There is no room for the call.
+            ClientDisconnect: The client hung up while the call waited for its place.
+        """
+        entered: Ticket | ToolMessage | None = None
+        try:
+            entered = await self._enter()
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            await self._stream(entered, receive, send)
+        finally:
+            if isinstance(entered, Ticket):
+                entered.leave()  # Also of a call that never began.
+            # Both know this stream; the request and its answer must not wait for the collector, which seldom comes.
+            self._work = None
+            self._events.close()
+            self._release()
+
+    def _release(self) -> None:
+        for holder in self._holders:
+            self._parts.results.release(holder)
+
+    async def _enter(self) -> Ticket | ToolMessage | None:
+        """Pass the gate with a single call; those of a batch pass it later, since each is refused in its place."""
+        if not isinstance(self._calls, ReceivedCall) or self._parts.find_known_again(self._calls.call.name):
+            return None
+        return await self._context.while_present(self._parts.pipeline.gate.enter(self._make_request(0, self._calls)))
+
+    async def _stream(self, entered: Ticket | ToolMessage | None, receive: Receive, send: Send) -> None:
+        self._work = work = asyncio.ensure_future(self._do(entered))
+        listener = asyncio.ensure_future(self._until_gone(receive, work))
+        try:
+            await self._tell(send)
+        except asyncio.CancelledError:
+            if self._parts.lifecycle.is_draining:
+                self._break_off()
+                await self._tell(send)
+            raise
+        finally:
+            listener.cancel()
+            work.cancel()
+            self._events.close()
+            await asyncio.gather(work, listener, return_exceptions=True)
+
+    async def _tell(self, send: Send) -> None:
+        """Send events until there are no more."""
+        async for piece in self._events:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+    def _break_off(self) -> None:
+        """Add an event that names the calls which the server does not wait for any longer, if there are any."""
+        if self._unanswered:
+            ids = [sent.call.id for sent in self._unanswered.values()]
+            self._events.answer("error", bytes(shutdown_problem(self._request, unanswered=ids).body))
+        self._events.end()
+
+    def _cut(self) -> bytes:
+        """Stop working for a reader that is too slow, and return what it is told."""
+        if self._work is not None:
+            cancel_from_outside(self._work)
+        return bytes(problem(self._request, 503, "slow-reader", _TOO_SLOW, _CUT, retryable=True).body)
+
+    @staticmethod
+    async def _until_gone(receive: Receive, work: asyncio.Future[None]) -> None:
+        await until_gone(receive)
+        work.cancel()
+
+    async def _do(self, entered: Ticket | ToolMessage | None) -> None:
+        try:
+            if isinstance(self._calls, ReceivedCall):
+                await self._answer_one(self._calls, entered)
+            else:
+                await self._answer_all()
+        except Exception as error:
+            response = await problems.answer(self._request, error)
+            self._events.answer("problem", bytes(response.body))
+        finally:
+            self._release()  # A reader who stands still keeps nothing but what waits for it.
+            self._events.end()
+
+    def _make_request(self, index: int, sent: ReceivedCall) -> CallRequest:
+        return replace(make_request(sent, self._context), listener=self._events.tell, holder=self._holders[index])
+
+    async def _answer_all(self) -> None:
+        requests = [self._make_request(index, sent) for index, sent in self._unanswered.items()]
+        await run_batch(self._run, self._parts.registry.get, requests, self._answer, self._parts.portions)
+
+    async def _run(self, request: CallRequest) -> ToolMessage:
+        try:
+            return await self._parts.run(request)
+        except ApprovalRequired as waiting:
+            self._announce(waiting.approval)
+            raise
+
+    async def _answer_one(self, sent: ReceivedCall, entered: Ticket | ToolMessage | None) -> None:
+        try:
+            if entered is None:
+                message = await self._parts.run(self._make_request(0, sent))
+            else:
+                message = await self._parts.pipeline.answer(entered) if isinstance(entered, Ticket) else entered
+        except ApprovalRequired as waiting:
+            self._unanswered.clear()
+            self._announce(waiting.approval)
+        else:
+            await self._answer(0, message)
+
+    def _announce(self, approval: Approval) -> None:
+        self._events.answer("approval", to_json(approval))
+
+    async def _answer(self, index: int, message: ToolMessage) -> None:
+        answer = write_answer(message, self._form or self._unanswered[index].dialect)
+        body = await write_json(self._parts, answer, message)
+        del self._unanswered[index]
+        self._events.answer("message", body)
+        self._parts.results.release(self._holders[index])

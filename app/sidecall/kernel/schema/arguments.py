@@ -1,0 +1,80 @@
+"""From the arguments of a call to the values of its tool's parameters, in the server and in a tool's process alike."""
+
+from typing import Any
+
+from sidecall.kernel.core.errors import InvalidArguments, MissingContext, SidecallError, ToolExecutionError
+from sidecall.kernel.core.field_errors import FieldError
+from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.nothing import NOTHING
+
+
+def fill_hidden(invocation: Invocation) -> None:
+    """Fill the hidden parameters from the caller and the server.
+
+    Raises:
+        MissingContext: The caller did not send what one of them needs.
+        ToolNotConfigured: A secret is not set.
+        ToolExecutionError: A secret is of no use, or a validator of the author's crashes.
+    """
+    supply = invocation.supply()
+    filled: dict[str, Any] = {}
+    invocation.injected = filled
+    for injection in invocation.tool.injections:
+        injection.fill(filled, supply)
+
+
+def validate(invocation: Invocation) -> None:
+    """Turn JSON arguments into the annotated types, and add what was injected.
+
+    Raises:
+        InvalidArguments: They do not fit the schema.
+        MissingContext: What the caller sent for a hidden field of the author's model does not fit.
+        ToolExecutionError: A secret does not, or a validator of the author's crashes.
+    """
+    schema = invocation.tool.args_schema
+    injected = invocation.injected
+    try:
+        values = schema.validate(invocation.args, injected, invocation.repaired, invocation.ignored)
+    except InvalidArguments as failure:
+        invocation.repaired.clear()  # Nothing is mended where the call is refused.
+        _drop_repeated(invocation)
+        if schema.hidden:
+            _blame_no_model(invocation, failure)
+        raise
+    except SidecallError:
+        raise
+    except BaseException as error:
+        raise ToolExecutionError(invocation.tool.name, invocation.call.id) from error
+    _drop_repeated(invocation)
+    if injected is not NOTHING:
+        values.update({name: value for name, value in injected.items() if name not in schema.hidden})
+    invocation.values = values
+
+
+def _drop_repeated(invocation: Invocation) -> None:
+    for notes in (invocation.repaired, invocation.ignored):
+        if len(notes) > 1:
+            notes[:] = dict.fromkeys(notes)
+
+
+def _blame_no_model(invocation: Invocation, failure: InvalidArguments) -> None:
+    """Raise an error for whoever supplied a hidden value that does not fit; the model can do nothing about it."""
+    names = {alias: field for field, alias in invocation.tool.args_schema.hidden.items()}
+    for error in failure.errors:
+        hidden = names.get(str(error["loc"][0])) if error["loc"] else None
+        if hidden is not None:
+            raise _fault(invocation, hidden, error) from None
+
+
+def _fault(invocation: Invocation, hidden: str, error: FieldError) -> SidecallError:
+    injection = next((it for it in invocation.tool.injections if it.parameter == hidden), None)
+    if injection is None:
+        return ToolExecutionError(invocation.tool.name, invocation.call.id)
+    if injection.source not in ("secret", "user_token"):
+        return MissingContext(f"The tool cannot use what was sent as `{injection.place}`: {error['msg']}.")
+    fault = ToolExecutionError(invocation.tool.name, invocation.call.id)
+    fault.__cause__ = SidecallError(f"The {_NAMED[injection.source]} {injection.field} is of no use: {error['type']}.")
+    return fault
+
+
+_NAMED = {"secret": "secret", "user_token": "token of"}

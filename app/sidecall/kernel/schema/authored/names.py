@@ -1,0 +1,23 @@
+"""Advise on names in annotations that cannot be found."""
+
+from typing import Any
+
+from sidecall.kernel.schema.signature import unwrap
+
+
+def advise_on_name(function: Any, name: str | None) -> str:
+    """Advise what to do about a name in an annotation that the function's module does not have.
+
+    Annotations that are texts, as all are below `from __future__ import annotations`, are looked up in the module, and
+    what stands in a function or a class is not there.
+    """
+    name = name or "it"
+    scope = str(getattr(unwrap(function), "__qualname__", "")).rpartition(".")[0]
+    if "<locals>" in scope:
+        return (
+            f"Write {name} at the top level of the module, or import it there: the annotation is a text (quoted, or by"
+            " `from __future__ import annotations`), in which what is local to a function is not found."
+        )
+    if scope:
+        return f"Import it at the top of the module; if it stands in the class, write {scope}.{name}."
+    return "Import it at the top of the module."

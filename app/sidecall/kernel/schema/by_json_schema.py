@@ -1,0 +1,183 @@
+"""Check arguments by a JSON Schema."""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.errors import InvalidToolOption, SchemaInferenceError
+from sidecall.kernel.core.tool import Schema
+from sidecall.kernel.schema.authored.faults import describe_whole, find_misfit, locate_fault
+from sidecall.kernel.schema.forms.one_object import find_omissible
+from sidecall.kernel.schema.normal.dialects import hide_forbidden
+from sidecall.kernel.schema.references import Targets, inline_references, inline_root, resolve
+from sidecall.kernel.schema.shape import strip_titles
+from sidecall.kernel.schema.whole import to_integer
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.kernel.schema import judge_json as _judge_json
+    from sidecall.kernel.schema.normal import normalize as _normalize
+    from sidecall.kernel.schema.repair import coerce as _mend
+else:
+    _judge_json = Later("sidecall.kernel.schema.judge_json")
+    _normalize = Later("sidecall.kernel.schema.normal.normalize")
+    _mend = Later("sidecall.kernel.schema.repair.coerce")
+
+
+@dataclass(frozen=True, slots=True)
+class JsonArgsSchema:
+    """The arguments of one tool, described and checked by a JSON Schema; if it `fills`, its defaults are filled in.
+
+    Null for one of `omissible` means that it is not given. The function gets what JSON has: no value is turned into
+    another type, but for texts that are mended.
+    """
+
+    json_schema: Schema
+    flat: Schema
+    judge: "_judge_json.SchemaJudge"
+    takes: frozenset[str] | None
+    hidden: Mapping[str, str] = field(default_factory=dict)
+    reserved: frozenset[str] = frozenset()
+    fills: bool = True
+    omissible: frozenset[str] = frozenset()
+    guards: int = 0
+
+    def drop_unknown(self) -> "JsonArgsSchema":
+        """Make one that drops what has no place, even where it may have been meant for what was not sent."""
+        return replace(self, guards=0)
+
+    def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Keep the names, which are those of the schema."""
+        return dict(values)
+
+    def validate(
+        self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str], ignored: list[str]
+    ) -> dict[str, Any]:
+        """Check the arguments and return a copy of them, with defaults.
+
+        What had to be mended is noted in `repaired`, what was dropped in `ignored`.
+
+        Raises:
+            InvalidArguments: One entry per mistake, without what was sent.
+        """
+        del injected  # A schema has no fields of its own to be injected.
+        given: Any = _drop_nulls(args, self.omissible) if self.omissible else dict(args)
+        verdict = self.judge.judge(given)
+        checked = verdict.values if verdict.fits else self._mend(given, verdict, repaired, ignored)
+        checked = self.judge.make_integers(checked)
+        values: dict[str, Any] = _fill_defaults(checked, self.flat, self.flat) if self.fills else dict(checked)
+        return values if self.takes is None else {name: values[name] for name in values if name in self.takes}
+
+    def _mend(self, given: Mapping[str, Any], verdict: "_mend.Reading", repaired: list[str], ignored: list[str]) -> Any:
+        return _mend.mend(self.judge, given, verdict, repaired, ignored, self.guards)
+
+
+def make_json_args_schema(
+    where: str,
+    schema: Schema,
+    takes: frozenset[str] | None,
+    *,
+    forbid_unknown: bool,
+    needs: frozenset[str] = frozenset(),
+) -> JsonArgsSchema:
+    """Compile a JSON Schema.
+
+    Args:
+        where: The tool's name and file, for errors.
+        schema: The schema of an object.
+        takes: The function's parameters; None when it has `**kwargs`.
+        forbid_unknown: Whether an argument that the schema does not name is refused.
+        needs: Those of the parameters that have no default.
+
+    Raises:
+        SchemaInferenceError: It is no JSON Schema, refers to another document, is not one of an object, or does not
+            fit the function.
+        InvalidToolOption: Unknown arguments are to be refused by a schema that wants them.
+    """
+    schema = inline_root(read_json_schema(where, schema))
+    given = strip_titles({key: value for key, value in schema.items() if key != "description"})
+    clean = {"type": "object", "properties": {}, **given}
+    if isinstance(clean["type"], list) and "object" in clean["type"]:
+        clean["type"] = "object"  # Arguments are never anything else.
+    is_object = clean["type"] == "object" and isinstance(clean["properties"], dict)
+    reason = find_misfit(given, clean["properties"], takes, needs) if is_object else describe_whole()
+    if reason is not None:
+        raise SchemaInferenceError(f"{where}: args_schema: {reason}.")
+    return compile_json_args_schema(where, _forbid_unknown(where, clean) if forbid_unknown else clean, takes)
+
+
+def read_json_schema(where: str, schema: Any) -> Schema:
+    """Read a JSON Schema of any draft as a plain one of 2020-12, as `normalize_schema` does.
+
+    Raises:
+        SchemaInferenceError: It refers to what is not in it, or is too large.
+    """
+    try:
+        return _normalize.normalize_schema(schema)
+    except ValueError as error:
+        raise SchemaInferenceError(f"{where}: args_schema: {error}.") from error
+
+
+def compile_json_args_schema(
+    where: str, schema: Schema, takes: frozenset[str] | None, known: Targets | None = None
+) -> JsonArgsSchema:
+    """Compile the schema of an object that is written as it is to be advertised, and is not changed any more.
+
+    `known` is what is known of its definitions, where other schemas have the same.
+
+    Raises:
+        SchemaInferenceError: It is no JSON Schema.
+    """
+    flat = inline_references(schema, known)
+    try:
+        judge = _judge_json.make_schema_judge(schema, flat, takes)
+    except ValueError as error:
+        raise SchemaInferenceError(f"{where}: args_schema is no JSON Schema: {locate_fault(error)}.") from error
+    # What its objects take beside their own names they are given; the function is not.
+    guards = 0 if takes is None else 1
+    return JsonArgsSchema(schema, hide_forbidden(flat), judge, takes, omissible=find_omissible(flat), guards=guards)
+
+
+def _drop_nulls(args: Mapping[str, Any], omissible: frozenset[str]) -> dict[str, Any]:
+    return {name: value for name, value in args.items() if value is not None or name not in omissible}
+
+
+# Where a schema can name properties that `additionalProperties` beside them does not see.
+_ELSEWHERE = ("$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas")
+
+
+def _forbid_unknown(where: str, schema: Schema) -> Schema:
+    """Refuse unknown arguments in the words of JSON Schema, which a schema can say more exactly for itself."""
+    said = [keyword for keyword in ("additionalProperties", *_ELSEWHERE) if keyword in schema]
+    if said and schema.get("additionalProperties") is not False:
+        raise InvalidToolOption(
+            f"{where}: unknown_args='forbid' and args_schema, which has `{said[0]}`, may contradict each other; say in"
+            " the schema itself which arguments are refused, and leave unknown_args out."
+        )
+    return {**schema, "additionalProperties": False}
+
+
+def _fill_defaults(value: Any, schema: Schema, root: Schema) -> Any:
+    """Copy a value with the defaults of absent properties filled in, at every depth."""
+    schema = resolve(schema, root)
+    if isinstance(value, dict):
+        properties: Schema = schema.get("properties", {})
+        absent = {name: _make_default(inner) for name, inner in properties.items() if _is_to_fill(inner, name, value)}
+        return {name: _fill_defaults(item, properties.get(name, {}), root) for name, item in (value | absent).items()}
+    if isinstance(value, list):
+        listed, rest = schema.get("prefixItems", ()), schema.get("items") or {}
+        first = [_fill_defaults(item, inner, root) for item, inner in zip(value, listed, strict=False)]
+        return first + [_fill_defaults(item, rest, root) for item in value[len(listed) :]]
+    return value
+
+
+def _make_default(schema: Schema) -> Any:
+    value = schema["default"]
+    is_whole = schema.get("type") == "integer" and isinstance(value, float) and value.is_integer()
+    return to_integer(value) if is_whole else copy.deepcopy(value)
+
+
+def _is_to_fill(inner: Any, name: str, value: Mapping[str, Any]) -> bool:
+    return isinstance(inner, dict) and "default" in inner and name not in value

@@ -1,0 +1,297 @@
+"""Check arguments by one pydantic model, which is both advertised and enforced."""
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import field, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import AliasChoices, AliasPath, BaseModel, ValidationError
+from pydantic.errors import PydanticUserError
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
+from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core.core_schema import LiteralSchema
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.parameter import Parameter
+from sidecall.kernel.core.tool import DEEPEST, Schema
+from sidecall.kernel.schema.catch_all import CatchAll, make_catch_all
+from sidecall.kernel.schema.infinite import refuse_infinite, takes_numbers
+from sidecall.kernel.schema.references import inline_references
+from sidecall.kernel.schema.shape import require_tags, shape_arguments, strip_titles
+from sidecall.kernel.schema.walk import walk
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.kernel.schema import judge as _judge
+    from sidecall.kernel.schema.repair import coerce as _mend
+    from sidecall.kernel.schema.repair import unknown_keys as _strays
+else:
+    _judge = Later("sidecall.kernel.schema.judge")
+    _mend = Later("sidecall.kernel.schema.repair.coerce")
+    _strays = Later("sidecall.kernel.schema.repair.unknown_keys")
+
+# Made once: json.dumps makes an encoder at every call.
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+JsonMode = Literal["always", "if said", "never"]
+# How names that no field takes are found: by pydantic, in one go with the rest; by looking through the arguments, where
+# some objects take any name; not at all, where all do.
+UnknownMode = Literal["forbid", "walk", "take"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelArgsSchema:
+    """The arguments of one tool, described and checked by a pydantic model.
+
+    `json_schema` has no titles and no hidden fields, and keeps `$defs`; `flat` is the same with references in place.
+    `closed` is what names are judged by: `flat`, but without names that only the model and not the function takes.
+    `fields` maps each field of the model to the function's parameter. `hidden` maps the fields of the author's own
+    model that are injected rather than sent to the names under which the model reads them; `reserved` are all names
+    of those. `takes_numbers` says that a text may be read as a number that JSON does not have. `catch_all` reads the
+    arguments of a function's `**kwargs`.
+    """
+
+    model: type[BaseModel]
+    json_schema: Schema
+    flat: Schema
+    closed: Schema
+    fields: Mapping[str, str]
+    accepted: frozenset[str]
+    hidden: Mapping[str, str]
+    reserved: frozenset[str]
+    drops_unknown: bool
+    unknown: UnknownMode
+    json_mode: JsonMode
+    takes_numbers: bool
+    guards: int = DEEPEST
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    catch_all: CatchAll | None = None
+    # What `_check` does for most models, without a look at how; None for the others.
+    check_plainly: Callable[..., BaseModel] | None = None
+
+    def drop_unknown(self) -> "ModelArgsSchema":
+        """Make one that drops what has no place, even where it may have been meant for what was not sent."""
+        return replace(self, guards=0)
+
+    def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Name values by parameter as a model names its arguments."""
+        return {self.renamed.get(name, name): value for name, value in values.items()}
+
+    def validate(
+        self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str], ignored: list[str]
+    ) -> dict[str, Any]:
+        """Check the arguments and return the values by parameter name, as the annotated types.
+
+        What had to be mended is noted in `repaired`, what was dropped in `ignored`.
+
+        Raises:
+            InvalidArguments: One entry per mistake, without what was sent.
+        """
+        given = args
+        checked: BaseModel
+        if self.catch_all is not None:
+            ignored += self.catch_all.find_forged(args)
+            given = self.catch_all.unfold(args, repaired)
+        if self.hidden:
+            sent = (self._place_injected(name, injected[name]) for name in self.hidden.keys() & injected.keys())
+            given = {**given, **dict(sent)}
+        try:
+            if self.check_plainly is not None:
+                checked = self.check_plainly(given, extra="forbid")
+                if self.takes_numbers:
+                    refuse_infinite(given, checked, self.closed)
+            else:
+                checked = self._check(given)
+        except ValidationError as error:
+            checked = self._mend(given, error, repaired, ignored)
+        found = checked.__dict__
+        values = {}
+        for name, parameter in self.fields.items():  # No comprehension, which is a function of its own until 3.12.
+            values[parameter] = found[name]
+        free = None if self.drops_unknown else checked.__pydantic_extra__
+        return {**values, **free} if free else values
+
+    def _mend(
+        self, given: Mapping[str, Any], error: ValidationError, repaired: list[str], ignored: list[str]
+    ) -> BaseModel:
+        judge = _judge.ModelJudge(
+            self._check, self._check_known, self.closed, self.hidden.values(), walks=self.unknown == "walk"
+        )
+        checked: BaseModel = _mend.mend(judge, given, judge.read(error, given), repaired, ignored, self.guards)
+        return checked
+
+    def _place_injected(self, field: str, value: Any) -> tuple[str, Any]:
+        """Put an injected value where the model reads it, which may be inside an object or an array."""
+        alias = self.model.model_fields[field].validation_alias
+        first = alias.choices[0] if isinstance(alias, AliasChoices) else alias
+        for step in reversed(first.path[1:] if isinstance(first, AliasPath) else []):
+            value = {step: value} if isinstance(step, str) else [*[None] * step, value]
+        return self.hidden[field], value
+
+    def _check(self, given: Mapping[str, Any]) -> BaseModel:
+        """Make an instance, and refuse names that no field takes."""
+        if self.unknown == "walk" and not _strays.find_strays(given, self.closed):
+            return self._check_known(given)
+        validator = self.model.__pydantic_validator__
+        text = None if self.json_mode == "never" else self._write_json(given)
+        extra: Literal["forbid"] | None = None if self.unknown == "take" else "forbid"
+        checked: BaseModel
+        if text is None:
+            checked = validator.validate_python(given, extra=extra)
+        else:
+            checked = validator.validate_json(text, extra=extra)
+        if self.takes_numbers:
+            refuse_infinite(given, checked, self.closed)
+        return checked
+
+    def _check_known(self, given: Mapping[str, Any]) -> BaseModel:
+        """Make an instance, as the model itself treats names that no field takes."""
+        validator = self.model.__pydantic_validator__
+        text = None if self.json_mode == "never" else self._write_json(given)
+        checked: BaseModel
+        checked = validator.validate_python(given) if text is None else validator.validate_json(text)
+        if self.takes_numbers:
+            refuse_infinite(given, checked, self.closed)
+        return checked
+
+    def _write_json(self, given: Mapping[str, Any]) -> bytes | None:
+        """Write the arguments as the JSON that they came from, in which a text can be a date and is no number.
+
+        None where they hold objects of this process, or what the caller injects, which is not to be copied.
+        """
+        try:
+            if self.json_mode == "always":
+                return to_json(given)
+            return None if self.hidden else _encode(given).encode()
+        except (TypeError, ValueError, RecursionError):
+            return None
+
+
+class _Generator(GenerateJsonSchema):
+    """Leave unserialisable defaults out without a warning on the author's terminal."""
+
+    ignored_warning_kinds: set[JsonSchemaWarningKind] = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012  pydantic's
+
+    def encode_default(self, dft: Any) -> Any:
+        """Leave infinity and NaN out, for which JSON has no number."""
+        value = super().encode_default(dft)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise PydanticSerializationError("JSON has no such number")
+        return value
+
+    def literal_schema(self, schema: LiteralSchema) -> dict[str, Any]:
+        """Refuse a member of an enumeration, which no JSON value is equal to."""
+        for value in schema["expected"]:
+            if isinstance(value, Enum) and value != value.value:
+                said = f"no JSON is {value} of a plain Enum; list its value in the Literal, or use a StrEnum."
+                raise PydanticUserError(said, code=None)
+        return super().literal_schema(schema)
+
+
+def render_schema(model: type[BaseModel], hidden: frozenset[str]) -> Schema:
+    """Render a model's JSON Schema as the tools of this server advertise it.
+
+    Raises:
+        PydanticInvalidForJsonSchema: A field's type cannot be said in JSON Schema.
+    """
+    said = strip_titles(model.model_json_schema(by_alias=True, schema_generator=_Generator))
+    if said.get("additionalProperties") == {}:
+        said["additionalProperties"] = True
+    return shape_arguments(require_tags(said), hidden)
+
+
+def make_args_schema(
+    model: type[BaseModel],
+    fields: Mapping[str, str],
+    hidden: frozenset[str],
+    catch_all: Parameter | None = None,
+    forbidden: frozenset[str] = frozenset(),
+    *,
+    drops_unknown: bool = False,
+) -> ModelArgsSchema:
+    """Compile a model, so that nothing is left to be worked out when a call arrives.
+
+    Args:
+        model: What is advertised and enforced.
+        fields: The function's parameter for each field.
+        hidden: Fields that are injected.
+        catch_all: The function's `**kwargs`, if the model is made for it.
+        forbidden: Names that must not come in through `catch_all`.
+        drops_unknown: Whether the function does not take what the model leaves open.
+    """
+    names = {name: _list_names(model, name) for name in model.model_fields}
+    reserved = frozenset(name for field in hidden for name in (field, *names[field]))
+    json_schema = render_schema(model, reserved)
+    accepted = frozenset(name for field in model.model_fields if field not in hidden for name in names[field])
+    flat = inline_references(json_schema)
+    shown = tuple(flat["properties"])
+    drops = catch_all is None and _drops_unknown(model, drops_unknown)
+    closed = {key: flat[key] for key in flat if key != "additionalProperties"} if drops else flat
+    json_mode = _choose_json_mode(repr(model.__pydantic_core_schema__))
+    unknown = _choose_unknown_mode(closed)
+    is_plain = json_mode == "never" and unknown == "forbid"
+    return ModelArgsSchema(
+        model=model,
+        json_schema=json_schema,
+        flat=flat,
+        closed=closed,
+        fields=dict(fields),
+        accepted=accepted,
+        hidden={field: names[field][0] for field in hidden},
+        reserved=reserved,
+        drops_unknown=drops,
+        unknown=unknown,
+        json_mode=json_mode,
+        takes_numbers=takes_numbers(flat),
+        check_plainly=model.__pydantic_validator__.validate_python if is_plain else None,
+        catch_all=None if catch_all is None else make_catch_all(catch_all, accepted, forbidden, shown),
+        renamed={name: names[field][0] for field, name in fields.items() if name not in names[field]},
+    )
+
+
+# What text may stand for; pydantic tries these and `str` in another order when it reads JSON.
+_SAID_AS_TEXT = ("bytes", "date", "datetime", "time", "timedelta", "uuid", "decimal", "url", "is-instance")
+
+
+def _choose_json_mode(core_schema: str) -> JsonMode:
+    """Choose whether arguments are read as the JSON that they came from, which takes longer.
+
+    A strict field must not hold against a date that it is text, which is all that it can be in JSON. In a union text
+    may be read as another member than in Python.
+    """
+    if "'strict': True" in core_schema:
+        return "always"
+    has_union = "'type': 'union'" in core_schema
+    return "if said" if has_union and any(f"'type': '{kind}'" in core_schema for kind in _SAID_AS_TEXT) else "never"
+
+
+def _choose_unknown_mode(schema: Schema) -> UnknownMode:
+    """Choose how names without a place are found; pydantic would close all objects, those for any name, too."""
+    objects = [node for _, node in walk(schema) if "properties" in node]
+    is_open = [bool(node.get("additionalProperties")) for node in objects]
+    if not any(is_open):
+        return "forbid"
+    return "take" if all(is_open) else "walk"
+
+
+def _drops_unknown(model: type[BaseModel], open_ones_too: bool) -> bool:
+    extra = model.model_config.get("extra") or "ignore"
+    return extra == "ignore" or (open_ones_too and extra == "allow")
+
+
+def _list_names(model: type[BaseModel], name: str) -> list[str]:
+    """List the names under which a field is read, the advertised one first."""
+    config = model.model_config
+    by_name = config.get("populate_by_name") or config.get("validate_by_name")
+    aliases = _list_aliases(model.model_fields[name])
+    return [*aliases, name] if by_name or not aliases else aliases
+
+
+def _list_aliases(field: FieldInfo) -> list[str]:
+    alias = field.validation_alias
+    choices = getattr(alias, "choices", None) or [alias]
+    return [choice if isinstance(choice, str) else str(choice.path[0]) for choice in choices if choice is not None]

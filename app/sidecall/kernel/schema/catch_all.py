@@ -1,0 +1,112 @@
+"""Read the arguments of `**kwargs`, however the model writes them."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter
+from pydantic_core import to_json
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.errors import InvalidArguments
+from sidecall.kernel.core.field_errors import FieldError
+from sidecall.kernel.core.parameter import EMPTY, FREE, Parameter
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.kernel.schema.repair import entries as _entries
+    from sidecall.kernel.suggest import fuzzy_match as _resemblance
+else:
+    _resemblance = Later("sidecall.kernel.suggest.fuzzy_match")
+    _entries = Later("sidecall.kernel.schema.repair.entries")
+
+
+# Free arguments that are compared with those that have a name.
+_MOST_COMPARED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class CatchAll:
+    """The arguments of `**kwargs`: beside the others, or inside one object under the parameter's own name.
+
+    We advertise the first form, LangChain and the OpenAI Agents SDK the second. `adapter` checks one free argument,
+    None where any will do; `named` are arguments of their own, `order` those that are shown, `hidden` those that a
+    model must not use. `positional` are parameters of which a free argument may have the name, once they are sent.
+    """
+
+    name: str
+    adapter: TypeAdapter[Any] | None
+    named: frozenset[str]
+    hidden: frozenset[str]
+    order: tuple[str, ...] = ()
+    positional: frozenset[str] = frozenset()
+
+    def find_forged(self, args: Mapping[str, Any]) -> list[str]:
+        """Name what stands in the object that a model must not use."""
+        return [f"{self.name}.{name}" for name in self._get_nested(args) if name in self.hidden]
+
+    def unfold(self, args: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
+        """Put the members of the object beside the other arguments, which is noted in `repaired`.
+
+        Raises:
+            InvalidArguments: One of them stands there already, or is an argument of its own, or is misspelt.
+        """
+        if not self._is_nested(args):
+            self._refuse_misnamed(args)
+            return dict(args)
+        free = {name: value for name, value in self._get_nested(args).items() if name not in self.hidden}
+        outer = {name: value for name, value in args.items() if name != self.name}
+        own = self.positional & outer.keys()
+        free = {f"{FREE}{name}" if name in own else name: value for name, value in free.items()}
+        errors = [self._make_error(name) for name in free if name in self.named or name in outer]
+        if errors:
+            raise InvalidArguments(errors)
+        repaired.append(f"{self.name}: its members stand beside the other arguments")
+        return outer | free
+
+    def _refuse_misnamed(self, args: Mapping[str, Any]) -> None:
+        """Refuse what is spelt almost like an argument that was not sent; beside that one it is a name of its own."""
+        unsent = [name for name in self.order if name not in args]
+        free = [name for name in args if name not in self.named][:_MOST_COMPARED]
+        meant = {name: other for name in free if (other := _resemblance.find_misspelt(name, unsent)) is not None}
+        if meant:
+            raise InvalidArguments([_entries.make_misnamed((it,), (other,), self.order) for it, other in meant.items()])
+
+    def _get_nested(self, args: Mapping[str, Any]) -> Mapping[str, Any]:
+        nested: Mapping[str, Any] = args[self.name] if self._is_nested(args) else {}
+        return nested
+
+    def _is_nested(self, args: Mapping[str, Any]) -> bool:
+        """Return whether it is the object, and not a free argument that happens to have the parameter's name."""
+        value = args.get(self.name)
+        if self.name in self.named or not isinstance(value, dict):
+            return False
+        return self.adapter is None or not _fits(self.adapter, value)
+
+    def _make_error(self, name: str) -> FieldError:
+        own = f"This is an argument of its own; send it beside the others, not inside {self.name}"
+        twice = f"This is sent twice; send it once, beside the others or inside {self.name}"
+        is_own = name in self.named
+        return {
+            "loc": [self.name, name],
+            "type": "misplaced_argument" if is_own else "repeated_argument",
+            "msg": own if is_own else twice,
+        }
+
+
+def _fits(adapter: TypeAdapter[Any], value: Any) -> bool:
+    try:
+        adapter.validate_json(to_json(value))
+    except ValueError:
+        return False
+    return True
+
+
+def make_catch_all(
+    parameter: Parameter, named: frozenset[str], hidden: frozenset[str], order: tuple[str, ...]
+) -> CatchAll:
+    """Plan how the arguments of a `**kwargs` parameter are read."""
+    metadata = getattr(parameter.annotation, "__metadata__", ())
+    plain = parameter.annotation.__origin__ if metadata else parameter.annotation
+    takes_any = plain is EMPTY or plain is Any or plain is object
+    adapter: TypeAdapter[Any] | None = None if takes_any else TypeAdapter(parameter.annotation)
+    return CatchAll(parameter.name, adapter, named, hidden, order)

@@ -1,0 +1,254 @@
+"""Compile a tool: everything that can be worked out before a call arrives."""
+
+import inspect
+import typing
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, PydanticUserError, TypeAdapter
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.command import is_command_type
+from sidecall.kernel.core.errors import InvalidDocstring, InvalidToolName, SchemaInferenceError
+from sidecall.kernel.core.injection import Injection
+from sidecall.kernel.core.native_results import is_native_type
+from sidecall.kernel.core.options import ToolOptions
+from sidecall.kernel.core.outputs import promises_content
+from sidecall.kernel.core.parameter import EMPTY, Parameter
+from sidecall.kernel.core.tool import NAME, ArgsSchema, CompiledTool, Schema
+from sidecall.kernel.schema.authored.names import advise_on_name
+from sidecall.kernel.schema.docstring_lines import join_sentences
+from sidecall.kernel.schema.docstring_sections.parts import Docstring, DocstringStyle
+from sidecall.kernel.schema.docstrings import parse_docstring
+from sidecall.kernel.schema.forms.mirrored import find_mirrored
+from sidecall.kernel.schema.forms.structured import make_results
+from sidecall.kernel.schema.infer import infer_args_schema
+from sidecall.kernel.schema.injections import plan_injections
+from sidecall.kernel.schema.models import adapt_annotations, open_model
+from sidecall.kernel.schema.references import inline_references
+from sidecall.kernel.schema.shape import strip_titles
+from sidecall.kernel.schema.signature import Signature, find_source, read_signature, unwrap
+from sidecall.kernel.schema.store_use import waits_for_store
+from sidecall.kernel.schema.web import refuse_web_parameters
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.kernel.schema import adopt as _adopt
+    from sidecall.kernel.schema import by_json_schema as _by_json_schema
+    from sidecall.kernel.schema.forms import strict as _strict
+else:
+    _adopt = Later("sidecall.kernel.schema.adopt")
+    _by_json_schema = Later("sidecall.kernel.schema.by_json_schema")
+    _strict = Later("sidecall.kernel.schema.forms.strict")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescriptionTexts:
+    """Where the texts for the model come from.
+
+    `docstring` is read when `description` is None. `parse` None takes the text before the docstring's sections, True
+    joins its paragraphs as LangChain does, False takes the docstring whole. `strict` makes a docstring that does not
+    fit the parameters an error instead of a note.
+    """
+
+    description: str | None = None
+    docstring: str | None = None
+    parse: bool | None = None
+    strict: bool = False
+    style: DocstringStyle | None = None
+
+
+def compile_tool(
+    function: Callable[..., Any],
+    options: ToolOptions,
+    *,
+    name: str,
+    texts: DescriptionTexts,
+    args_schema: type[BaseModel] | Schema | ArgsSchema | None = None,
+    origin: object = None,
+) -> CompiledTool:
+    """Compile a function into a tool.
+
+    Args:
+        function: What runs, sync or async.
+        options: What the author said besides.
+        name: The tool's name.
+        texts: Where the description and those of the parameters come from.
+        args_schema: The author's own model or JSON Schema of the arguments; made from the signature when None.
+        origin: What the author wrote, where `function` only wraps it; errors name its file.
+
+    Raises:
+        DefinitionError: The tool cannot be offered; the message names file, tool and parameter.
+    """
+    source = find_source(origin or function)
+    where = f"{source}: tool {name!r}"
+    if not NAME.fullmatch(name):
+        raise InvalidToolName(f"{where}: {InvalidToolName.__doc__} Rename it, or give a name: @tool('good_name').")
+    signature = _read_signature(where, function)
+    names = tuple(parameter.name for parameter in signature.parameters)
+    docstring = _read_docstring(where, texts, names)
+    injections = _plan_injections(where, signature, args_schema if isinstance(args_schema, type) else None)
+    hidden = {injection.parameter for injection in injections}
+    refuse_web_parameters(where, (it for it in signature.parameters if it.name not in hidden))
+    schema = _settle(_make_args_schema(where, signature, docstring, injections, args_schema, options), options)
+    _refuse_loose(where, schema, options)
+    is_async = _is_async(function)
+    return CompiledTool(
+        name=name,
+        description=docstring.description if texts.description is None else texts.description,
+        function=function,
+        is_async=is_async,
+        args_schema=schema,
+        **_describe_results(signature.returns, options),
+        injections=injections,
+        hidden_names=frozenset(injection.parameter for injection in injections) | schema.reserved,
+        parameters=signature.parameters,
+        takes_positional=any(p.kind in _POSITIONAL for p in signature.parameters),
+        executor=options.executor or ("inline" if is_async and not waits_for_store(function, injections) else "thread"),
+        options=options,
+        source=source,
+        notes=_list_notes(docstring, names),
+        mirrored=find_mirrored(where, schema),
+    )
+
+
+def find_description(texts: DescriptionTexts) -> str:
+    """Find the description that a tool with these texts will have."""
+    return (
+        _read_docstring("", replace(texts, strict=False), ()).description
+        if texts.description is None
+        else texts.description
+    )
+
+
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
+
+
+def _read_signature(where: str, function: Callable[..., Any]) -> Signature:
+    try:
+        return adapt_annotations(read_signature(function), where)
+    except NameError as error:
+        reason = f"{where}: {error}, in the annotation of a parameter"
+        raise SchemaInferenceError(f"{reason}. {advise_on_name(function, error.name)}") from error
+    except ValueError as error:
+        raise SchemaInferenceError(f"{where}: {error}.") from error
+
+
+def _plan_injections(where: str, signature: Signature, model: type[BaseModel] | None) -> tuple[Injection, ...]:
+    """Plan the hidden parameters; a marker on the parameter beats one on the model's field."""
+    try:
+        planned = plan_injections(signature.parameters)
+    except SchemaInferenceError as error:
+        raise SchemaInferenceError(f"{where}: {error.message}") from error
+    known = {injection.parameter for injection in planned}
+    extra = () if model is None else open_model(model).plan_injections(where)
+    return (*planned, *(injection for injection in extra if injection.parameter not in known))
+
+
+def _make_args_schema(
+    where: str,
+    signature: Signature,
+    docstring: Docstring,
+    injections: tuple[Injection, ...],
+    given: type[BaseModel] | Schema | ArgsSchema | None,
+    options: ToolOptions,
+) -> ArgsSchema:
+    injected = frozenset(injection.parameter for injection in injections)
+    is_closed = options.unknown_args == "forbid"
+    if given is not None and not isinstance(given, (dict, type)):
+        return given
+    if isinstance(given, dict):
+        takes = _list_accepted(signature.parameters, injected)
+        needs = frozenset(parameter.name for parameter in signature.parameters if parameter.required) - injected
+        return _by_json_schema.make_json_args_schema(where, given, takes, forbid_unknown=is_closed, needs=needs)
+    if given is not None:
+        return _adopt.adopt_args_schema(
+            where, open_model(given), signature.parameters, injected, forbid_unknown=is_closed
+        )
+    described = docstring.parameters
+    return infer_args_schema(where, signature.parameters, described, injected, forbid_unknown=is_closed)
+
+
+def _settle(schema: ArgsSchema, options: ToolOptions) -> ArgsSchema:
+    """Let arguments that nothing takes be dropped in any case, where the author says so."""
+    return schema.drop_unknown() if options.unknown_args in ("ignore", "tell") else schema
+
+
+def _refuse_loose(where: str, schema: ArgsSchema, options: ToolOptions) -> None:
+    obstacles = _strict.find_strict_obstacles(schema.flat) if options.strict else []
+    if obstacles:
+        reasons = "; ".join(obstacles)
+        raise SchemaInferenceError(f"{where}: has strict=True, but cannot be said strictly: {reasons}. Leave it out.")
+
+
+def _list_accepted(parameters: tuple[Parameter, ...], injected: frozenset[str]) -> frozenset[str] | None:
+    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
+        return None
+    return frozenset(parameter.name for parameter in parameters) - injected
+
+
+def _describe_results(returns: Any, options: ToolOptions) -> dict[str, Any]:
+    of_content = _find_returns(returns, options)
+    if promises_content(of_content):
+        return {"output_schema": None, "results": None, "reads_dicts": True}
+    schema = _make_output_schema(of_content)
+    return {"output_schema": schema, "results": make_results(schema, of_content)}
+
+
+def _find_returns(returns: Any, options: ToolOptions) -> Any:
+    """Return the annotation of the content alone."""
+    if options.response_format != "content_and_artifact":
+        return returns
+    parts = typing.get_args(returns)
+    return parts[0] if typing.get_origin(returns) is tuple and len(parts) == 2 else EMPTY
+
+
+def _make_output_schema(returns: Any) -> Schema | None:
+    """Render the schema of the result, None where the annotation says nothing that JSON Schema can."""
+    if returns is EMPTY or returns is Any or is_command_type(returns) or is_native_type(returns):
+        return None
+    try:
+        return inline_references(strip_titles(TypeAdapter(returns).json_schema(mode="serialization")))
+    except PydanticUserError:
+        return None
+
+
+def _read_docstring(where: str, texts: DescriptionTexts, names: tuple[str, ...]) -> Docstring:
+    if texts.parse is False:
+        return Docstring(inspect.cleandoc(texts.docstring or ""))
+    docstring = parse_docstring(texts.docstring, names, texts.style)
+    if texts.strict:
+        _refuse_misfits(where, docstring, names)
+    return _join_paragraphs(docstring) if texts.parse else _join_sentences(docstring)
+
+
+def _join_sentences(docstring: Docstring) -> Docstring:
+    """Join what is broken only because lines end somewhere; paragraphs, lists and code stay."""
+    parameters = {name: join_sentences(text) for name, text in docstring.parameters.items()}
+    return replace(docstring, description=join_sentences(docstring.description), parameters=parameters)
+
+
+def _join_paragraphs(docstring: Docstring) -> Docstring:
+    """Join lines and paragraphs as LangChain does."""
+    parameters = {name: " ".join(text.split()) for name, text in docstring.parameters.items()}
+    return replace(docstring, description=docstring.description.replace("\n\n", " "), parameters=parameters)
+
+
+def _refuse_misfits(where: str, docstring: Docstring, names: tuple[str, ...]) -> None:
+    misfits = _list_notes(docstring, names)
+    if names and not docstring.parameters:
+        misfits = ("the docstring describes none of the parameters",)
+    if misfits:
+        raise InvalidDocstring(f"{where}: {'; '.join(misfits)}. Mend it, or leave error_on_invalid_docstring out.")
+
+
+def _list_notes(docstring: Docstring, names: tuple[str, ...]) -> tuple[str, ...]:
+    unknown = [name for name in docstring.parameters if name not in names]
+    return tuple(f"the docstring describes `{name}`, which is not a parameter" for name in unknown)
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    plain = unwrap(function)
+    called = (plain, getattr(plain, "__call__", None))  # noqa: B004  an object may be called through an async method
+    return any(inspect.iscoroutinefunction(it) or inspect.isasyncgenfunction(it) for it in called)

@@ -1,0 +1,82 @@
+"""List tools that a model has to find first, beside the search that finds them."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal
+
+from sidecall.kernel.core.tool import CompiledTool, Schema
+from sidecall.kernel.schema.forms.definitions import NONE_DECLARED, DefinitionFormat, list_fitting, render_definitions
+
+# Who searches: the provider, or this server, by words or by regular expressions.
+SearchBy = Literal["provider", "bm25", "regex"]
+
+# The names of Anthropic's, which its models know.
+SEARCH_BY_WORDS = "tool_search_tool_bm25"
+SEARCH_BY_PATTERN = "tool_search_tool_regex"
+OWN_SEARCHES: dict[SearchBy, str] = {"bm25": SEARCH_BY_WORDS, "regex": SEARCH_BY_PATTERN}
+
+# The forms of providers whose models can find tools.
+WITH_SEARCH: tuple[DefinitionFormat, ...] = ("openai-responses", "anthropic")
+_OPENAI_SEARCH = "tool_search"
+_ANTHROPIC_SEARCH = {"type": "tool_search_tool_bm25_20251119", "name": SEARCH_BY_WORDS}
+
+
+def list_deferred(
+    tools: Sequence[CompiledTool],
+    form: DefinitionFormat,
+    own: CompiledTool | None,
+    declared: Collection[str] = (),
+) -> list[CompiledTool]:
+    """List the tools whose definitions a provider is sent; what our own search finds for OpenAI is sent when found."""
+    fitting = [tool for tool in list_fitting(tools, form) if (tool.declaration or {}).get("type") != _OPENAI_SEARCH]
+    if own is None or form == "anthropic":
+        return fitting
+    return [tool for tool in fitting if tool.name in declared or not _is_deferred(tool)]
+
+
+def render_deferred(
+    tools: Sequence[CompiledTool],
+    form: DefinitionFormat,
+    *,
+    strict: bool | Collection[str] = False,
+    declared: Mapping[str, list[Schema]] = NONE_DECLARED,
+) -> list[dict[str, Any]]:
+    """Render tools so that models do not see them until they are found.
+
+    One with `extras={"defer_loading": False}` they see at once.
+    """
+    definitions = render_definitions(tools, form, strict=strict, declared=declared)
+    deferred = {tool.name for tool in tools if _is_deferred(tool) and tool.name not in declared}
+    return [_defer(definition, deferred) for definition in definitions]
+
+
+def _is_deferred(tool: CompiledTool) -> bool:
+    return tool.declaration is None and tool.options.extras.get("defer_loading") is not False
+
+
+def _defer(definition: dict[str, Any], deferred: set[str]) -> dict[str, Any]:
+    if definition.get("type") == "namespace":
+        return {**definition, "tools": [_defer(inner, deferred) for inner in definition["tools"]]}
+    return {**definition, "defer_loading": True} if definition.get("name") in deferred else definition
+
+
+def render_search(form: DefinitionFormat, own: CompiledTool | None) -> dict[str, Any]:
+    """Render the search: our own, or that of the provider."""
+    if own is None:
+        return dict(_ANTHROPIC_SEARCH) if form == "anthropic" else {"type": _OPENAI_SEARCH}
+    if form == "anthropic":
+        definition: dict[str, Any] = render_definitions([own], form)[0]
+        return definition
+    said = {"description": own.description, "parameters": own.args_schema.flat}
+    return {"type": _OPENAI_SEARCH, "execution": "client", **said}
+
+
+def write_found(tools: Sequence[CompiledTool]) -> tuple[str, dict[str, Any]]:
+    """Write what a search has found: for the model in words, for the program as the Responses API takes it."""
+    if not tools:
+        return "No tool was found. Say it in other words.", {"names": [], "tools": []}
+    lines = [f"{tool.name}: {tool.description.partition(_BREAK)[0]}" for tool in tools]
+    names = [tool.name for tool in tools]
+    return "\n".join(lines), {"names": names, "tools": render_deferred(tools, "openai-responses")}
+
+
+_BREAK = "\n"

@@ -1,0 +1,187 @@
+"""Render one tool in the form each provider's API takes."""
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Literal, get_args
+
+from pydantic_core import to_json
+
+from sidecall.features.approvals.questions import asks_inside
+from sidecall.kernel.core.tool import CompiledTool, Schema
+from sidecall.kernel.schema.forms.anthropic import to_anthropic
+from sidecall.kernel.schema.forms.gemini import to_gemini
+from sidecall.kernel.schema.forms.keys import rename_arguments
+from sidecall.kernel.schema.forms.one_object import describe_root, has_choice, join_root
+from sidecall.kernel.schema.forms.strict import to_strict
+from sidecall.kernel.schema.forms.strict_choice import WITH_CHOICES, choose_flat, choose_strict
+
+DefinitionFormat = Literal["openai", "openai-responses", "anthropic", "gemini", "mcp", "json_schema"]
+FORMATS: tuple[DefinitionFormat, ...] = get_args(DefinitionFormat)
+
+NONE_DECLARED: Mapping[str, list[Schema]] = {}
+
+
+def list_fitting(tools: Iterable[CompiledTool], form: DefinitionFormat) -> list[CompiledTool]:
+    """List the tools that a form has room for."""
+    return [tool for tool in tools if tool.declaration is None or form in _WITH_DECLARATIONS]
+
+
+def has_room_for_hosted(form: DefinitionFormat) -> bool:
+    """Return whether a form has room for tools that the provider runs."""
+    return form in _WITH_DECLARATIONS
+
+
+def render_definitions(
+    tools: Iterable[CompiledTool],
+    form: DefinitionFormat,
+    *,
+    strict: bool | Collection[str] = False,
+    declared: Mapping[str, list[Schema]] = NONE_DECLARED,
+) -> list[Any]:
+    """Render tools as the array that the provider takes as `tools`.
+
+    Args:
+        tools: The tools.
+        form: Whose form it is.
+        strict: Whether to say them strictly, each that can be; or the names of those to be said so.
+        declared: What is listed in the place of tools, by their names.
+    """
+    fitting = list_fitting(tools, form)
+    if isinstance(strict, bool):
+        strict = choose_strict((tool for tool in fitting if tool.name not in declared), form, asked=strict)
+    if form == "gemini":
+        functions = [_render(tool, form, strict) for tool in fitting if tool.name not in declared]
+        others = [it for tool in fitting for it in declared.get(tool.name, ())]
+        return ([{"functionDeclarations": functions}] if functions else []) + others
+    each = [(tool, it) for tool in fitting for it in declared.get(tool.name) or [_render(tool, form, strict)]]
+    return _group(each) if form == "openai-responses" else [it for _, it in each]
+
+
+def _render(tool: CompiledTool, form: DefinitionFormat, strict: Collection[str]) -> dict[str, Any]:
+    is_strict = tool.name in strict
+    return _RENDERERS[form](tool, _choose_parameters(tool, form, is_strict), is_strict)
+
+
+def render_definition(tool: CompiledTool) -> Any:
+    """Render one tool as it is listed, whoever runs it."""
+    return tool.declaration or render_definitions([tool], "openai")[0]
+
+
+def hash_definition(tool: CompiledTool) -> str:
+    """Return a text that changes when the contract of a tool does; that it is deprecated changes nothing yet."""
+    if tool.options.deprecated is not None:
+        tool = replace(tool, options=replace(tool.options, deprecated=None))
+    return hashlib.sha256(to_json(render_definition(tool))).hexdigest()
+
+
+def _describe(tool: CompiledTool) -> str:
+    """Return what the model reads, with what to use instead, for which no provider has a field."""
+    instead = tool.options.deprecated
+    return tool.description if instead is None else f"{tool.description}\n\nDeprecated: {instead}".lstrip()
+
+
+def _describe_with_choice(tool: CompiledTool) -> str:
+    """Return the same with what goes together, since not all models are shown the description of a schema."""
+    return "\n\n".join(text for text in (_describe(tool), describe_root(tool.args_schema.flat)) if text)
+
+
+# The forms that have room for a tool which the provider runs; in the others it is left out.
+_WITH_DECLARATIONS = ("openai-responses", "json_schema")
+
+
+def _choose_parameters(tool: CompiledTool, form: DefinitionFormat, strict: bool) -> Schema:
+    flat = choose_flat(tool)
+    if strict:
+        return to_anthropic(flat) if form == "anthropic" else to_strict(flat)
+    return flat if form in WITH_CHOICES else join_root(flat)
+
+
+def _render_openai(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
+    return {"type": "function", "function": _render_function(tool, parameters, strict)}
+
+
+def _render_openai_responses(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
+    if tool.declaration is not None:
+        return dict(tool.declaration)
+    extras = tool.options.extras
+    said = {wire: extras[name] for name, wire in _SAID_TO_RESPONSES.items() if name in extras}
+    # Without it the model's turn waits for an answer that comes later.
+    if tool.options.background:
+        said.setdefault("async", True)
+    # The Responses API turns strict mode on by itself unless it is told not to.
+    return {"type": "function", **_render_function(tool, parameters, strict), "strict": strict, **said}
+
+
+# The extras that the Responses API has a place for.
+_SAID_TO_RESPONSES = {
+    "defer_loading": "defer_loading",
+    "allowed_callers": "allowed_callers",
+    "async": "async",
+    "output_json_schema": "output_schema",
+}
+
+
+def _group(definitions: list[tuple[CompiledTool, dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Put the tools of a namespace together, where the first of them stands."""
+    listed: dict[int | str, dict[str, Any]] = {}
+    for number, (tool, definition) in enumerate(definitions):
+        space = tool.options.extras.get("tool_namespace")
+        if space is None:
+            listed[number] = definition
+        else:
+            listed.setdefault(space["name"], {"type": "namespace", **space, "tools": []})["tools"].append(definition)
+    return list(listed.values())
+
+
+def _render_function(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
+    function = {"name": tool.name, "description": _describe_with_choice(tool), "parameters": parameters}
+    return {**function, "strict": True} if strict else function
+
+
+def _render_anthropic(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
+    schema = rename_arguments(parameters)
+    definition = {"name": tool.name, "description": _describe_with_choice(tool), "input_schema": schema}
+    return {**definition, "strict": True} if strict else definition
+
+
+def _render_mcp(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
+    # Its strict form lets arguments be null, which none may be that a header repeats.
+    schema = parameters if strict and not tool.mirrored else tool.args_schema.flat
+    definition: dict[str, Any] = {"name": tool.name, "description": _describe(tool), "inputSchema": schema}
+    if tool.results is not None:
+        definition["outputSchema"] = tool.results.schema
+    hints = tool.options.annotations.mcp
+    if (title := tool.options.metadata.get("mcp_title", hints.get("title"))) is not None:
+        definition["title"] = title
+    if hints:
+        definition["annotations"] = hints
+    if tool.options.requires_approval is not False or asks_inside(tool.function):
+        # The other forms have no room: what they do not know is refused, or reaches a model within its schema.
+        definition["_meta"] = {"sidecall/requires_approval": True}
+    if tool.options.deprecated is not None:
+        definition["_meta"] = {**definition.get("_meta", {}), "sidecall/deprecated": tool.options.deprecated}
+    return definition
+
+
+def _render_json_schema(tool: CompiledTool, parameters: Schema, _strict: bool) -> dict[str, Any]:
+    hosted = {} if tool.declaration is None else {"hosted": tool.declaration}
+    deprecated = {} if tool.options.deprecated is None else {"deprecated": True}
+    return {"title": tool.name, "description": _describe(tool), **parameters, **deprecated, **hosted}
+
+
+def _render_gemini(tool: CompiledTool, parameters: Schema, _strict: bool) -> dict[str, Any]:
+    declaration: dict[str, Any] = {"name": tool.name, "description": _describe_with_choice(tool)}
+    if (written := to_gemini(parameters, reads_numbers=not has_choice(tool.args_schema.flat))) is not None:
+        declaration["parameters"] = written
+    return declaration
+
+
+_RENDERERS: dict[DefinitionFormat, Callable[[CompiledTool, Schema, bool], dict[str, Any]]] = {
+    "openai": _render_openai,
+    "openai-responses": _render_openai_responses,
+    "anthropic": _render_anthropic,
+    "gemini": _render_gemini,
+    "mcp": _render_mcp,
+    "json_schema": _render_json_schema,
+}

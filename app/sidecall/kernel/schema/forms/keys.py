@@ -1,0 +1,36 @@
+"""Name arguments as Anthropic takes them: one that it refuses costs the whole request, all other tools included."""
+
+import re
+from collections.abc import Mapping
+
+from sidecall.kernel.core.tool import Schema
+from sidecall.kernel.suggest.fuzzy_match import find_same
+
+_LONGEST = 64
+_REFUSED = re.compile(r"[^a-zA-Z0-9_.-]+")
+# What a name may be; of names within nested objects nobody says whether they have to be so.
+KEY = re.compile(rf"[a-zA-Z0-9_.-]{{1,{_LONGEST}}}")
+
+
+def choose_keys(schema: Schema) -> Mapping[str, str]:
+    """Choose other names for the arguments whose own the API refuses.
+
+    Only such as are read back as the names themselves, since they differ in separators alone: `filter[name]` is listed
+    as `filter_name`. Names in other alphabets, and those of objects that take any name, stay as they are.
+    """
+    names = schema.get("properties", {})
+    if schema.get("additionalProperties", False) is not False:
+        return {}
+    chosen = {name: _REFUSED.sub("_", name).strip("_") for name in names if not KEY.fullmatch(name)}
+    return {name: key for name, key in chosen.items() if KEY.fullmatch(key) and find_same(key, names) == [name]}
+
+
+def rename_arguments(schema: Schema) -> Schema:
+    """Copy the schema of arguments with the names that were chosen."""
+    chosen = choose_keys(schema)
+    if not chosen:
+        return schema
+    written = {**schema, "properties": {chosen.get(name, name): it for name, it in schema["properties"].items()}}
+    if "required" in schema:
+        written["required"] = [chosen.get(name, name) for name in schema["required"]]
+    return written

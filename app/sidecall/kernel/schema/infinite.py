@@ -1,0 +1,143 @@
+"""Find texts such as "nan" and "inf" that were read as numbers, which JSON does not have."""
+
+import dataclasses
+import math
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import InitErrorDetails
+
+from sidecall.kernel.core.tool import Schema
+from sidecall.kernel.schema.paths import OF_KEYS, Loc, list_schemas_at
+from sidecall.kernel.schema.walk import list_schemas
+
+# What the models that are made of signatures are called.
+INFERRED = "Arguments"
+# What a text begins with that a float may be read from.
+_BEGINS = frozenset("+-.0123456789iInN \t\n\r\f\v")
+# The last letter of ASCII; beyond it there are spaces, too.
+_LAST = "~"
+_CHOOSING = frozenset(("anyOf", "oneOf", "allOf", "$ref"))
+_FORMS = frozenset(("const", "enum", "format", "pattern"))
+_HOLDING = (str, Mapping, list)
+_GROUPS = (list, tuple, set, frozenset, deque)
+
+
+def takes_numbers(schema: Schema) -> bool:
+    """Return whether any value in a schema may be a number, or an entry under a key that may be one."""
+    nodes = list_schemas(schema)
+    return any("number" in node.get("type", ()) or node.get("additionalProperties") for node in nodes)
+
+
+def list_infinite(given: Any, schema: Schema) -> list[Loc]:
+    """List where arguments have a text of a number that is not finite; where it is a key, with pydantic's label."""
+    return [path for path in _find_texts(given, ()) if path[-1] == OF_KEYS or _is_number(schema, path)]
+
+
+def refuse_infinite(given: Mapping[str, Any], checked: Any, schema: Schema) -> None:
+    """Refuse texts in arguments that have become numbers without an end, or none.
+
+    Args:
+        given: The arguments.
+        checked: What was made of them.
+        schema: Their schema.
+
+    Raises:
+        ValidationError: One error for each.
+    """
+    if not _may_hold(given.values()):  # As most do not, which is seen at once.
+        return
+    found = list_infinite(given, schema)
+    made = set(_find_made(checked)) if found else ()
+    errors = [
+        InitErrorDetails(type="finite_number", loc=path, input=None)
+        for path in found
+        if ("key" if path[-1] == OF_KEYS else "value") in made
+    ]
+    if errors:
+        raise ValidationError.from_exception_data(INFERRED, errors)
+
+
+def _may_hold(members: Iterable[Any]) -> bool:
+    """Return whether any text, at any depth, begins as a number does."""
+    for it in members:
+        if isinstance(it, str):
+            if it[:1] in _BEGINS or (it[:1] > _LAST and it[:1].isspace()):
+                return True
+        elif isinstance(it, dict):
+            if _may_hold(it) or _may_hold(it.values()):
+                return True
+        elif isinstance(it, list) and _may_hold(it):
+            return True
+    return False
+
+
+def _find_texts(value: Any, path: Loc) -> Iterator[Loc]:
+    if isinstance(value, str):
+        if _is_infinite(value):
+            yield path
+        return
+    members = value.items() if isinstance(value, Mapping) else enumerate(value)
+    for step, item in members:
+        if path and isinstance(step, str) and _is_infinite(step):
+            yield (*path, step, OF_KEYS)
+        if isinstance(item, _HOLDING):
+            yield from _find_texts(item, (*path, step))
+
+
+def _is_infinite(text: str) -> bool:
+    if not text or not (text[0] in _BEGINS or text[0].isspace()):
+        return False
+    try:
+        return not math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _is_number(schema: Schema, path: Loc) -> bool:
+    """Return whether a value at a path may be a number, and no text of any kind."""
+    kinds = {kind for node in list_schemas_at(schema, path) for kind in _list_types(node)}
+    return "number" in kinds and "text" not in kinds
+
+
+def _list_types(node: Schema) -> list[str]:
+    if node.keys() & _CHOOSING:
+        return []
+    kinds = node.get("type", "string")
+    # A text of a certain form may be another way to write a number, as of decimals.
+    text = "a form" if node.keys() & _FORMS else "text"
+    return [text if kind == "string" else kind for kind in ([kinds] if isinstance(kinds, str) else kinds)]
+
+
+def _find_made(value: Any) -> Iterator[str]:
+    """Yield what has become a number that is not finite: a key of a mapping, or any other value."""
+    if isinstance(value, Mapping):
+        yield from ("key" for key in value if not _is_finite(key))
+        inner: Iterable[Any] = value.values()
+    elif isinstance(value, _GROUPS):
+        inner = value
+    else:
+        if not _is_finite(value):
+            yield "value"
+        inner = _list_fields(value)
+    for item in inner:
+        yield from _find_made(item)
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except (TypeError, ValueError, OverflowError):
+        return not isinstance(value, float)
+
+
+def _list_fields(value: Any) -> Iterable[Any]:
+    if isinstance(value, BaseModel):
+        return [*vars(value).values(), *(value.__pydantic_extra__ or {}).values()]
+    if hasattr(type(value), "__fields__"):  # As models of pydantic 1 have.
+        return list(vars(value).values())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [getattr(value, field.name, None) for field in dataclasses.fields(value)]
+    return ()

@@ -1,0 +1,256 @@
+"""Find the parameters and fields that are injected, and plan how each is filled."""
+
+import sys
+import typing
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, MutableSequence, Sequence
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
+from pydantic.errors import PydanticSchemaGenerationError
+from pydantic.fields import FieldInfo
+
+from sidecall.kernel.core.context import RunContextWrapper, ToolContext
+from sidecall.kernel.core.errors import SchemaInferenceError
+from sidecall.kernel.core.injection import (
+    FromCaller,
+    FromFunction,
+    InjectedState,
+    InjectedStore,
+    InjectedToolArg,
+    InjectedToolCallId,
+    InjectedWorkspace,
+    Injection,
+    Secret,
+    Source,
+    Supply,
+    UserToken,
+    find_commands,
+    find_python,
+    leave_out,
+)
+from sidecall.kernel.core.parameter import EMPTY, VARIADIC, Bound, Parameter
+from sidecall.kernel.core.typed_context import plan_context
+from sidecall.kernel.ports.sandbox import CommandSandbox, PythonSandbox
+from sidecall.kernel.ports.secrets import SecretOwner
+from sidecall.kernel.ports.store import Store
+from sidecall.kernel.schema.foreign import ForeignType, is_message_type, match_marker, match_type
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.compat import supplied as _supplied
+else:
+    _supplied = Later("sidecall.compat.supplied")
+
+
+def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:
+    """Find the marker of an injected parameter, wherever it sits in the annotation (`Optional`, nested `Annotated`)."""
+    plain = typing.get_origin(annotation) or annotation
+    if isinstance(plain, type) and issubclass(plain, RunContextWrapper):
+        return plan_context(annotation)
+    if isinstance(plain, type) and plain in _SANDBOXES:
+        return FromFunction(_SANDBOXES[plain])
+    if isinstance(plain, type) and _is_workspace(plain):
+        return InjectedWorkspace()
+    known = match_type(plain)
+    if known is not None:
+        return _TYPED[known](annotation)
+    found = [marker for part in _list_parts(annotation) if (marker := _read_marker(part)) is not None]
+    # `Annotated[RunnableConfig, InjectedToolArg]` only hides what its type asks for.
+    return next((marker for marker in found if type(marker) is not InjectedToolArg), found[0] if found else None)
+
+
+def _is_workspace(kind: type) -> bool:
+    """Return whether a parameter is a workspace; what nobody has imported, no annotation names."""
+    home = sys.modules.get("sidecall.features.workspaces.workspace")
+    return home is not None and issubclass(kind, home.Workspace)
+
+
+# What a parameter of a type is given that its library fills in.
+_TYPED: Mapping[ForeignType, Callable[[Any], InjectedToolArg | type[ToolContext]]] = {
+    "tool_context": plan_context,
+    "tool_runtime": lambda wanted: _supplied.plan_runtime(wanted),
+    "runnable_config": lambda _: FromFunction(_supplied.make_config),
+    "run": lambda _: FromFunction(_supplied.make_sync_run),
+    "async_run": lambda _: FromFunction(_supplied.make_async_run),
+    "callbacks": lambda _: FromFunction(_supplied.make_callbacks),
+}
+_SANDBOXES: Mapping[Any, Callable[[Supply], Any]] = {CommandSandbox: find_commands, PythonSandbox: find_python}
+# What LangChain fills in by its name, where no type says otherwise.
+_NAMED: Mapping[str, Callable[[Supply], Any]] = {
+    "run_manager": lambda supply: _supplied.make_run(supply),
+    "callbacks": lambda supply: _supplied.make_callbacks(supply),
+}
+
+
+def _read_marker(part: Any) -> InjectedToolArg | type[ToolContext] | None:
+    if isinstance(part, InjectedToolArg):
+        return part
+    if part is Secret:
+        raise SchemaInferenceError("a Secret needs a name: Annotated[str, Secret('API_KEY')].")
+    if part is UserToken:
+        raise SchemaInferenceError("a UserToken needs a provider: Annotated[str, UserToken('github')].")
+    if isinstance(part, type) and issubclass(part, InjectedToolArg):
+        return part()
+    if part is Bound:
+        return FromFunction(leave_out)
+    known = match_marker(part)
+    if known == "state":
+        marker = InjectedState(getattr(part, "field", None))
+        marker.home = (part if isinstance(part, type) else type(part)).__module__
+        return marker
+    return find_marker(part) if known is None else _OURS[known]()
+
+
+# What does for a parameter what another library's marker asks for.
+_OURS: Mapping[str, Callable[[], InjectedToolArg]] = {
+    "context": InjectedToolArg,
+    "call_id": InjectedToolCallId,
+    "store": InjectedStore,
+}
+
+
+def _list_parts(annotation: Any) -> Iterable[Any]:
+    return (*getattr(annotation, "__metadata__", ()), *typing.get_args(annotation))
+
+
+def plan_injections(parameters: Iterable[Parameter]) -> tuple[Injection, ...]:
+    """Plan the filling of every hidden parameter of a function, once, when the tool is registered.
+
+    Raises:
+        SchemaInferenceError: `*args` or `**kwargs` is marked.
+    """
+    found = ((parameter, _find_marker_of(parameter)) for parameter in parameters)
+    return tuple(_plan(parameter, marker) for parameter, marker in found if marker is not None)
+
+
+def _find_marker_of(parameter: Parameter) -> InjectedToolArg | type[ToolContext] | None:
+    if parameter.name in _NAMED and parameter.annotation in _UNTYPED:
+        return FromFunction(_NAMED[parameter.name])
+    try:
+        return find_marker(parameter.annotation)
+    except SchemaInferenceError as error:
+        raise SchemaInferenceError(f"parameter `{parameter.name}`: {error.message}") from error
+
+
+_UNTYPED = (EMPTY, Any, typing.Optional[Any])  # noqa: UP045  as authors write it
+
+
+def _plan(parameter: Parameter, marker: InjectedToolArg | type[ToolContext]) -> Injection:
+    source, field = _choose_source(parameter.name, marker)
+    if parameter.kind in VARIADIC:
+        raise SchemaInferenceError(f"parameter `{parameter.name}` takes any number of values and cannot be injected.")
+    if source == "call_id":
+        _refuse_other_than_text(parameter.name, parameter.annotation)
+    annotation = parameter.annotation
+    if isinstance(marker, InjectedState) and _takes_any_messages(annotation, field):
+        annotation = Annotated[annotation, BeforeValidator(_supplied.choose_revival(marker.home, field and "messages"))]
+    adapter = _make_adapter(annotation) if source in _CHECKED else None
+    return Injection(parameter.name, source, field, parameter.required, adapter, *_choose_rest(marker))
+
+
+_CHECKED: tuple[Source, ...] = ("context", "state", "secret", "user_token", "caller")
+
+
+# What takes the state, or the messages in it, as they are: no type of its own says what the messages are.
+_STATES = (dict, Mapping, MutableMapping)
+_LISTS = (list, Sequence, MutableSequence, Iterable)
+
+
+def _takes_any_messages(annotation: Any, field: str | None) -> bool:
+    """Return whether a parameter takes the state, or messages in it, and no type says what the messages are to be.
+
+    LangChain's BaseMessage, which pydantic would make of any message, says nothing of it either.
+    """
+    plain = annotation
+    while typing.get_origin(plain) is Annotated:
+        plain = typing.get_args(plain)[0]
+    kinds = [it for it in typing.get_args(plain) if it is not NoneType] if _is_union(plain) else [plain]
+    if field is None:
+        return any(kind is Any or (typing.get_origin(kind) or kind) in _STATES for kind in kinds)
+    return any(_is_any_list(kind, field) for kind in kinds)
+
+
+def _is_union(plain: Any) -> bool:
+    return typing.get_origin(plain) in (typing.Union, UnionType)
+
+
+def _is_any_list(plain: Any, field: str) -> bool:
+    if typing.get_args(plain) and is_message_type(typing.get_args(plain)[0]):
+        return True
+    is_open = plain is Any or all(it is Any for it in typing.get_args(plain))
+    return field == "messages" and is_open and (plain is Any or (typing.get_origin(plain) or plain) in _LISTS)
+
+
+def _refuse_other_than_text(name: str, annotation: Any) -> None:
+    plain = annotation.__origin__ if hasattr(annotation, "__metadata__") else annotation
+    try:
+        _make_adapter(plain).validate_python("call_1")
+    except ValidationError:
+        shown = getattr(plain, "__name__", str(plain))
+        text = f"parameter `{name}`: the id of a call is a text; write Annotated[str, InjectedToolCallId], not {shown}."
+        raise SchemaInferenceError(text) from None
+
+
+def _make_adapter(annotation: Any) -> TypeAdapter[Any]:
+    try:
+        return TypeAdapter(annotation)
+    except PydanticSchemaGenerationError:
+        # An object that only a caller in this process can supply; it is checked by isinstance.
+        return TypeAdapter(annotation, config=ConfigDict(arbitrary_types_allowed=True))
+
+
+def plan_field_injections(model: type[BaseModel]) -> tuple[Injection, ...]:
+    """Plan the filling of the fields that the author's own model marks; the model checks the values itself."""
+    fields = [(name, field, find_marker(rebuild_annotation(field))) for name, field in model.model_fields.items()]
+    for name, field, marker in fields:
+        if isinstance(marker, InjectedToolCallId):
+            _refuse_other_than_text(name, rebuild_annotation(field))
+    return tuple(
+        _make_injection(name, marker, is_required=field.is_required(), adapter=None)
+        for name, field, marker in fields
+        if marker is not None
+    )
+
+
+def _make_injection(
+    name: str, marker: InjectedToolArg | type[ToolContext], *, is_required: bool, adapter: TypeAdapter[Any] | None
+) -> Injection:
+    source, field = _choose_source(name, marker)
+    make, of, adapt = _choose_rest(marker)
+    return Injection(name, source, field, is_required, adapter, make, of, adapt)
+
+
+def rebuild_annotation(field: FieldInfo) -> Any:
+    """Put a field's annotation together again, metadata included."""
+    return Annotated[field.annotation, *field.metadata, None]
+
+
+def _choose_rest(
+    marker: InjectedToolArg | type[ToolContext],
+) -> tuple[Callable[[Supply], Any] | None, SecretOwner, Callable[[Store], Any] | None]:
+    adapt = marker.adapt if isinstance(marker, InjectedStore) else None
+    return getattr(marker, "make", None), marker.of if isinstance(marker, Secret) else "either", adapt
+
+
+def _choose_source(name: str, marker: InjectedToolArg | type[ToolContext]) -> tuple[Source, str | None]:
+    if isinstance(marker, type):
+        return "tool_context", None
+    if isinstance(marker, InjectedState):
+        return "state", marker.field
+    if isinstance(marker, InjectedWorkspace):
+        return "workspace", marker.lasting
+    if isinstance(marker, Secret):
+        return "secret", marker.name
+    if isinstance(marker, UserToken):
+        return "user_token", marker.provider
+    if isinstance(marker, FromCaller):
+        return "caller", name
+    return next(((source, None) for kind, source in _MADE_HERE.items() if isinstance(marker, kind)), ("context", name))
+
+
+_MADE_HERE: Mapping[type[InjectedToolArg], Source] = {
+    InjectedToolCallId: "call_id",
+    InjectedStore: "store",
+    FromFunction: "made",
+}

@@ -1,0 +1,46 @@
+"""Join schemas that all have to hold into one, as far as words about them go."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sidecall.kernel.core.tool import Schema
+
+# Of two bounds the one that leaves less counts.
+_TIGHTER: Mapping[str, Callable[[Any, Any], Any]] = {
+    **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), max),
+    **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), min),
+    "uniqueItems": lambda one, two: one or two,
+    "required": lambda one, two: [*one, *(name for name in two if name not in one)],
+    "properties": lambda one, two: {
+        **one,
+        **{name: join(one[name], schema) if name in one else schema for name, schema in two.items()},
+    },
+}
+
+
+def join_all(schema: Schema) -> Schema:
+    """Write a schema and what its `allOf` joins to it as one; of rules that contradict each other one is left."""
+    if "allOf" not in schema:
+        return schema
+    made = {key: value for key, value in schema.items() if key != "allOf"}
+    for member in schema["allOf"]:
+        made = join(made, member)
+    return made
+
+
+def join(one: Any, two: Any) -> Schema:
+    """Write two schemas that both have to hold as one; where they contradict each other the first counts."""
+    first, second = _read(one), _read(two)
+    made = dict(first)
+    for key, value in second.items():
+        made[key] = _TIGHTER[key](made[key], value) if key in made and key in _TIGHTER else made.get(key, value)
+    if first.get("type") == "number" and second.get("type") == "integer":
+        made["type"] = "integer"
+    return made
+
+
+def _read(schema: Any) -> Schema:
+    """Read what is true of anything, or of nothing, as a schema like others."""
+    if isinstance(schema, dict):
+        return join_all(schema)
+    return {"not": {}} if schema is False else {}

@@ -1,0 +1,122 @@
+"""Ask a model of pydantic whether arguments fit, and which names in them no field takes."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError
+from sidecall.kernel.core.tool import DEEPEST, Schema
+from sidecall.kernel.schema.explain import list_details, word_errors
+from sidecall.kernel.schema.paths import OF_KEYS, reduce_to_data
+from sidecall.kernel.schema.repair.coerce import Reading
+from sidecall.kernel.schema.repair.entries import Path
+from sidecall.kernel.schema.repair.locations import Site, locate
+from sidecall.kernel.schema.repair.nulls import find_nulls
+from sidecall.kernel.schema.repair.unknown_keys import Stray, find_strays
+
+# What pydantic says of a name that there is no field for.
+_UNKNOWN = frozenset(("extra_forbidden", "unexpected_keyword_argument"))
+
+
+@dataclass(slots=True)
+class ModelJudge:
+    """A model, and the schema by which its errors are worded.
+
+    `check` refuses names that no field takes, at any depth; `check_known` leaves them out, as the model says.
+    `supplied` are names under which the caller, not the model, sends something. `walks` says that names are looked for
+    in the schema, since the model takes some where `check` would refuse all.
+    """
+
+    check: Callable[[Mapping[str, Any]], Any]
+    check_known: Callable[[Mapping[str, Any]], Any]
+    root: Schema
+    supplied: Collection[str] = ()
+    walks: bool = False
+
+    @property
+    def kept_from(self) -> int | None:
+        """How long the path of a name has to be that nothing forbids and that is kept; None where all are dropped."""
+        return None
+
+    def judge(self, data: Mapping[str, Any]) -> Reading:
+        """Find what is wrong with arguments, names that no field takes included."""
+        try:
+            return Reading(self.check(data), fits=True)
+        except ValidationError as error:
+            return self.read(error, data)
+
+    def judge_known(self, data: Mapping[str, Any]) -> Reading:
+        """Find what is wrong with arguments, whatever else there is beside them."""
+        try:
+            return Reading(self.check_known(data), fits=True)
+        except ValidationError as error:
+            return self.read(error, data)
+
+    def find_fault(self, data: Mapping[str, Any]) -> ValidationError | None:
+        """Find the model's own error for arguments, for whoever handles such errors."""
+        try:
+            self.check_known(data)
+        except ValidationError as error:
+            # Without its frames, which know the call and would keep it.
+            return error.with_traceback(None)
+        return None
+
+    def read(self, error: ValidationError, data: Mapping[str, Any]) -> Reading:
+        """Sort the errors into those of values and those of names."""
+        count = error.error_count()
+        details = list_details(error)
+        if count > MOST_FIELDS:
+            return Reading(count=count, faults=details)
+        faults = [it for it in details if it["type"] not in _UNKNOWN]
+        unknown = [it["loc"] for it in details if it["type"] in _UNKNOWN] if len(faults) < len(details) else []
+        keys = [it["loc"][:-1] for it in faults if it["loc"] and it["loc"][-1] == OF_KEYS]
+        strays = self._find_strays([*unknown, *keys], data)
+        if keys and strays:
+            paths = {stray.path for stray in strays}
+            faults = [
+                it for it in faults if it["loc"][-1:] != (OF_KEYS,) or reduce_to_data(data, it["loc"]) not in paths
+            ]
+        return Reading(count=count, faults=faults, strays=strays, unknown=unknown)
+
+    def _find_strays(self, unknown: Sequence[Path], data: Any) -> list[Stray]:
+        """Find the names without a place of which pydantic complains; it knows aliases that the schema does not."""
+        if not unknown and not self.walks:
+            return []
+        deepest = DEEPEST if self.walks else max(map(len, unknown))
+        found = [it for it in find_strays(data, self.root, deepest) if it.path[0] not in self.supplied]
+        return found if self.walks else [it for it in found if any(_is_about(loc, it.path) for loc in unknown)]
+
+    def list_sites(self, reading: Reading, data: Mapping[str, Any]) -> list[Site]:
+        """List the places of wrong values."""
+        if reading.sites is None:
+            reading.sites = [locate(it["loc"], it["type"], data, self.root) for it in reading.faults]
+        # Each member of a union has its own complaint.
+        sites = list({site.path: site for site in reversed(reading.sites)}.values())[::-1]
+        return [*sites, *(null for site in sites if site.in_union for null in find_nulls(site, self.root))]
+
+    def list_extras(self, reading: Reading, data: Mapping[str, Any]) -> list[Path]:
+        """List the paths that names without a place may have; the labels of unions in a location may be names, too."""
+        if self.walks:
+            return [stray.path for stray in reading.strays]
+        both = [
+            (locate(loc, "extra_forbidden", data, self.root).path, reduce_to_data(data, loc)) for loc in reading.unknown
+        ]
+        return list(dict.fromkeys(path for paths in both for path in paths if path and path[0] not in self.supplied))
+
+    def explain(self, reading: Reading, data: Mapping[str, Any]) -> list[FieldError]:
+        """Make the entries of what is wrong, but for unknown names."""
+        self.list_sites(reading, data)
+        found = list(zip(reading.faults, reading.sites or (), strict=True))
+        if not found and not reading.strays:  # Names that no member of a union takes, whichever was meant.
+            unknown = [ErrorDetails(type="extra_forbidden", loc=loc, msg="", input=None) for loc in reading.unknown]
+            found = [(it, locate(it["loc"], it["type"], data, self.root)) for it in unknown]
+        return word_errors(found, self.root)
+
+
+def _is_about(loc: Path, path: Path) -> bool:
+    """Return whether a location is that of a path, with labels of unions in between."""
+    rest = iter(loc)
+    return loc[-1] == path[-1] and all(step in rest for step in path)

@@ -1,0 +1,226 @@
+"""Ask a JSON Schema whether arguments fit, and which names in them it does not have."""
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.errors import InvalidArguments
+from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError
+from sidecall.kernel.core.tool import Schema
+from sidecall.kernel.schema.describe import list_needed
+from sidecall.kernel.schema.joined import join_all
+from sidecall.kernel.schema.normal.dialects import list_forbidden
+from sidecall.kernel.schema.paths import drop_member
+from sidecall.kernel.schema.references import ANNOTATIONS
+from sidecall.kernel.schema.repair.coerce import Reading
+from sidecall.kernel.schema.repair.entries import Path
+from sidecall.kernel.schema.repair.locations import Site, find_inner
+from sidecall.kernel.schema.repair.nulls import find_nulls
+from sidecall.kernel.schema.repair.rules import add_rule, find_rule, word_rule
+from sidecall.kernel.schema.repair.unknown_keys import find_strays
+from sidecall.kernel.schema.validators import compile_validator
+from sidecall.kernel.schema.walk import list_schemas, map_children
+from sidecall.kernel.schema.whole import make_integers
+
+# Stands in messages where the validator would repeat what was sent.
+_MASK = "Input"
+# As RFC 3339 has them, but a zone may be left out, as models and pydantic do.
+_TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d(:([0-5]\d|60)(\.\d+)?)?([zZ]|[+-]\d\d:?\d\d)?")
+_DURATION = re.compile(r"[-+]?P(?=.)(\d+[YMWD])*+(T(?=.)(\d+(\.\d+)?[HMS])*+)?")
+_DATE = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
+
+
+def _is_time(text: str) -> bool:
+    return _TIME.fullmatch(text) is not None
+
+
+def _is_moment(text: str) -> bool:
+    date, time = text[:10], text[11:]
+    return _DATE.fullmatch(date) is not None and text[10:11] in ("T", "t", " ") and _is_time(time)
+
+
+def _is_duration(text: str) -> bool:
+    return _DURATION.fullmatch(text) is not None
+
+
+_FORMATS = {"time": _is_time, "date-time": _is_moment, "duration": _is_duration}
+
+
+@dataclass(frozen=True)
+class SchemaJudge:
+    """A JSON Schema as it is, and once more with the objects closed that leave open which names they take.
+
+    `root` is the schema by which errors are worded; of its own names those count that the function takes. `schema` is
+    what `validator` is compiled from, which may refer to definitions.
+    """
+
+    root: Schema
+    schema: Schema
+    validator: Any
+    takes_any: bool
+
+    @cached_property
+    def closed(self) -> Any:
+        """The closed schema, compiled when the first call comes: most tools of a large catalog are never called."""
+        return _compile(_close(self.root)) if _is_closable(self.root) else self.validator
+
+    @property
+    def kept_from(self) -> int | None:
+        """How long the path of a name has to be that nothing forbids and that is kept; None where all are dropped."""
+        return 1 if self.takes_any else 2
+
+    def make_integers(self, fitting: Any) -> Any:
+        """Put integers in place of the whole floats that the schema takes for such, as JSON does."""
+        return make_integers(fitting, self.root, self.schema, lambda data: self.validator.evaluate(data).list())
+
+    def judge(self, data: Mapping[str, Any]) -> Reading:
+        """Find what is wrong with arguments, names that the schema does not have included."""
+        errors = self._list_errors(self.closed, data)
+        if not errors:
+            return Reading(data, fits=True)
+        # The validator lists all errors of a value, however many; where no name is wrong, once is enough.
+        if not any(map(_is_of_names, errors)):
+            return _read(errors, data)
+        strays = find_strays(data, self.root)
+        known = _read(self._list_errors(self.validator, data), data)
+        if not strays:
+            return self._leave_nulls_out(errors, data) or known
+        known.fits = False
+        known.strays = strays
+        return known
+
+    def list_sites(self, reading: Reading, data: Mapping[str, Any]) -> list[Site]:
+        """List the places of wrong values."""
+        if reading.sites is None:
+            wrong = [error for error in reading.faults if error.kind.name not in _OF_NAMES]
+            reading.places = {id(error): self._locate(data, error) for error in wrong}
+            # Each rule of a value that is broken has its own error.
+            sites = list({site.path: site for site in reading.places.values()}.values())
+            nulls = [null for site in sites if site.kind in _OF_UNIONS for null in find_nulls(site, self.root)]
+            reading.sites = [*sites, *nulls]
+        return list(reading.sites)
+
+    def list_extras(self, reading: Reading, data: Mapping[str, Any]) -> list[Path]:
+        """List the paths of names without a place."""
+        del data
+        return [stray.path for stray in reading.strays]
+
+    def judge_known(self, data: Mapping[str, Any]) -> Reading:
+        """Find what is wrong with arguments, whatever else there is beside them."""
+        return _read(self._list_errors(self.validator, data), data)
+
+    def _locate(self, data: Any, error: Any) -> Site:
+        path = find_path(error, data)
+        node: Schema | None = self.root
+        value = data
+        for step in path:
+            node = find_inner(None if node is None else join_all(node), step, self.root)
+            value = value[step]
+        rule = find_rule(error, (self.root, self.schema))
+        return Site(error.kind.name, path, add_rule(node, rule, error.kind.name, self.root), value)
+
+    def _leave_nulls_out(self, errors: list[Any], data: Mapping[str, Any]) -> Reading | None:
+        """Leave out nulls that fit a union only since some other member takes any names; None if there are none."""
+        sites = [self._locate(data, error) for error in errors]
+        nulls = [null.path for it in sites if it.kind in _OF_UNIONS for null in find_nulls(it, self.root)]
+        values: Any = data
+        for path in nulls:
+            values = drop_member(values, path)
+        return Reading(values, fits=True) if nulls and self.closed.is_valid(values) else None
+
+    def _list_errors(self, validator: Any, given: Any) -> list[Any]:
+        try:
+            return list(islice(validator.iter_errors(given), MOST_FIELDS + 1))
+        except ValueError as error:
+            # What only this process can send: objects, and keys that are no texts.
+            raise InvalidArguments(
+                [{"loc": [], "type": "json_type", "msg": f"Input should be JSON: {error}"}]
+            ) from error
+
+    def find_fault(self, data: Mapping[str, Any]) -> Any:
+        """Find nothing: a schema has no error of its own."""
+        del data
+
+    def explain(self, reading: Reading, data: Mapping[str, Any]) -> list[FieldError]:
+        """Make the entries of what is wrong, but for unknown names."""
+
+        def locate(error: Any) -> Site:
+            known = reading.places.get(id(error))
+            return self._locate(data, error) if known is None else known
+
+        return [entry for error in reading.faults for entry in word_rule(error, locate, self.root)]
+
+
+def _read(errors: list[Any], data: Any) -> Reading:
+    return Reading(count=len(errors), faults=errors) if errors else Reading(data, fits=True)
+
+
+_OF_NAMES = frozenset(("required", "additionalProperties"))
+_OF_UNIONS = frozenset(("anyOf", "oneOf"))
+_OF_CLOSING = frozenset(("additionalProperties", "propertyNames"))
+
+
+def _is_of_names(error: Any) -> bool:
+    """Return whether a name may be wrong: of an object, or of one that a member of a union is for."""
+    members = getattr(error.kind, "context", ())
+    return error.kind.name in _OF_CLOSING or any(_is_of_names(it) for faults in members for it in faults)
+
+
+def find_path(error: Any, given: Any) -> Path:
+    """Find where an error is; the validator takes a key of digits for an index."""
+    path: list[str | int] = []
+    for step in error.instance_path:
+        path.append(step if isinstance(given, list) else str(step))
+        given = given[path[-1]]
+    return tuple(path)
+
+
+def make_schema_judge(schema: Schema, flat: Schema, takes: frozenset[str] | None) -> SchemaJudge:
+    """Compile a schema.
+
+    Args:
+        schema: The schema.
+        flat: The same with references in place.
+        takes: The function's parameters; None when it has `**kwargs`.
+
+    Raises:
+        ValueError: It is no JSON Schema.
+    """
+    root = flat
+    if takes is not None and flat.get("additionalProperties"):
+        root = {key: value for key, value in flat.items() if key != "additionalProperties"}
+    return SchemaJudge(root, schema, _compile(schema), takes is None)
+
+
+def _compile(schema: Schema) -> Any:
+    return compile_validator(schema, mask=_MASK, validate_formats=True, formats=_FORMATS)
+
+
+# Where members of a schema share its names, or exclude each other, closing one would change what fits.
+_SHARING = frozenset("allOf oneOf not if then else dependentSchemas unevaluatedProperties".split())
+
+
+def _is_closable(schema: Schema) -> bool:
+    """Return whether what a schema refers to means the same everywhere."""
+    nodes = list_schemas(schema)
+    references = [node for node in nodes if "$ref" in node]
+    if not references:
+        return True
+    if any(len(node.keys() - ANNOTATIONS) != 1 for node in references):
+        return False
+    sharing = [node for node in nodes if not _SHARING.isdisjoint(node)]
+    return not any("$ref" in it for node in sharing for it in list_schemas(node))
+
+
+def _close(schema: Schema) -> Schema:
+    """Close the objects that name their properties and do not say whether there may be others."""
+    choices = {key for key in ("anyOf", "oneOf") if list_needed(schema.get(key, ()))}  # They name properties only.
+    if schema.keys() & _SHARING - choices:
+        return schema
+    node = map_children(schema, _close)
+    shares = node.keys() & {"additionalProperties", "patternProperties", "anyOf"} - choices
+    names_others = "propertyNames" in node and not list_forbidden(node)
+    return node if shares or names_others or "properties" not in node else {**node, "additionalProperties": False}

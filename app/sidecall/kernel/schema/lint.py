@@ -1,0 +1,124 @@
+"""Find what models and providers will stumble over."""
+
+import difflib
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Literal
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.tool import CompiledTool, Schema
+from sidecall.kernel.schema.authored.defaults import find_changing_defaults
+from sidecall.kernel.schema.forms.anthropic import find_own_obstacles
+from sidecall.kernel.schema.forms.keys import KEY, choose_keys
+from sidecall.kernel.schema.forms.one_object import join_root
+from sidecall.kernel.schema.forms.strict import find_strict_obstacles
+from sidecall.kernel.schema.walk import walk
+
+Level = Literal["error", "warning", "note"]
+
+# OpenAI refuses longer ones with 400.
+_MAX_DESCRIPTION = 1024
+_NEAR = 0.88
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding about a tool: `error` keeps it from working somewhere, `note` only limits what can be done."""
+
+    tool: str
+    level: Level
+    message: str
+
+
+def lint(tools: Sequence[CompiledTool]) -> list[Finding]:
+    """Check every tool alone, then their names against each other."""
+    return [finding for tool in tools for finding in lint_tool(tool)] + list(_find_near_duplicates(tools))
+
+
+def lint_tool(tool: CompiledTool) -> list[Finding]:
+    """Check one tool, worst first."""
+    flat = tool.args_schema.flat
+    schema = join_root(flat)
+    found = [
+        *(("error", text) for text in (*_check_description(tool), *_find_refused(schema))),
+        *(
+            ("warning", text)
+            for text in (
+                *_find_undescribed(schema),
+                *_find_vague(schema),
+                *_find_misnamed(schema),
+                *tool.notes,
+                *_name_unmet(tool),
+            )
+        ),
+        *(("note", text) for text in (*_find_receivers(schema), *_list_obstacles(flat), *find_changing_defaults(flat))),
+    ]
+    # A choice may say the same of several members.
+    return [Finding(tool.name, _LEVELS[level], message) for level, message in dict.fromkeys(found)]
+
+
+_LEVELS: dict[str, Level] = {"error": "error", "warning": "warning", "note": "note"}
+
+
+def _list_obstacles(schema: Schema) -> list[str]:
+    obstacles = find_strict_obstacles(schema)
+    if obstacles:
+        return [f"cannot be strict: {text}" for text in obstacles]
+    return [f"cannot be strict for Anthropic: {text}" for text in find_own_obstacles(schema)]
+
+
+def _check_description(tool: CompiledTool) -> Iterator[str]:
+    if not tool.description:
+        yield "has no description; write a docstring, models choose tools by it"
+    elif len(tool.description) > _MAX_DESCRIPTION:
+        yield f"has a description of {len(tool.description)} characters; OpenAI refuses more than {_MAX_DESCRIPTION}"
+
+
+def _find_refused(schema: Schema) -> Iterator[str]:
+    for path, node in walk(schema):
+        if node.get("type") == "array" and "items" not in node:
+            yield f"`{path}` is an array whose items have no one type; OpenAI and Gemini refuse it, use list[...]"
+
+
+def _find_vague(schema: Schema) -> Iterator[str]:
+    """Name what a model has to guess: Gemini's form says these in words, since it has no other way to say them."""
+    for path, node in walk(schema):
+        if "$ref" in node:
+            yield f"`{path}` refers to itself; Gemini is told its first level alone"
+        elif path and node.get("type") == "object" and not node.get("properties"):
+            yield f"`{path}` is an object with free keys, so models guess them; use a pydantic model"
+        elif path and not node.keys() & {"type", "anyOf", "oneOf", "enum", "const", "allOf"}:
+            yield f"`{path}` has no type, so models guess it; annotate it"
+
+
+def _find_misnamed(schema: Schema) -> Iterator[str]:
+    chosen = choose_keys(schema)
+    named = ((path, name) for path, node in walk(schema) for name in node.get("properties", ()))
+    for path, name in dict.fromkeys(it for it in named if not KEY.fullmatch(it[1])):
+        place, refuses = (f"{path}.{name}", "may refuse") if path else (name, "refuses")
+        if path or name not in chosen:
+            yield f"`{place}` has a name that Anthropic {refuses}: it takes ^{KEY.pattern}$; rename it"
+
+
+def _find_undescribed(schema: Schema) -> Iterator[str]:
+    for name, value in schema["properties"].items():
+        if not value.get("description"):
+            yield f"parameter `{name}` has no description; add it to the docstring's Args"
+
+
+def _find_receivers(schema: Schema) -> Iterator[str]:
+    """Find what mostly was a method: what its first parameter means is known to Python, and to no model."""
+    for name in schema["properties"]:
+        if name in ("self", "cls"):
+            yield f"parameter `{name}` is an argument that models send; of a method, offer the one of an instance"
+
+
+def _name_unmet(tool: CompiledTool) -> Iterator[str]:
+    yield from (f"asks in {tool.source} for what is not here: {text}" for text in tool.unmet)
+
+
+def _find_near_duplicates(tools: Sequence[CompiledTool]) -> Iterator[Finding]:
+    for one, other in combinations(tools, 2):
+        pair = one.name.lower().replace("-", "_"), other.name.lower().replace("-", "_")
+        if difflib.SequenceMatcher(None, *pair).ratio() >= _NEAR:
+            yield Finding(other.name, "warning", f"is named almost like `{one.name}`; models mix them up")

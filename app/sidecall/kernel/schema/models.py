@@ -1,0 +1,162 @@
+"""The models of arguments that authors write, whichever pydantic they are of: the one door to pydantic 1."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Protocol
+
+from pydantic import AfterValidator, AliasChoices, BaseModel, PydanticUserError, create_model
+
+from sidecall.compat.pydantic_1.model import V1Model, is_v1_model
+from sidecall.compat.pydantic_1.types import adapt_v1_annotations
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.errors import SchemaInferenceError
+from sidecall.kernel.core.injection import Injection
+from sidecall.kernel.core.tool import ArgsSchema
+from sidecall.kernel.schema.by_model import ModelArgsSchema, make_args_schema
+from sidecall.kernel.schema.injections import plan_field_injections, rebuild_annotation
+from sidecall.kernel.schema.signature import Signature
+
+
+class ArgsModel(Protocol):
+    """An author's model of a tool's arguments, as much as a tool has to know of it."""
+
+    @property
+    def kind(self) -> Any:
+        """The model, a class."""
+
+    @property
+    def aliases(self) -> Mapping[str, str]:
+        """The name under which each field is read, the first one where there are several."""
+
+    @property
+    def required(self) -> frozenset[str]:
+        """The fields that have no default."""
+
+    @property
+    def extra(self) -> str:
+        """What becomes of unknown fields: `ignore`, `allow` or `forbid`."""
+
+    def read_annotations(self) -> Mapping[str, Any]:
+        """Read the annotations of the fields, markers included.
+
+        Raises:
+            NameError: One of them names something that does not exist.
+        """
+
+    def plan_injections(self, where: str) -> tuple[Injection, ...]:
+        """Plan the filling of the fields that are marked; the model checks the values itself.
+
+        Raises:
+            SchemaInferenceError: An annotation names something that does not exist.
+        """
+
+    def make_args_schema(self, where: str, hidden: frozenset[str], *, takes_extra: bool) -> ArgsSchema:
+        """Compile the model.
+
+        Args:
+            where: The tool's name and file, for errors.
+            hidden: Fields that are injected.
+            takes_extra: Whether the function takes what the model lets through besides its fields.
+
+        Raises:
+            SchemaInferenceError: A field cannot be said in JSON Schema.
+        """
+
+    def check(self, given: Any) -> Any:
+        """Make an instance.
+
+        Raises:
+            ValidationError: One of pydantic 2.
+        """
+
+    def drop_fields(self, names: frozenset[str]) -> "ArgsModel":
+        """Derive a model that does not show these fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class V2Model:
+    """An author's model of arguments, of pydantic 2."""
+
+    kind: type[BaseModel]
+
+    @property
+    def aliases(self) -> Mapping[str, str]:
+        """The name under which each field is read, the first one where there are several."""
+        return {name: _choose_alias(name, field.validation_alias) for name, field in self.kind.model_fields.items()}
+
+    @property
+    def required(self) -> frozenset[str]:
+        """The fields that have no default."""
+        return frozenset(name for name, field in self.kind.model_fields.items() if field.is_required())
+
+    @property
+    def extra(self) -> str:
+        """What becomes of unknown fields: `ignore`, `allow` or `forbid`."""
+        return self.kind.model_config.get("extra") or "ignore"
+
+    def read_annotations(self) -> Mapping[str, Any]:
+        """Read the annotations of the fields, markers included."""
+        return {name: rebuild_annotation(field) for name, field in self.kind.model_fields.items()}
+
+    def plan_injections(self, where: str) -> tuple[Injection, ...]:
+        """Plan the filling of the fields that are marked; the model checks the values itself."""
+        del where  # pydantic 2 has resolved the annotations already.
+        return plan_field_injections(self.kind)
+
+    def make_args_schema(self, where: str, hidden: frozenset[str], *, takes_extra: bool) -> ModelArgsSchema:
+        """Compile the model.
+
+        Raises:
+            SchemaInferenceError: A field cannot be said in JSON Schema.
+        """
+        fields = {name: name for name in self.kind.model_fields}
+        try:
+            return make_args_schema(self.kind, fields, hidden, drops_unknown=not takes_extra)
+        except PydanticUserError as error:
+            reason = str(error).partition("\n")[0]
+            raise SchemaInferenceError(f"{where}: args_schema {self.kind.__name__}: {reason}") from error
+
+    def check(self, given: Any) -> BaseModel:
+        """Make an instance.
+
+        Raises:
+            ValidationError: The values do not fit.
+        """
+        return self.kind.model_validate(given)
+
+    def drop_fields(self, names: frozenset[str]) -> "V2Model":
+        """Derive a model that lacks these fields; the same one when there are none to leave out."""
+        if not names:
+            return self
+        kept: dict[str, Any] = {
+            name: (field.annotation, field) for name, field in self.kind.model_fields.items() if name not in names
+        }
+        return V2Model(create_model(self.kind.__name__, __config__=self.kind.model_config, **kept))
+
+
+def _choose_alias(field: str, alias: Any) -> str:
+    first = alias.choices[0] if isinstance(alias, AliasChoices) else alias
+    return first if isinstance(first, str) else field
+
+
+def open_model(kind: Any) -> ArgsModel:
+    """Return what a tool has to know of a model, of pydantic 1 or 2."""
+    return V1Model(kind) if is_v1_model(kind) else V2Model(kind)
+
+
+def _require_model(kind: type[Any]) -> type[Any]:
+    if not is_v1_model(kind):
+        raise ValueError("a pydantic model or a JSON Schema is wanted")
+    return kind
+
+
+# The type of an option that takes a model.
+ModelType = type[BaseModel] | Annotated[type[Any], AfterValidator(_require_model)]
+
+
+def adapt_annotations(signature: Signature, where: str) -> Signature:
+    """Make every model in a signature's annotations one that pydantic 2 can use.
+
+    Raises:
+        SchemaInferenceError: A parameter that the model fills has another type of pydantic 1.
+    """
+    return adapt_v1_annotations(signature, where)

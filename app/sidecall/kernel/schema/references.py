@@ -1,0 +1,201 @@
+"""Follow the references of JSON Schemas, and put their targets in place."""
+
+from dataclasses import field
+from typing import Any
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.tool import Schema
+from sidecall.kernel.json_data.pointer import follow, split_reference
+from sidecall.kernel.schema.walk import list_schemas, map_children
+
+
+def inline_root(schema: Schema) -> Schema:
+    """Put the target of a reference at the root in its place, where every provider wants an object."""
+    target = resolve(schema, schema)
+    return schema if target is schema else _join(target, {key: schema[key] for key in schema if key != "$ref"})
+
+
+def inline_references(schema: Schema, known: "Targets | None" = None) -> Schema:
+    """Put the target of each `$ref` in its place, since several providers refuse references.
+
+    What refers to itself cannot be inlined: such a reference stays, and its target stays among the definitions. A
+    schema that would grow out of all proportion, or be nested too deeply, stays as it is. What is there several times
+    may be one object. `known` holds what is known of definitions that schemas share: all that this one refers to, and
+    maybe more.
+    """
+    body = {key: value for key, value in schema.items() if key not in _HOLDERS}
+    known = known or Targets(schema)
+    if not known.find_all(body):
+        return _drop_mappings(body)
+    kept: set[str] = set()
+    try:
+        size = known.measure(body)
+        if size > _MAX_SIZE:
+            return schema
+        result: Schema = _inline(body, known, kept)
+    except RecursionError:
+        return schema
+    if size > _DEEPEST / 2 and _is_deep(result):
+        return schema
+    return {**result, **_keep_definitions(schema, known, kept)}
+
+
+def resolve(node: Schema, root: Schema) -> Schema:
+    """Follow a reference into the root schema to its end; any other node is itself."""
+    if "$ref" not in node:
+        return node
+    passed: set[str] = set()
+    while (reference := _get_reference(node)) is not None and reference not in passed:
+        passed.add(reference)
+        found = follow(reference, root)
+        node = found if isinstance(found, dict) else node
+    return node
+
+
+# Where schemas keep what they refer to.
+_HOLDERS = ("$defs", "definitions")
+# Schemas that models read are far smaller; ten definitions that use each other twice make a thousand.
+_MAX_SIZE = 10_000
+# Objects and lists inside each other, of which the validator takes few more; two of them for each schema.
+_DEEPEST = 200
+# What may stand beside a reference or a lone `allOf` without narrowing it.
+ANNOTATIONS = frozenset(
+    "$anchor $comment $defs $schema contentEncoding contentMediaType contentSchema default definitions deprecated"
+    " description examples readOnly title writeOnly".split()
+)
+
+
+# What only describes, and holds no schema.
+_TEXTS = ANNOTATIONS - frozenset(_HOLDERS)
+
+
+@dataclass(slots=True)
+class Targets:
+    """What references lead to, each looked up once; `root` holds it, and may grow."""
+
+    root: Schema
+    _found: dict[str, Schema | None] = field(default_factory=dict)
+    _next: dict[str, set[str]] = field(default_factory=dict)
+    _sizes: dict[str, int] = field(default_factory=dict)
+    _loops: dict[str, bool] = field(default_factory=dict)
+    _inlined: dict[str, tuple[Schema, set[str]]] = field(default_factory=dict)
+
+    def get(self, reference: str) -> Schema | None:
+        """Return what a reference leads to; True and False are schemas too, of anything and of nothing."""
+        if reference not in self._found:
+            found = follow(reference, self.root)
+            if isinstance(found, bool):
+                found = {} if found else {"not": {}}
+            self._found[reference] = found if isinstance(found, dict) else None
+        return self._found[reference]
+
+    def find_all(self, schema: Schema) -> set[str]:
+        """Find the references that stand in a schema."""
+        return {reference for node in list_schemas(schema) if (reference := _get_reference(node)) is not None}
+
+    def close_over(self, references: set[str]) -> set[str]:
+        """Add to references those that stand in their targets."""
+        found: set[str] = set()
+        waiting = set(references)
+        while waiting:
+            reference = waiting.pop()
+            found.add(reference)
+            if reference not in self._next:
+                self._next[reference] = self.find_all(self.get(reference) or {})
+            waiting |= self._next[reference] - found
+        return found
+
+    def is_loop(self, reference: str) -> bool:
+        """Return whether what a reference leads to refers to itself."""
+        if reference not in self._loops:
+            self._loops[reference] = reference in self.close_over(self.find_all(self.get(reference) or {}))
+        return self._loops[reference]
+
+    def measure(self, schema: Schema) -> int:
+        """Count the schemas that inlining would make, each target measured once."""
+        size = 0
+        for node in list_schemas(schema):
+            reference = _get_reference(node)
+            if reference is not None and reference not in self._sizes:
+                self._sizes[reference] = 0  # What it finds of itself is not inlined.
+                try:
+                    self._sizes[reference] = self.measure(self.get(reference) or {})
+                except RecursionError:
+                    self._sizes.clear()  # None of those on the way was measured.
+                    raise
+            size += 1 + self._sizes.get(reference or "", 0)
+        return size
+
+    def inline(self, reference: str, kept: set[str]) -> Schema:
+        """Return what a reference leads to with all of its own in place; those that stay are added to `kept`."""
+        if reference not in self._inlined:
+            own: set[str] = set()
+            self._inlined[reference] = _inline(self.get(reference) or {}, self, own), own
+        made, own = self._inlined[reference]
+        kept |= own
+        return made
+
+
+def _inline(node: Schema, known: Targets, kept: set[str]) -> Schema:
+    reference = _get_reference(node)
+    target = None if reference is None else known.get(reference)
+    if reference is None or target is None:
+        return map_children(_drop_mapping(node), lambda child: _inline(child, known, kept))
+    if known.is_loop(reference):
+        kept.add(reference)
+        return map_children(node, lambda child: _inline(child, known, kept))
+    beside = {key: value for key, value in node.items() if key != "$ref"}
+    if not beside.keys() <= _TEXTS:
+        return _inline(_join(target, beside), known, kept)
+    return {**known.inline(reference, kept), **beside}
+
+
+def _is_deep(schema: Schema) -> bool:
+    """Return whether a schema is nested too deeply to be walked and compiled; each object in it is looked at once."""
+    level: list[Any] = [schema]
+    for _ in range(_DEEPEST):
+        inner = (it for node in level for it in (node.values() if isinstance(node, dict) else node))
+        level = list({id(it): it for it in inner if isinstance(it, (dict, list))}.values())
+    return bool(level)
+
+
+def _drop_mappings(node: Schema) -> Schema:
+    return map_children(_drop_mapping(node), _drop_mappings)
+
+
+def _drop_mapping(node: Schema) -> Schema:
+    """Leave out which reference a tag means, once the targets are in place."""
+    tag = node.get("discriminator")
+    if not isinstance(tag, dict):
+        return node
+    return {**node, "discriminator": {key: value for key, value in tag.items() if key != "mapping"}}
+
+
+def _join(target: Schema, beside: Schema) -> Schema:
+    """Let what stands beside a reference win where it only describes; where both set rules, both hold."""
+    clashing = [key for key in target.keys() & beside.keys() - ANNOTATIONS if target[key] != beside[key]]
+    if clashing:
+        return {**beside, "allOf": [target, *beside.get("allOf", [])]}
+    return {**target, **beside}
+
+
+def _get_reference(node: Schema) -> str | None:
+    reference = node.get("$ref")
+    return reference if isinstance(reference, str) else None
+
+
+def _keep_definitions(schema: Schema, known: Targets, kept: set[str]) -> Schema:
+    """Choose the definitions that the references which stay lead to."""
+    reached = known.close_over({it for it in kept if _find_place(it) is not None})
+    places = {_find_place(reference) for reference in reached}
+    chosen = {
+        holder: {name: value for name, value in schema.get(holder, {}).items() if (holder, name) in places}
+        for holder in _HOLDERS
+    }
+    return {holder: definitions for holder, definitions in chosen.items() if definitions}
+
+
+def _find_place(reference: str) -> tuple[str, str] | None:
+    """Name the definition that a reference leads into, None when it leads elsewhere."""
+    steps = split_reference(reference) or []
+    return (steps[0], steps[1]) if len(steps) > 1 and steps[0] in _HOLDERS else None

@@ -1,0 +1,186 @@
+"""Read arguments that do not fit once more, with what models often do read as they mean it, and say so."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from functools import partial
+from typing import Any, Protocol
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.errors import InvalidArguments
+from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError
+from sidecall.kernel.core.tool import Schema
+from sidecall.kernel.json_data.pointer import format_path
+from sidecall.kernel.schema.repair.entries import Path, make_misnamed
+from sidecall.kernel.schema.repair.locations import Site
+from sidecall.kernel.schema.repair.resolve_unknown import MOST_STRAYS, settle
+from sidecall.kernel.schema.repair.unknown_keys import Notes, Stray
+from sidecall.kernel.schema.repair.values import mend_value
+from sidecall.kernel.schema.repair.wrappers import find_wrapped
+
+# A text may hold an object whose members are texts again.
+_MOST_ROUNDS = 6
+
+
+@dataclass(slots=True)
+class Reading:
+    """What a judge says of arguments.
+
+    `values` is what they mean if they fit. `count` is how many faults there are, `faults` are the judge's own errors of
+    values, `sites` their places, once they are looked for, and `places` these by the identity of the errors. `strays`
+    are the names without a place, and `unknown` the locations that the judge itself gives for such names.
+    """
+
+    values: Any = None
+    fits: bool = False
+    count: int = 0
+    faults: Sequence[Any] = ()
+    sites: Sequence[Site] | None = None
+    places: dict[int, Site] = field(default_factory=dict)
+    strays: Sequence[Stray] = ()
+    unknown: Sequence[Path] = ()
+
+
+class Judge(Protocol):
+    """Whoever says whether arguments fit."""
+
+    @property
+    def root(self) -> Schema:
+        """The schema of the arguments, with references in place."""
+
+    @property
+    def kept_from(self) -> int | None:
+        """How long the path of a name has to be that nothing forbids and that is kept; None where all are dropped."""
+
+    def judge(self, data: Mapping[str, Any]) -> Reading:
+        """Find what is wrong with arguments, names that no field takes included."""
+
+    def judge_known(self, data: Mapping[str, Any]) -> Reading:
+        """Find what is wrong with arguments, whatever else there is beside them."""
+
+    def list_sites(self, reading: Reading, data: Mapping[str, Any]) -> Sequence[Site]:
+        """List the places of wrong values."""
+
+    def list_extras(self, reading: Reading, data: Mapping[str, Any]) -> Sequence[Path]:
+        """List the paths that names without a place may have."""
+
+    def find_fault(self, data: Mapping[str, Any]) -> Any:
+        """Find the error that the judge itself has for arguments, for whoever handles such errors."""
+
+    def explain(self, reading: Reading, data: Mapping[str, Any]) -> list[FieldError]:
+        """Make the entries of what is wrong, but for unknown names."""
+
+
+def mend(
+    judge: Judge, given: Mapping[str, Any], first: Reading, repaired: list[str], ignored: list[str], guards: int
+) -> Any:
+    """Return what arguments mean that did not fit at first.
+
+    Args:
+        judge: Says what is wrong.
+        given: The arguments.
+        first: What the judge has said of them.
+        repaired: Where each mend is noted.
+        ignored: Where each argument that was dropped is noted.
+        guards: How long the path of a name without a place may be that is refused, rather than dropped, where it may
+            have been meant for something that was not sent.
+
+    Raises:
+        InvalidArguments: They do not fit even so; or one of them is named almost like what there is.
+    """
+    wrapped = find_wrapped(given, judge.root)
+    if wrapped is not None:
+        where, inner = wrapped
+        held = _Attempt(judge, inner, guards)
+        if held.run(judge.judge(inner)):
+            repaired.append(f"arguments: taken out of a wrapper, {format_path(where)}")
+        return held.finish(repaired, ignored, where)
+    attempt = _Attempt(judge, given, guards)
+    attempt.run(first)
+    return attempt.finish(repaired, ignored)
+
+
+class _Attempt:
+    """One reading of arguments, mended until they fit or nothing more can be done."""
+
+    def __init__(self, judge: Judge, given: Mapping[str, Any], guards: int) -> None:
+        self._judge = judge
+        self._guards = guards
+        self._given = given
+        self._data: Any = given
+        self._notes = Notes()
+        self._verdict = Reading()
+
+    def run(self, reading: Reading) -> bool:
+        """Mend what can be mended, and return whether the arguments fit then."""
+        for _ in range(_MOST_ROUNDS):
+            if reading.fits or reading.count > MOST_FIELDS:  # Each mend copies all there is.
+                break
+            mended = self._mend(reading)
+            if mended is self._data:
+                break
+            self._data = mended
+            reading = self._judge.judge(mended)
+        if not reading.fits and not self._notes.errors and not self._judge.list_sites(reading, self._data):
+            reading = self._drop_extras(reading)
+        self._verdict = reading
+        return reading.fits and not self._notes.errors
+
+    def _mend(self, reading: Reading) -> Any:
+        data, notes, root = self._data, self._notes, self._judge.root
+        strays = [it for it in reading.strays if it.path not in notes.kept]
+        if strays and not (len(strays) > MOST_STRAYS and notes.errors):
+            settled = settle(data, strays, root, notes, kept_from=self._judge.kept_from, guards=self._guards)
+            if settled is not data:  # Which names stand where says what is wrong with values.
+                return settled
+        for site in self._judge.list_sites(reading, data):
+            data = mend_value(data, site, root, notes)
+        return data
+
+    def _drop_extras(self, reading: Reading) -> Reading:
+        """Leave names out that no one object can be told to lack, such as those of a union."""
+        known = self._judge.judge_known(self._data)
+        if known.fits:
+            extras = self._judge.list_extras(reading, self._data)
+            dropped = [path for path in extras if path not in self._notes.kept and _is_in(self._data, path)]
+            self._notes.ignored += [format_path(path) for path in dropped]
+        return known
+
+    def finish(self, repaired: list[str], ignored: list[str], where: Path = ()) -> Any:
+        """Return what the arguments mean; `where` is the wrapper that they were taken out of.
+
+        Raises:
+            InvalidArguments: They do not fit, or something in them may have meant something else.
+        """
+        notes = self._notes
+        ignored += notes.ignored
+        repaired += notes.repaired
+        if self._verdict.fits and not notes.errors:
+            return self._verdict.values
+        errors = list(notes.errors)
+        if not self._verdict.fits:
+            errors += self._explain()
+        for error in errors:
+            error["loc"] = [*where, *error["loc"]]
+        raise InvalidArguments(errors, partial(self._judge.find_fault, self._given)) from None
+
+    def _explain(self) -> list[FieldError]:
+        entries = self._judge.explain(self._verdict, self._data)
+        nulls = self._notes.nulls
+        # A null is to blame for being null, not for being left out.
+        blamed = [nulls.get(tuple(it["loc"]), it) if it["type"] == "missing" else it for it in entries]
+        return [*self._name_renamed(blamed), *blamed]
+
+    def _name_renamed(self, entries: Sequence[FieldError]) -> list[FieldError]:
+        """Name the places of values that do not fit, where what was sent had its name in other letters."""
+        wrong = [tuple(it["loc"]) for it in entries]
+        found = [it for it in self._notes.renamed.items() if any(loc[: len(it[0])] == it[0] for loc in wrong)]
+        return [make_misnamed(stray.path, path, list(stray.node["properties"])) for path, stray in found]
+
+
+def _is_in(data: Any, path: Path) -> bool:
+    for step in path:
+        try:
+            data = data[step]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return True

@@ -1,0 +1,110 @@
+"""Distinguish the members of a union, and choose the one that a value was meant for."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sidecall.kernel.core.tool import Schema
+from sidecall.kernel.schema.references import resolve
+from sidecall.kernel.suggest.fuzzy_match import find_resembling, find_same
+
+_CHOOSING = frozenset(("anyOf", "oneOf", "$ref"))
+# Keys that are compared with those they may have been meant for.
+_MOST_COMPARED = 20
+
+
+def list_options(node: Any, root: Schema) -> list[Schema]:
+    """List what a schema chooses from, to the end; itself where it is no choice. Null is among them."""
+    if not isinstance(node, dict):
+        return []
+    if "anyOf" not in node and "oneOf" not in node and "$ref" not in node:
+        return [node]
+    choices = node.get("anyOf") or node.get("oneOf")
+    if choices and _is_flat(node, choices):
+        return list(choices)
+    waiting = [resolve(node, root)]
+    found: list[Schema] = []
+    seen: set[int] = set()
+    while waiting:
+        one = waiting.pop(0)
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        choices = [it for key in ("anyOf", "oneOf") for it in one.get(key, ()) if isinstance(it, dict)]
+        if choices and "properties" not in one:
+            waiting = [resolve(choice, root) for choice in choices] + waiting
+        else:
+            found.append(one)
+    return found
+
+
+def _is_flat(node: Schema, choices: Sequence[Any]) -> bool:
+    """Return whether a schema is one choice of schemas that are none themselves, as most choices are."""
+    is_one = len(node.keys() & _CHOOSING) == 1 and "properties" not in node
+    return is_one and all(isinstance(it, dict) and not it.keys() & _CHOOSING for it in choices)
+
+
+def list_members(node: Schema, root: Schema) -> list[Schema]:
+    """List what a schema chooses from, but for null."""
+    if "anyOf" not in node and "oneOf" not in node and "$ref" not in node:
+        return [] if node.get("type") == "null" else [node]
+    return [option for option in list_options(node, root) if option.get("type") != "null"]
+
+
+def find_tag(options: Sequence[Schema], node: Schema) -> str | None:
+    """Name the property that says which member of a union an object is, declared or plain to see."""
+    declared = node.get("discriminator")
+    if isinstance(declared, dict) and isinstance(declared.get("propertyName"), str):
+        return str(declared["propertyName"])
+    objects = [option for option in options if "properties" in option]
+    if len(objects) < 2:
+        return None
+    names = [name for name in objects[0]["properties"] if all(list_tags(it, name) for it in objects)]
+    return next((name for name in names if _are_apart([list_tags(it, name) for it in objects])), None)
+
+
+def _are_apart(tags: Sequence[Sequence[Any]]) -> bool:
+    every = [json.dumps(tag, default=str) for some in tags for tag in some]
+    return len(set(every)) == len(every)
+
+
+def list_tags(option: Schema, name: str) -> list[Any]:
+    """List the values that a member's property may have, if there are few."""
+    inner = option.get("properties", {}).get(name)
+    if not isinstance(inner, dict):
+        return []
+    return [inner["const"]] if "const" in inner else list(inner.get("enum", ()))
+
+
+def find_tagged(value: Mapping[str, Any], tag: str, options: Sequence[Schema]) -> Schema | None:
+    """Find the member that an object's tag names."""
+    return next((it for it in options if tag in value and value[tag] in list_tags(it, tag)), None)
+
+
+def choose_member(value: Any, options: Sequence[Schema]) -> Schema | None:
+    """Choose the member of a union that a value was most likely meant for; None where it may be several."""
+    if len(options) == 1:
+        return options[0]
+    if not isinstance(value, dict):
+        return None
+    objects = [option for option in options if "properties" in option]
+    knowing = [option for option in objects if all(key in option["properties"] for key in value)]
+    if len(knowing) == 1:
+        return knowing[0]
+    scores = [(_score(value, option), option) for option in objects]
+    scores.sort(key=lambda pair: pair[0], reverse=True)
+    if not scores or scores[0][0] <= 0 or (len(scores) > 1 and scores[0][0] == scores[1][0]):
+        return None
+    return scores[0][1]
+
+
+def _score(value: Mapping[str, Any], option: Schema) -> float:
+    """Count the keys that a member knows, less those that it lacks; a key that resembles one counts half."""
+    properties: Schema = option["properties"]
+    known = sum(key in properties for key in value)
+    unsent = [key for key in properties if key not in value]
+    unknown = [key for key in value if key not in properties][:_MOST_COMPARED]
+    same = sum(bool(find_same(str(key), unsent)) for key in unknown)
+    similar = sum(find_resembling(str(key), unsent) is not None for key in unknown)
+    missing = sum(key not in value for key in option.get("required", ()))
+    return known + 0.5 * (same + similar) - 0.25 * max(0, missing - similar)

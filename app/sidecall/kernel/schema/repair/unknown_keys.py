@@ -1,0 +1,125 @@
+"""Find the names in arguments that have no place, at any depth."""
+
+from collections.abc import Iterator
+from dataclasses import field
+from typing import Any, NamedTuple
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.field_errors import FieldError
+from sidecall.kernel.core.tool import DEEPEST, Schema
+from sidecall.kernel.schema.describe import list_needed
+from sidecall.kernel.schema.normal.dialects import list_forbidden
+from sidecall.kernel.schema.references import resolve
+from sidecall.kernel.schema.repair.entries import Path
+from sidecall.kernel.schema.repair.members import choose_member, find_tag, find_tagged, list_options
+
+# More of them are not looked for.
+_MOST_STRAYS = 21
+# What names can be in.
+_HOLDING = (dict, list)
+# Keywords beside which an object may have names that its properties do not say.
+_ELSEWHERE = frozenset("patternProperties allOf anyOf oneOf if dependentSchemas".split())
+
+
+class Stray(NamedTuple):
+    """A name that its object does not take."""
+
+    path: Path
+    value: Any
+    node: Schema
+    sent: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The name itself."""
+        return str(self.path[-1])
+
+    @property
+    def unsent(self) -> list[str]:
+        """What could be sent there and was not."""
+        return [name for name in self.node["properties"] if name not in self.sent]
+
+
+@dataclass(slots=True)
+class Notes:
+    """What was found and done while arguments were read once more.
+
+    `meant` are the places that misnamed arguments were meant for, where their values are looked at. `renamed` are the
+    places of those that were mended, and what was sent. `nulls` are those from which a null was taken, and what is
+    wrong with it if something has to be there. `kept` are names that nothing forbids, of objects that leave open which
+    names they take.
+    """
+
+    repaired: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+    errors: list[FieldError] = field(default_factory=list)
+    meant: set[Path] = field(default_factory=set)
+    renamed: dict[Path, Stray] = field(default_factory=dict)
+    nulls: dict[Path, FieldError] = field(default_factory=dict)
+    kept: set[Path] = field(default_factory=set)
+
+
+def find_strays(data: Any, root: Schema, deepest: int = DEEPEST) -> list[Stray]:
+    """List the names that have no place in objects which take certain names only, with paths of that many steps."""
+    found: list[Stray] = []
+    for stray in _walk(data, root, root, (), deepest):
+        found.append(stray)
+        if len(found) >= _MOST_STRAYS:
+            break
+    return found
+
+
+def _walk(value: Any, schema: Any, root: Schema, path: Path, deepest: int) -> Iterator[Stray]:
+    node = _choose_shape(value, resolve(schema, root), root) if isinstance(schema, dict) else None
+    if node is None:
+        return
+    if isinstance(value, dict):
+        yield from _walk_object(value, node, root, path, deepest)
+        return
+    listed, rest = node.get("prefixItems", []), node.get("items")
+    for index, item in enumerate(value):
+        if isinstance(item, _HOLDING):
+            inner = listed[index] if index < len(listed) else rest
+            yield from _walk(item, inner, root, (*path, index), deepest)
+
+
+def _walk_object(value: dict[str, Any], node: Schema, root: Schema, path: Path, deepest: int) -> Iterator[Stray]:
+    if "propertyNames" in node:
+        node = _name_properties(node)
+    properties, free = node.get("properties", {}), node.get("additionalProperties")
+    is_closed = "properties" in node and not free and not _has_elsewhere(node)
+    forbidden = list_forbidden(node) if "propertyNames" in node and "properties" in node else ()
+    for name, item in value.items():
+        if name in forbidden:
+            yield Stray((*path, name), item, node, value)
+        elif name in properties or free:
+            if isinstance(item, _HOLDING) and len(path) + 1 < deepest:
+                yield from _walk(item, properties.get(name, free), root, (*path, name), deepest)
+        elif is_closed:
+            yield Stray((*path, name), item, node, value)
+
+
+def _has_elsewhere(node: Schema) -> bool:
+    found = node.keys() & _ELSEWHERE
+    return bool(found) and not all(key in ("anyOf", "oneOf") and list_needed(node[key]) for key in found)
+
+
+def _name_properties(node: Schema) -> Schema:
+    """Write an object with free keys that are all listed as one that has these properties."""
+    names = node["propertyNames"].get("enum") if isinstance(node["propertyNames"], dict) else None
+    free = node.get("additionalProperties")
+    if not names or "properties" in node:
+        return node
+    inner = free if isinstance(free, dict) else {}
+    return {"type": "object", "properties": dict.fromkeys(map(str, names), inner), "additionalProperties": False}
+
+
+def _choose_shape(value: Any, node: Schema, root: Schema) -> Schema | None:
+    """Choose what an object or a list was meant for where there are several members."""
+    kind = "object" if isinstance(value, dict) else "array"
+    members = [it for it in list_options(node, root) if it.get("type") == kind or "properties" in it]
+    if len(members) < 2:
+        return members[0] if members else None
+    tag = find_tag(members, node)
+    tagged = find_tagged(value, tag, members) if tag is not None and isinstance(value, dict) else None
+    return tagged or choose_member(value, members)

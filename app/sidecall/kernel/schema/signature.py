@@ -1,0 +1,129 @@
+"""Read a function's parameters with their annotations resolved."""
+
+import functools
+import inspect
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.parameter import EMPTY, Bound, Parameter
+
+_UNFIT = "the arguments of functools.partial do not fit its function"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The parameters of a function in order, and its return annotation (`EMPTY` when there is none)."""
+
+    parameters: tuple[Parameter, ...]
+    returns: Any
+
+
+def read_signature(function: Callable[..., Any]) -> Signature:
+    """Read the signature of any callable.
+
+    What functools.partial has is marked as `Bound`, so that it stays known and nobody may give it.
+
+    Annotations written as text are looked up in the function's module and in the variables it closes over.
+
+    Raises:
+        NameError: A parameter's annotation names something that does not exist. A return annotation that cannot be
+            resolved is left out instead, since only the output schema depends on it.
+        ValueError: A functools.partial has arguments that its function does not take, or something written in C does
+            not say what it takes.
+    """
+    target = unwrap(function)
+    hints = _resolve_hints(_find_code(target))
+    outer = inspect.unwrap(function, stop=_is_partial)
+    read, bound = _read_partial(outer) if _is_partial(outer) else (inspect.signature(function), ())
+    free = [
+        Parameter(p.name, p.kind, hints.get(p.name, p.annotation), p.default)
+        for p in read.parameters.values()
+        if p.name not in bound
+    ]
+    hidden = [Parameter(name, inspect.Parameter.KEYWORD_ONLY, Annotated[Any, Bound], None) for name in bound]
+    parameters = tuple(sorted([*free, *hidden], key=lambda parameter: parameter.kind))
+    return Signature(parameters, target if inspect.isclass(target) else hints.get("return", EMPTY))
+
+
+def unwrap(function: Any) -> Any:
+    """Find what an author wrote below decorators and functools.partial."""
+    while _is_partial(outer := inspect.unwrap(function, stop=_is_partial)):
+        function = outer.func
+    return outer
+
+
+def _is_partial(function: Any) -> bool:
+    return isinstance(function, functools.partial)
+
+
+def _read_partial(function: Any) -> tuple[inspect.Signature, tuple[str, ...]]:
+    """Read what is left to give, and name what a partial has: positional values, and keywords, even of `**kwargs`."""
+    flat = _flatten(function)
+    try:
+        whole, left = inspect.signature(flat.func), inspect.signature(flat)
+    except ValueError as error:
+        raise ValueError(_UNFIT) from error
+    if not _takes_by_name(whole, flat.keywords):
+        raise ValueError(_UNFIT)
+    names = [name for name in whole.parameters if name not in left.parameters]
+    return left, tuple(dict.fromkeys([*names, *flat.keywords]))
+
+
+def _takes_by_name(signature: inspect.Signature, names: Iterable[str]) -> bool:
+    """Return whether a function takes all of these as keywords; Python 3.13 itself lets positional-only ones pass."""
+    kinds = {name: parameter.kind for name, parameter in signature.parameters.items()}
+    is_open = inspect.Parameter.VAR_KEYWORD in kinds.values()
+    return is_open or all(kinds[name] is not inspect.Parameter.POSITIONAL_ONLY for name in names)
+
+
+def _flatten(function: Any) -> Any:
+    """Make one partial of nested ones, without what functools.update_wrapper wrote on them."""
+    args, keywords = function.args, function.keywords
+    inner = function.func
+    while _is_partial(inner):
+        args, keywords = (*inner.args, *args), {**inner.keywords, **keywords}
+        inner = inner.func
+    return functools.partial(inner, *args, **keywords)
+
+
+def _find_code(target: Any) -> Any:
+    """Find the function that a call of anything callable runs."""
+    if inspect.isclass(target):
+        target = target.__init__
+    elif not inspect.isroutine(target):
+        target = type(target).__call__
+    return getattr(target, "__func__", target)
+
+
+def _resolve_hints(function: Any) -> dict[str, Any]:
+    closure = inspect.getclosurevars(function).nonlocals if hasattr(function, "__closure__") else {}
+    hints: dict[str, Any] = {}
+    for name, annotation in getattr(function, "__annotations__", {}).items():
+        try:
+            hints[name] = _resolve(annotation, getattr(function, "__globals__", {}), closure)
+        except NameError:
+            if name != "return":
+                raise
+    return hints
+
+
+def _resolve(annotation: Any, module: Mapping[str, Any], closure: Mapping[str, Any]) -> Any:
+    holder = types.SimpleNamespace(__annotations__={"it": annotation})
+    return typing.get_type_hints(holder, dict(module), dict(closure), include_extras=True)["it"]
+
+
+def find_source(function: Any) -> str:
+    """Name the file and line where a function or class is written, relative to the working directory if inside it."""
+    plain = unwrap(function) if callable(function) else function
+    target = getattr(plain, "__func__", plain)
+    code = getattr(target, "__code__", None)
+    if code is None:
+        target = target if inspect.isclass(target) else type(target)
+        return f"{getattr(target, '__module__', '?')}.{target.__qualname__}"
+    path = Path(code.co_filename)
+    shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+    return f"{shown}:{code.co_firstlineno}"

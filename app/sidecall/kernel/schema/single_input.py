@@ -1,0 +1,51 @@
+"""The arguments of LangChain's Tool: one text under any name."""
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.errors import ToolException
+from sidecall.kernel.core.tool import Schema
+
+_SCHEMA: Schema = {"type": "object", "properties": {"__arg1": {"type": "string"}}, "required": ["__arg1"]}
+
+
+@dataclass(frozen=True, slots=True)
+class SingleInputArgsSchema:
+    """One string is advertised, and one value of any name is taken, as in LangChain."""
+
+    tool: str
+    json_schema: Schema = field(default_factory=lambda: _SCHEMA)
+    flat: Schema = field(default_factory=lambda: _SCHEMA)
+    hidden: Mapping[str, str] = field(default_factory=dict)
+    reserved: frozenset[str] = frozenset()
+
+    def drop_unknown(self) -> "SingleInputArgsSchema":
+        """Make one that drops what has no place, even where it may have been meant for what was not sent."""
+        return self
+
+    def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Keep the names, since any name is taken."""
+        return dict(values)
+
+    def validate(
+        self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str], ignored: list[str]
+    ) -> dict[str, Any]:
+        """Return the one value.
+
+        Raises:
+            ToolException: There is not exactly one; the text is LangChain's.
+        """
+        del injected, repaired, ignored
+        if len(args) != 1:
+            raise ToolException(refuse_many(self.tool, list(args.values())))
+        return {"tool_input": next(iter(args.values()))}
+
+
+def refuse_many(tool: str, given: list[Any]) -> str:
+    """Write LangChain's text about arguments of which there are too many, or none."""
+    return (
+        f"Too many arguments to single-input tool {tool}.\n"
+        f"                Consider using StructuredTool instead. Args: {given}"
+    )

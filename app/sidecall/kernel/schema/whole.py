@@ -1,0 +1,140 @@
+"""Give integers where a JSON Schema wants them: 3.0 and 1e3 are integers in JSON, and floats in Python."""
+
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+from sidecall.kernel.core.tool import Schema
+from sidecall.kernel.json_data.pointer import follow
+from sidecall.kernel.schema.describe import list_needed
+from sidecall.kernel.schema.paths import Loc
+
+# Up to here a float is exactly the integer that it looks like.
+_EXACT = 2**53
+_HOLDING = (float, dict, list)
+_KEYWORDS = ("type", "enum", "const", "multipleOf")
+# Keywords by which the rules of a value stand in several schemas, or in another one for each value.
+_BRANCHING = frozenset(
+    "$ref $dynamicRef allOf anyOf oneOf if dependentSchemas patternProperties unevaluatedItems"
+    " unevaluatedProperties".split()
+)
+
+
+def to_integer(number: float) -> int:
+    """Turn a whole float into the integer that was written: 1e23, not the nearest that a float can be."""
+    return int(number) if -_EXACT <= number <= _EXACT else int(Decimal(repr(number)))
+
+
+def find_whole_floats(value: Any, path: Loc = ()) -> Iterator[Loc]:
+    """Yield the paths of floats in JSON data that are whole."""
+    if isinstance(value, float):
+        if value.is_integer():
+            yield path
+        return
+    members = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    for step, item in members:
+        if isinstance(item, _HOLDING):
+            yield from find_whole_floats(item, (*path, step))
+
+
+def make_integers(data: Any, flat: Schema, schema: Schema, evaluate: Callable[[Any], Any]) -> Any:
+    """Copy JSON data that fits a schema, with integers in place of the whole floats that it takes for such.
+
+    Args:
+        data: What fits.
+        flat: The schema with references in place.
+        schema: The schema as it was compiled.
+        evaluate: Says what holds of each rule of that, as JSON Schema's "list" output.
+    """
+    paths = list(find_whole_floats(data))
+    if not paths:
+        return data
+    asked = {path: _ask_plainly(flat, path) for path in paths}
+    found = {path for path, is_integer in asked.items() if is_integer}
+    unclear = [path for path, is_integer in asked.items() if is_integer is None]
+    if unclear:
+        found |= _find_asked(unclear, evaluate(data)["details"], schema)
+    return _replace(data, (), found, {path[:end] for path in found for end in range(len(path))}) if found else data
+
+
+def _ask_plainly(node: Any, path: Loc) -> bool | None:
+    """Return whether a schema wants an integer at a path; None where that depends on the data."""
+    for step in path:
+        if not isinstance(node, dict):
+            return False
+        if _is_branching(node):
+            return None
+        if isinstance(step, int):
+            listed = node.get("prefixItems", ())
+            node = listed[step] if step < len(listed) else node.get("items")
+        else:
+            node = node.get("properties", {}).get(step, node.get("additionalProperties"))
+    if not isinstance(node, dict):
+        return False
+    options = node.get("anyOf", ())
+    if len(node.keys() & _BRANCHING) == 1 and options:
+        each = [_ask_member(it) for it in options]
+        return None if None in each else True in each
+    return None if _is_branching(node) else _wants_integer(node)
+
+
+def _ask_member(node: Any) -> bool | None:
+    if not isinstance(node, dict) or _is_branching(node):
+        return None
+    takes_others = "number" in node.get("type", "number")
+    return True if _wants_integer(node) else None if takes_others else False
+
+
+def _wants_integer(node: Schema) -> bool:
+    return any(_is_whole(key, node[key]) for key in _KEYWORDS if key in node)
+
+
+def _is_branching(node: Schema) -> bool:
+    branching = node.keys() & _BRANCHING
+    return bool(branching) and not all(key in ("anyOf", "oneOf") and list_needed(node[key]) for key in branching)
+
+
+def _find_asked(paths: list[Loc], units: list[Any], schema: Schema) -> set[Loc]:
+    broken = {unit["evaluationPath"] for unit in units if not unit["valid"]}
+    places = {_write_pointer(path): path for path in paths}
+    found: set[Loc] = set()
+    for unit in units:
+        path = places.get(unit["instanceLocation"])
+        if path is None or path in found or not _holds(unit["evaluationPath"], broken):
+            continue
+        reference = "#" + unit["schemaLocation"].rpartition("#")[2]
+        keyword = reference.rpartition("/")[2]
+        if keyword in _KEYWORDS and _is_whole(keyword, follow(reference, schema)):
+            found.add(path)
+    return found
+
+
+def _replace(value: Any, path: Loc, found: set[Loc], above: set[Loc]) -> Any:
+    if path in found:
+        return to_integer(value)
+    if path not in above:
+        return value
+    if isinstance(value, list):
+        return [_replace(item, (*path, index), found, above) for index, item in enumerate(value)]
+    return {name: _replace(item, (*path, name), found, above) for name, item in value.items()}
+
+
+def _is_whole(keyword: str, said: Any) -> bool:
+    """Return whether a rule that a whole number keeps to is one of integers."""
+    if keyword == "type":
+        return said == "integer" or (isinstance(said, list) and "integer" in said and "number" not in said)
+    values = said if keyword == "enum" and isinstance(said, list) else [said]
+    return any(isinstance(it, int) and not isinstance(it, bool) for it in values)
+
+
+def _holds(path: str, broken: set[str]) -> bool:
+    """Return whether neither a rule nor any that it is a part of is broken, as members of a union are."""
+    while path:
+        if path in broken:
+            return False
+        path = path.rpartition("/")[0]
+    return True
+
+
+def _write_pointer(path: Loc) -> str:
+    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in path)

@@ -1,0 +1,1 @@
+"""Find the name that a misspelt one was likely meant to be."""

@@ -1,0 +1,49 @@
+"""Arguments that stand where another dialect has them: the call would run as if it had none."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from sidecall.kernel.json_data.text import parse_json
+
+# What providers, frameworks and the pieces of their streams call the arguments of a call.
+_NAMES = tuple(
+    "args arguments input parameters params kwargs inputs tool_input toolInput tool_args toolArgs action_input"
+    " partialArgs partial_args partial_json partialJson".split()
+)
+_NOTHING = frozenset(("", "{}", "[]", "null"))
+
+
+def find_misplaced(call: Mapping[str, Any], right: str) -> str | None:
+    """Return under which name a call has its arguments where they do not stand under the right one, nor are missing."""
+    return None if is_filled(call.get(right)) else find_arguments(call, right)
+
+
+def find_arguments(holder: Mapping[str, Any], *besides: str) -> str | None:
+    """Return a name under which something holds arguments, other than those besides; None where it holds none."""
+    return next((name for name in _NAMES if name not in besides and is_filled(holder.get(name))), None)
+
+
+def find_loose(call: Mapping[str, Any], parameters: Collection[str], known: Collection[str]) -> str | None:
+    """Return which of a tool's parameters a call has beside its name, among members that calls do not have."""
+    return next((name for name in call if name not in known and name in parameters), None)
+
+
+def differ(one: Any, other: Any) -> bool:
+    """Return whether two arguments of a call are not the same, in objects or in their texts."""
+    return bool(_read(one) != _read(other))
+
+
+def _read(arguments: Any) -> Any:
+    if not isinstance(arguments, str):
+        return arguments
+    try:
+        return parse_json(arguments.encode())
+    except ValueError:  # A lone surrogate is none of UTF-8, too.
+        return arguments
+
+
+def is_filled(arguments: Any) -> bool:
+    """Return whether there is any argument, in an object or in the text of one."""
+    if isinstance(arguments, str):
+        return arguments.strip() not in _NOTHING
+    return arguments is not None and arguments not in ({}, [])

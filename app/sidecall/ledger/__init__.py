@@ -1,1 +1,0 @@
-"""What is remembered, wherever it is kept."""

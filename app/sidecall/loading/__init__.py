@@ -1,0 +1,1 @@
+"""Find the tools of files, folders and packages, and load them again when they change."""

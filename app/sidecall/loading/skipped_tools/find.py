@@ -1,0 +1,160 @@
+"""Find what a module seems to offer and does not, with its line and what to write in its place."""
+
+import inspect
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import islice
+from types import FunctionType, ModuleType
+from typing import Any
+
+from sidecall.compat.foreign.declared import explain_not_offered
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.authoring.offers import find_public, is_offer
+from sidecall.kernel.authoring.recognition import COLLECTIONS, is_tool, walk
+from sidecall.kernel.authoring.structured import StructuredTool
+from sidecall.kernel.authoring.tool import BaseTool
+from sidecall.kernel.authoring.toolkit import BaseToolkit
+from sidecall.kernel.registry import Registry
+from sidecall.loading.skipped_tools.elsewhere import find_elsewhere
+from sidecall.loading.skipped_tools.lines import find_place
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """Something that is not offered: where it stands, why, and the tools in it, which may be offered elsewhere."""
+
+    place: str
+    text: str
+    tools: tuple[str, ...] = ()
+
+
+TakeOmission = Callable[[Omission], object]
+
+# A list of tools begins with one; in others nothing is looked for far.
+_MOST_LOOKED_AT = 100
+_MOST_NAMED = 3
+_MOST_WRAPPERS = 20
+# What lists of tools are called, and functions that make one.
+_MEANT = re.compile(r"(?:\w+_)?tools", re.IGNORECASE)
+_MAKES_TOOLS = re.compile(r"(?:get|make|build|create|load|list)_(?:\w+_)?tools")
+
+
+def find_omissions(module: ModuleType) -> Iterator[Omission]:
+    """Find what is not offered of that which has no leading underscore, or which `__all__` names."""
+    public = find_public(module)
+    offered = _list_offered(public.values())
+    others = {name: it for name, it in public.items() if not is_offer(it)}
+    told = set()
+    for name, text, tools in find_elsewhere(module, others):
+        told.add(name)
+        yield Omission(find_place(module, name), text, tools)
+    for name, item in others.items():
+        text, tools = _explain(module, name, item, public.values(), offered)
+        # Of what is named already nothing else has to be said, but of what stands beside it in a list.
+        if text and (name not in told or isinstance(item, COLLECTIONS)):
+            yield Omission(find_place(module, name), text, tools)
+
+
+def _list_offered(items: Collection[Any]) -> set[int]:
+    held = (it for item in items if isinstance(item, Registry) for it in item.given)
+    return {id(it) for it in (*items, *held)}
+
+
+def _explain(
+    module: ModuleType, name: str, item: Any, items: Collection[Any], offered: set[int]
+) -> tuple[str, tuple[str, ...]]:
+    reason = explain_not_offered(item)
+    if reason is not None:
+        return f"{name}, of the class {type(item).__name__}, is not offered: {reason}", ()
+    if inspect.isclass(item):
+        return _remind_of_instance(module, item, items), ()
+    if isinstance(item, FunctionType):
+        return _explain_wrapper(name, item, offered) or (_explain_maker(module, name, item, items), ())
+    if isinstance(item, COLLECTIONS):
+        return _explain_collection(name, item, offered)
+    return _explain_group(name, item), ()
+
+
+def _explain_group(name: str, item: Any) -> str:
+    """Explain why an object that only has a method `get_tools` is not asked for its tools; the method is not called."""
+    get_tools = inspect.getattr_static(type(item), "get_tools", None)
+    if not isinstance(get_tools, FunctionType) or isinstance(item, Registry):
+        return ""
+    if inspect.iscoroutinefunction(get_tools):
+        return f"{name}, of the class {type(item).__name__}, is not offered: nothing awaits its get_tools()"
+    text = f"its get_tools() is not called, since {type(item).__name__} is no BaseToolkit of sidecall or LangChain"
+    return f"{name} is not offered: {text}; make it one, or write tools = {name}.get_tools()"
+
+
+def _remind_of_instance(module: ModuleType, kind: type, items: Collection[Any]) -> str:
+    if not issubclass(kind, BaseTool | BaseToolkit) or kind.__module__ != module.__name__:
+        return ""
+    if any(isinstance(item, kind) or _stands_in(item, kind) for item in _list_all(items)) or kind.__subclasses__():
+        return ""
+    variable = "tool" if issubclass(kind, BaseTool) else "toolkit"
+    return f"class {kind.__name__} is not offered; make an instance: {variable} = {kind.__name__}()"
+
+
+def _stands_in(item: Any, kind: type) -> bool:
+    """Return whether a tool's function is written in a class, as those are that an instance of it has made."""
+    function = (item.func or item.coroutine) if isinstance(item, StructuredTool) else None
+    return str(getattr(function, "__qualname__", "")).startswith(f"{kind.__qualname__}.")
+
+
+def _list_all(items: Iterable[Any]) -> Iterator[Any]:
+    """List what stands under a name, and what is in collections and registries."""
+    for item in items:
+        if isinstance(item, Registry):
+            yield from islice(item.given, _MOST_LOOKED_AT)
+        elif isinstance(item, COLLECTIONS):
+            yield from islice(walk(item), _MOST_LOOKED_AT)
+        else:
+            yield item
+
+
+def _explain_maker(module: ModuleType, name: str, function: FunctionType, items: Collection[Any]) -> str:
+    """Explain that a function of a module without tools that seems to make some is not called."""
+    is_own = function.__module__ == module.__name__ and function.__name__ == name
+    if not is_own or not _MAKES_TOOLS.fullmatch(name) or any(is_offer(it) for it in items):
+        return ""
+    return f"{name} is not called, and offers nothing; write tools = {name}(...)"
+
+
+def _explain_wrapper(name: str, function: FunctionType, offered: set[int]) -> tuple[str, tuple[str, ...]] | None:
+    """Explain that a decorator above @tool has made a function of the tool again."""
+    inner: Any = function
+    for _ in range(_MOST_WRAPPERS):
+        inner = vars(inner).get("__wrapped__") if isinstance(inner, FunctionType) else None
+        if inner is not None and is_tool(inner) and id(inner) not in offered:
+            text = f"{name} is not offered: it is a function around the tool {inner.name!r}"
+            return f"{text}; write that decorator below @tool", (inner.name,)
+    return None
+
+
+def _explain_collection(name: str, items: Any, offered: set[int]) -> tuple[str, tuple[str, ...]]:
+    """Explain that of a collection which holds something else, too, no tools are offered."""
+    values = list(islice(walk(items), _MOST_LOOKED_AT))
+    tools = [it for it in values if is_tool(it) and id(it) not in offered]
+    others = [it for it in values if not is_offer(it)]
+    if others and all(isinstance(it, FunctionType) for it in values) and _MEANT.fullmatch(name):
+        named = tuple(it.__name__ for it in values)
+        return (
+            f"{name} holds plain functions, which are not offered ({_name_some(named)}): write @tool over them",
+            named,
+        )
+    if not tools or not others:
+        return "", ()
+    names = tuple(str(it.name) for it in tools)
+    text = f"{name} holds tools that are not offered ({_name_some(names)}), since it does not hold tools alone"
+    return f"{text}: {_mend(others[0])}", names
+
+
+def _name_some(names: tuple[str, ...]) -> str:
+    return f"{', '.join(names[:_MOST_NAMED])}{', ...' if len(names) > _MOST_NAMED else ''}"
+
+
+def _mend(other: Any) -> str:
+    """Word what to do with something that keeps the tools beside it from being offered."""
+    if isinstance(other, FunctionType):
+        return f"decorate the function {other.__name__} with @tool"
+    return f"take out what is none, of the class {type(other).__name__}, or give each tool a name of its own there"

@@ -1,0 +1,70 @@
+"""Keep the code of a project's modules as it was loaded, whatever becomes of their files."""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from types import CodeType, ModuleType
+from typing import Any
+
+_INSTALLED = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
+# Python's own, and ours.
+_NOT_OF_PROJECTS = tuple(os.path.join(os.path.dirname(file), "") for file in (os.__file__, os.path.dirname(__file__)))
+
+
+class KeepingLoader(SourceFileLoader):
+    """Load a file, and keep the code that came of it."""
+
+    def __init__(self, fullname: str, path: str, code: CodeType | None = None) -> None:
+        """Take code that was kept somewhere else, if there is any: the file is not read then."""
+        super().__init__(fullname, path)
+        self._code = code
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """Return the code; the file is read once."""
+        if self._code is None:
+            self._code = super().get_code(fullname)
+        return self._code
+
+
+class _ProjectFinder(MetaPathFinder):
+    """Find what Python's own finder finds, and have the code of a project's modules kept."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.origin and type(spec.loader) is SourceFileLoader and _is_of_project(spec.origin):
+            spec.loader = KeepingLoader(fullname, spec.origin)
+        return spec
+
+
+def keep_project_code() -> None:
+    """Keep the code of the project's modules from now on: of all that is neither installed nor Python's or ours."""
+    if not any(isinstance(finder, _ProjectFinder) for finder in sys.meta_path):
+        # In front of the finder that it asks itself, and behind all others: they may load files in their own ways.
+        place = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)
+        sys.meta_path.insert(place, _ProjectFinder())
+
+
+def code_of(module: ModuleType) -> CodeType | None:
+    """Return the code that a module of a project was made of; None where it is not known.
+
+    Of what was loaded before anything was kept, it is that of the file as it is now.
+    """
+    spec: Any = vars(module).get("__spec__")
+    loader: Any = getattr(spec, "loader", None)
+    is_kept = isinstance(loader, KeepingLoader)
+    if is_kept or (type(loader) is SourceFileLoader and _is_of_project(loader.path)):
+        try:
+            code: CodeType | None = loader.get_code(spec.name)
+        except (OSError, SyntaxError, ValueError):  # It is gone, or broken.
+            return None
+        return code
+    return None
+
+
+def _is_of_project(file: str) -> bool:
+    # With texts rather than paths, since every import passes here.
+    return not file.startswith(_NOT_OF_PROJECTS) and not any(mark in file for mark in _INSTALLED)

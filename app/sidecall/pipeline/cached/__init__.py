@@ -1,1 +1,0 @@
-"""Answers that are given again, and runs that several calls share."""

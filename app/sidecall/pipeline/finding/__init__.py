@@ -1,1 +1,0 @@
-"""Finding tools, for programs and for models."""

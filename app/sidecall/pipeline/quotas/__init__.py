@@ -1,1 +1,0 @@
-"""What counts the calls of each caller: in memory, or together with other servers."""

@@ -1,1 +1,0 @@
-"""Find the secrets of a call, and keep them out of what it is answered with."""

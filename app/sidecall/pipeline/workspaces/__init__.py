@@ -1,1 +1,0 @@
-"""The files of conversations, as calls get them."""

@@ -1,1 +1,0 @@
-"""What a program is shown of the tools."""

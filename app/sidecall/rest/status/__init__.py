@@ -1,1 +1,0 @@
-"""How the server is, in one answer."""

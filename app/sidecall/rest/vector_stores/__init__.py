@@ -1,1 +1,0 @@
-"""Files and the stores in which they are searched, as programs are shown them."""

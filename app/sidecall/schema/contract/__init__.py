@@ -1,1 +1,0 @@
-"""What callers of a tool rely on: its name, description and parameters."""

@@ -1,1 +1,0 @@
-"""From a question to the tools that it is about."""

@@ -1,0 +1,73 @@
+"""Judge what is unusual in the head of a request; the usual is not even looked at."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from sidecall.server.refusals import (
+    CODING_UNKNOWN,
+    CODING_WRONG,
+    HOST_DIFFERS,
+    TARGET_WRONG,
+    VERSION_UNKNOWN,
+    Refusal,
+)
+
+# What the parser says of a version that it does not know; it stops there.
+_UNKNOWN_VERSION = "Invalid HTTP version"
+# Those that are spoken here. The parser knows others, also that of a first line which names none.
+_SPOKEN = frozenset(("1.0", "1.1"))
+# A target that names its server as well (RFC 9112, 3.2.2); without a user, whom nobody asks for there.
+_WHOLE_URL = re.compile(rb"(https?)://([a-z0-9._~%:\[\]-]+)(?:[/?][^#]*)?", re.IGNORECASE | re.DOTALL)
+_PORTS = {b"http": b"80", b"https": b"443"}
+
+_Headers = Iterable[tuple[bytes, bytes]]
+
+
+def judge_version(version: str) -> Refusal | None:
+    """Return why a request is refused for its version, if it is."""
+    return None if version in _SPOKEN else VERSION_UNKNOWN
+
+
+def judge_error(reason: str, refusal: Refusal) -> Refusal:
+    """Return how to answer what the parser does not read: as is known already, or better, by its reason."""
+    return VERSION_UNKNOWN if reason == _UNKNOWN_VERSION else refusal
+
+
+def judge_coding(headers: _Headers, version: str) -> Refusal | None:
+    """Return why the coding of a body is refused, if it is: there is one, `chunked`, and HTTP/1.0 has none."""
+    codings = [value.strip(b" \t").lower() for name, value in headers if name == b"transfer-encoding"]
+    if version == "1.0":
+        return CODING_WRONG
+    if codings == [b"chunked"]:
+        return None
+    return _judge_list([coding.strip(b" \t") for coding in b",".join(codings).split(b",")])
+
+
+def _judge_list(codings: Sequence[bytes]) -> Refusal:
+    """Return whether a list says nothing of the end of a body, or only holds what nobody here undoes."""
+    *before, last = codings
+    is_whole = last == b"chunked" and b"chunked" not in before and all(before)
+    return CODING_UNKNOWN if is_whole else CODING_WRONG
+
+
+def judge_target(method: bytes, target: bytes, headers: list[tuple[bytes, bytes]]) -> Refusal | None:
+    """Return why a target is refused that is no path, or has a fragment, if it is.
+
+    Where it names a server, that is the name which counts (RFC 9112, 3.2.2). One header may say the same; where there
+    is none, it is added.
+    """
+    if target == b"*" and method == b"OPTIONS":
+        return None
+    found = _WHOLE_URL.fullmatch(target)
+    if found is None:
+        return TARGET_WRONG
+    scheme, authority = found[1].lower(), found[2]
+    hosts = [value for name, value in headers if name == b"host"]
+    if not hosts:
+        headers.append((b"host", authority))
+    return None if all(_tidy(host, scheme) == _tidy(authority, scheme) for host in hosts) else HOST_DIFFERS
+
+
+def _tidy(authority: bytes, scheme: bytes) -> bytes:
+    """Write a name as everybody does who means it: in small letters, and without the port that is meant anyway."""
+    return authority.strip(b" \t").lower().removesuffix(b":" + _PORTS[scheme])

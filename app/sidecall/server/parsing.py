@@ -1,0 +1,172 @@
+"""Frame the requests of one client, each by its own headers, and refuse what is not in order."""
+
+from abc import ABC, abstractmethod
+from asyncio import AbstractEventLoop
+from typing import Any, NoReturn
+
+from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
+from uvicorn.config import Config
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
+
+from sidecall.server.framing import HASH, SLASH, are_tiny, size_of, size_of_part, write_head
+from sidecall.server.header_checks import judge_coding, judge_error, judge_target, judge_version
+from sidecall.server.refusals import (
+    BAD_REQUEST,
+    BODY_CHOPPED,
+    HEADERS_LARGE,
+    HOSTS,
+    MAX_HEADER_BYTES,
+    NO_HOST,
+    TRAILERS_LARGE,
+    Refusal,
+)
+
+_NOTED = frozenset((b"host", b"expect", b"transfer-encoding", b"x-forwarded-for", b"x-forwarded-proto"))
+
+
+class RequestParser(HttpToolsProtocol, ABC):
+    """Parse requests, and bound what is not their body."""
+
+    # Beside uvicorn's attributes, of which there are just so many that instances can share the names.
+    __slots__ = (
+        "_bare_bytes",
+        "_chunk_bytes",
+        "_chunks",
+        "_header_bytes",
+        "_hosts",
+        "_is_coded",
+        "_is_forwarded",
+        "_refusal",
+    )
+
+    def __init__(
+        self, config: Config, server_state: ServerState, app_state: dict[str, Any], loop: AbstractEventLoop | None
+    ) -> None:
+        super().__init__(config, server_state, app_state, loop)
+        self._refusal = BAD_REQUEST
+        self._header_bytes = 0
+        self._hosts = 0
+        self._is_coded = False
+        self._is_forwarded = False
+        # Of the chunked body that is being read: its chunks so far, its bytes, and those since the last of its content.
+        self._chunks = 0
+        self._chunk_bytes = 0
+        self._bare_bytes = 0
+
+    @abstractmethod
+    def refuse(self, refusal: Refusal) -> None:
+        """Answer without a request that could be answered, and close."""
+
+    def _read(self, data: bytes) -> None:
+        """Read a part of a request, or of several; headers and trailers without end are cut off in the middle."""
+        self._header_bytes += len(data)
+        if self._is_coded:
+            self._bare_bytes += len(data)
+        before: Any = self.scope  # None before the first request
+        if not self._parse(data):
+            return
+        scope: Any = self.scope
+        if scope is None or "method" in scope:
+            self._header_bytes = 0
+            if self._is_coded:
+                self._weigh_chunks(len(data))
+        else:
+            self._weigh_head(data, has_begun=scope is not before)
+
+    def _weigh_head(self, data: bytes, *, has_begun: bool) -> None:
+        """Cut off a head that is too large before its end; what came with its beginning may be of another request."""
+        if has_begun:
+            self._header_bytes = min(self._header_bytes, size_of_part(data, self.url, self.headers))
+        if self._header_bytes > MAX_HEADER_BYTES:
+            self._refusal = HEADERS_LARGE
+            self.send_400_response("")
+
+    def _parse(self, data: bytes | memoryview) -> bool:
+        try:
+            while True:
+                try:
+                    self.parser.feed_data(data)
+                except HttpParserUpgrade as upgrade:
+                    data = memoryview(data)[upgrade.args[0] :]
+                    self._begin_again()
+                else:
+                    return True
+        except HttpParserError as error:
+            self._refusal = judge_error(str(error), self._refusal)
+            self.send_400_response("")
+            return False
+
+    def _begin_again(self) -> None:
+        """Read the headers of a request once more, without the wish to speak another protocol after them.
+
+        The parser believes that whatever follows them is of that protocol. Nobody here speaks any, so what follows is
+        what the other headers say: the body of this request, if it has one, and then the next.
+        """
+        head = write_head(self.parser, self.url, self.headers)
+        self.parser = HttpRequestParser(self)
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn does
+        self.parser.feed_data(head)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Keep a header; called by the parser, for trailers as well."""
+        name = name.lower()
+        if name in _NOTED:
+            if name == b"host":
+                self._hosts += 1
+            elif name == b"transfer-encoding":
+                self._is_coded = True
+            elif name != b"expect":
+                self._is_forwarded = True
+            elif value.lower() == b"100-continue":
+                self.expect_100_continue = True
+        self.headers.append((name, value))
+
+    def on_chunk_header(self) -> None:
+        """Count a chunk of a body; called by the parser."""
+        if not self._chunks:
+            self._chunk_bytes = self._bare_bytes = 0
+            self.headers = []  # From here on there are only trailers, which nobody shall take for headers.
+        self._chunks += 1
+
+    def on_chunk_complete(self) -> None:
+        """Look at the trailers, if this was the last chunk; called by the parser."""
+        if self.headers and size_of(self.headers) > MAX_HEADER_BYTES:
+            self._object(TRAILERS_LARGE)
+
+    def _check_head(self, version: str) -> None:
+        """Refuse what is not in order in a head that is not of the usual kind."""
+        # Its bytes may have come together with those of a body.
+        if self._header_bytes > MAX_HEADER_BYTES and len(self.url) + size_of(self.headers) > MAX_HEADER_BYTES:
+            self._object(HEADERS_LARGE)
+        self._pass(judge_version(version))
+        if self._hosts > 1:
+            self._object(HOSTS)
+        if self._hosts == 0 and version == "1.1":
+            self._object(NO_HOST)
+        if self._is_coded:
+            self._pass(judge_coding(self.headers, version))
+            self._bare_bytes = 0
+        if self.url[0] != SLASH or HASH in self.url:
+            self._pass(judge_target(self.parser.get_method(), self.url, self.headers))
+        if version == "1.0":
+            self.expect_100_continue = False  # which HTTP/1.0 does not know
+
+    def _pass(self, refusal: Refusal | None) -> None:
+        if refusal is not None:
+            self._object(refusal)
+
+    def _object(self, refusal: Refusal) -> NoReturn:
+        self._refusal = refusal
+        raise ValueError  # The parser passes it on as an error of its own.
+
+    def _weigh_chunks(self, size: int) -> None:
+        """Cut off a body in tiny chunks, each of which costs as much as a large one, and trailers without end."""
+        self._chunk_bytes += size
+        if are_tiny(self._chunks, self._chunk_bytes):
+            self._refusal = BODY_CHOPPED
+        elif self._bare_bytes > MAX_HEADER_BYTES:
+            self._refusal = TRAILERS_LARGE
+        else:
+            return
+        self.send_400_response("")

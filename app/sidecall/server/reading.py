@@ -1,0 +1,209 @@
+"""Read the requests of one client, no more than there is room for, and begin to answer each in its turn."""
+
+from abc import abstractmethod
+from asyncio import AbstractEventLoop, BaseTransport, Task, Transport
+from contextvars import Context
+from typing import Any, cast
+
+from uvicorn.config import Config
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+from uvicorn.server import ServerState
+
+from sidecall.features.access.caller_header import PEER
+from sidecall.kernel.lifecycle import Lifecycle
+from sidecall.server.flow_control import Flow
+from sidecall.server.framing import HASH, SLASH, complete_scope
+from sidecall.server.memory_limits import RequestRoom
+from sidecall.server.parsing import RequestParser
+from sidecall.server.refusals import MAX_HEADER_BYTES, NO_PROXY, ROOM_FULL
+from sidecall.server.responses import Cycle
+
+# Bytes that are read at once where they may hold many requests, which cost far more memory once they are read.
+_PIECE = 1024
+# Bytes of requests that wait behind a slow one, beyond those of one packet.
+_MOST_AHEAD = 256 * 1024
+
+
+class RequestReader(RequestParser):
+    """Read requests, and begin to answer each when those before it are answered."""
+
+    __slots__ = ("_ahead", "_is_deaf", "_kept", "_lifecycle", "_plain_app", "_room", "_running")
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        loop: AbstractEventLoop | None,
+        lifecycle: Lifecycle,
+        room: RequestRoom,
+    ) -> None:
+        super().__init__(config, server_state, app_state, loop)
+        self.flow: Flow
+        self.serve(config.loaded_app)
+        self._lifecycle = lifecycle
+        # Where all share it, and what this one has of it for bodies.
+        self._room = room
+        self._kept = 0
+        self._is_deaf = False
+        # What has come but is not read yet, since requests before it wait to be answered.
+        self._ahead = bytearray()
+        # What is being answered; uvicorn's `cycle` is the last that came, when a client sends requests ahead.
+        self._running: RequestResponseCycle | None = None
+
+    @abstractmethod
+    def give_way(self) -> None:
+        """Give up a request that has not come whole."""
+
+    def serve(self, app: Any) -> None:
+        """Give requests to an application; where no proxy says whom they come from, uvicorn need not look."""
+        self.app = app
+        plain: Any = app.app if isinstance(app, ProxyHeadersMiddleware) else app
+        self._plain_app = plain.__call__  # Which every call of an object would look for again.
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        """Take the connection."""
+        super().connection_made(cast("Transport", transport))
+        self.flow = Flow(cast("Transport", transport), self._room.unread)
+
+    def data_received(self, data: bytes) -> None:
+        """Read on, unless there are requests enough to go on with."""
+        if self.flow.is_held or (len(data) > _PIECE and data.count(b"\r\n\r\n") > 1):
+            self._keep(data)
+        else:
+            self._read(data)
+
+    def _keep(self, data: bytes) -> None:
+        """Read what is not held; where too much is, the connection ends with the answer that is due."""
+        if self._is_deaf:
+            return
+        self._ahead += data
+        self._room.used += len(data)
+        self._read_ahead()
+        if self._ahead and (len(self._ahead) > _MOST_AHEAD or not self._room.make(0, self, kept=len(self._ahead))):
+            self._end_with_answer()
+
+    def _read_ahead(self) -> None:
+        """Read what has come, up to a piece with the beginning of a request that has to wait for others."""
+        while self._ahead and not self.flow.is_held:
+            piece = bytes(self._ahead[:_PIECE])
+            del self._ahead[:_PIECE]
+            self._room.used -= len(piece)
+            self._read(piece)
+
+    def _end_with_answer(self) -> None:
+        """Close the connection with the answer that is due; what comes until then goes nowhere."""
+        assert self._running is not None
+        self._running.keep_alive = False
+        self._is_deaf = self.flow.is_held = True
+        self._forget_ahead()
+
+    def _forget_ahead(self) -> None:
+        self._room.used -= len(self._ahead)
+        self._ahead.clear()
+        self.pipeline.clear()
+
+    def _leave_room(self) -> None:
+        self._room.used -= self._kept
+        self._kept = 0
+
+    def on_headers_complete(self) -> None:
+        """Begin to answer, once the headers are in order."""
+        if self.parser.should_upgrade():
+            if self.parser.get_method() == b"CONNECT":  # after which the connection would not be ours
+                self._object(NO_PROXY)
+            return
+        version, url = self.parser.get_http_version(), self.url
+        if (
+            version != "1.1"
+            or self._hosts != 1
+            or self._is_coded
+            or url[0] != SLASH
+            or HASH in url
+            or self._header_bytes > MAX_HEADER_BYTES
+        ):
+            self._check_head(version)
+        complete_scope(self.scope, self.parser.get_method(), version, url, self.root_path)
+        before = self.cycle
+        self.cycle = Cycle(self, keep_alive=version != "1.0" and self.parser.should_keep_alive())
+        app = self._note_peer() if self._is_forwarded else self._plain_app
+        if before is None or before.response_complete:
+            self._running = self.cycle
+            self._begin(self.cycle, app)
+        else:
+            self.flow.pause_reading()
+            self.flow.is_held = True
+            self.pipeline.appendleft((self.cycle, app))
+        if self._lifecycle.is_draining:
+            self.cycle.keep_alive = False
+
+    def _note_peer(self) -> Any:
+        """Note who has sent a request that names its client, and return the application that reads the name."""
+        cast("dict[str, Any]", self.scope)[PEER] = self.scope["client"]
+        return self.app
+
+    def _begin(self, cycle: RequestResponseCycle, app: Any) -> None:
+        # Its context variables are its own; those of here may be what the request before it has set.
+        # Made here, since the loop would make up a name for each.
+        task = Task(cycle.run_asgi(app), loop=self.loop, name="request", context=Context())
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    def on_body(self, body: bytes) -> None:
+        """Keep a part of a body; called by the parser."""
+        self._bare_bytes = 0
+        cycle = self.cycle
+        if cycle.response_complete:
+            return
+        size, room = len(body), self._room
+        if room.used + size > room.shared and not room.make(size, self, kept=self._kept):
+            self._object(ROOM_FULL)
+        room.used += size
+        self._kept += size
+        cycle.body += body
+        if len(cycle.body) > HIGH_WATER_LIMIT:
+            self.flow.pause_reading()
+        cycle.message_event.set()
+
+    def on_message_complete(self) -> None:
+        """Let the application know that it has the whole body; called by the parser."""
+        self._hosts = self._chunks = 0
+        self._is_coded = self._is_forwarded = False
+        if self.parser.should_upgrade():
+            return
+        cycle = self.cycle
+        cycle.more_body = False
+        cycle.message_event.set()
+
+    def on_response_complete(self) -> None:
+        """Go on with the next request; called by uvicorn, which would set a timer for when there is none.
+
+        Connections that send nothing are closed by those who look after them.
+        """
+        self.server_state.total_requests += 1
+        self._room.used -= self._kept
+        self._kept = 0
+        if self.transport.is_closing():
+            return
+        if self.pipeline:
+            self._running, app = self.pipeline.pop()
+            self._begin(self._running, app)
+            if not self.pipeline:
+                self.flow.is_held = False
+                self._read_ahead()
+            else:
+                self.flow.pause_reading()
+        if self.flow.read_paused:
+            self.flow.resume_reading()
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002
+        """Answer what could not be read; called by uvicorn.
+
+        Where an earlier request is still to be answered, that is done, and the connection closed with it.
+        """
+        if self._running is None or self._running.response_complete or self._running.more_body:
+            self.refuse(self._refusal)
+            return
+        self._end_with_answer()

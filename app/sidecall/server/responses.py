@@ -1,0 +1,221 @@
+"""Answer a request; write a response whose length is known in one piece.
+
+ASGI has two messages for it, of which uvicorn makes two writes. Here the first waits for the second. A head that says
+nothing of a length (a stream's, a 304's) is sent at once, and whatever is not plain is sent by uvicorn.
+"""
+
+import asyncio
+from functools import lru_cache
+from typing import Any, cast
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+
+from sidecall.kernel.http.direct_response import WholeExchange
+from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.http.request_id import HEADER, NOSNIFF
+from sidecall.server.flow_control import Flow
+from sidecall.server.half_close import LingeringTransport
+
+# With these uvicorn frames the body otherwise, or ends the connection.
+_FRAMING = frozenset((b"connection", b"transfer-encoding"))
+
+_OK = 200
+# What stands behind the length of a plain answer, and what between the headers that it has of its own and its id.
+_TYPE = b"\r\ncontent-type: application/json"
+_NOSNIFF = b"\r\n%b: %b\r\n%b: " % (*NOSNIFF, HEADER)
+
+# Headers of answers that are kept as they are sent.
+_LINES = 256
+# Bytes from which on a copy of a body costs more than a second write.
+_LARGE = 256 * 1024
+
+
+class Arrival:
+    """Whether more of a request, or its end, has come; an Event is made for whoever waits for it.
+
+    Most requests come whole, and nobody waits for them.
+    """
+
+    is_here = False
+    _event: asyncio.Event | None = None
+
+    def set(self) -> None:
+        """Note that it is here, and tell whoever waits."""
+        self.is_here = True
+        if self._event is not None:
+            self._event.set()
+
+    def clear(self) -> None:
+        """Note that it was taken."""
+        self.is_here = False
+        if self._event is not None:
+            self._event.clear()
+
+    async def wait(self) -> None:
+        """Wait until it is here."""
+        if not self.is_here:
+            if self._event is None:
+                self._event = asyncio.Event()
+            await self._event.wait()
+
+
+class Cycle(RequestResponseCycle, WholeExchange):
+    """A request and its response, of which nothing is sent until its body comes; uvicorn may still send another."""
+
+    flow: Flow
+
+    def __init__(self, connection: HttpToolsProtocol, *, keep_alive: bool) -> None:
+        self.arrival = Arrival()
+        super().__init__(
+            connection.scope,
+            connection.transport,
+            connection.flow,
+            connection.logger,
+            connection.access_logger,
+            connection.access_log,
+            connection.server_state.default_headers,
+            cast("asyncio.Event", self.arrival),
+            connection.expect_100_continue,
+            keep_alive,
+            connection.on_response_complete,
+        )
+        self._head: Any = None
+
+    async def receive(self) -> Any:
+        """Receive a message of ASGI; what has come already is given without a wait."""
+        if self.waiting_for_100_continue or self.disconnected or self.response_complete or not self.arrival.is_here:
+            return await super().receive()
+        if self.flow.read_paused:
+            self.flow.resume_reading()
+        self.arrival.clear()
+        body, self.body = bytes(self.body), bytearray()
+        return {"type": "http.request", "body": body, "more_body": self.more_body}
+
+    def take_body(self) -> bytes | None:
+        """Return the body where all of it has come; else None, and it is to be received."""
+        if (
+            self.more_body
+            or self.waiting_for_100_continue
+            or self.disconnected
+            or self.response_complete
+            or not self.arrival.is_here
+        ):
+            return None
+        if self.flow.read_paused:
+            self.flow.resume_reading()
+        self.arrival.clear()
+        body, self.body = bytes(self.body), bytearray()
+        return body
+
+    def answer(self, reply: Reply, request_id: bytes) -> bool:
+        """Write an answer whole; return False where it is to be sent in messages, as whatever is not plain."""
+        body, is_slow = reply.body, self.flow.write_paused
+        if (
+            is_slow
+            or self.access_log
+            or not self.keep_alive
+            or self.more_body
+            or self.waiting_for_100_continue
+            or self.disconnected
+            or self.response_started
+            or reply.status != _OK
+            or len(body) > _LARGE
+        ):
+            return False
+        more = b""  # Headers of its own, of which few answers have any.
+        for name, value in reply.headers.items():
+            line = _write_line(name, value)
+            if line is None:
+                return False
+            more += line
+        self.response_started = self.response_complete = True
+        head = _write_beginning(*self.default_headers)
+        parts = (head, len(body), _TYPE, more, _NOSNIFF, request_id, body)
+        self.transport.write(b"%b%d%b%b%b%b\r\n\r\n%b" % parts)
+        self.message_event.set()
+        self.on_response()
+        if self.flow.write_paused:
+            self.flow.keep(len(body))
+        return True
+
+    async def send(self, message: Any) -> None:
+        """Send a message of ASGI."""
+        # A client that was not told to send its body may do so or not: what came next could be either.
+        if self.waiting_for_100_continue and self.more_body:
+            self.keep_alive = False
+        if message["type"] == "http.response.start" and self._may_wait(message):
+            self._head = message
+            return
+        head, self._head = self._head, None
+        if head is not None and self.flow.write_paused and not self.disconnected:
+            # First, since it may take until the connection is given up, and the answer has to say so.
+            self.flow.keep(len(message.get("body", b"")))
+            await self.flow.drain()
+        if head is None:
+            await super().send(message)
+        elif (text := self._write_down(head, message)) is None:
+            await super().send(head)
+            await super().send(message)
+        elif not self.disconnected:
+            self.response_started = self.response_complete = True
+            self.waiting_for_100_continue = False
+            self.transport.write(text)
+            self.message_event.set()
+            self.on_response()
+        if self.flow.write_paused:
+            self.flow.keep(len(message.get("body", b"")))
+
+    def _may_wait(self, head: Any) -> bool:
+        if not self.response_started and self.scope["method"] != "HEAD":
+            for name, _ in head.get("headers", ()):
+                if name == b"content-length":
+                    return True
+        return False
+
+    def _write_down(self, head: Any, message: Any) -> bytes | None:
+        """Return the bytes of the response, unless it is for uvicorn to write, or to refuse."""
+        if self.more_body:
+            self.transport = cast("asyncio.Transport", LingeringTransport(self.transport))
+        if self.access_log or not self.keep_alive or message.get("more_body", False):
+            return None
+        body = message.get("body", b"")
+        if len(body) > _LARGE:
+            return None
+        said: list[bytes] = []
+        lines = [STATUS_LINE[head["status"]]]
+        for name, value in (*self.default_headers, *head["headers"]) if self.default_headers else head["headers"]:
+            if name in _FRAMING or (name == b"content-length" and value != b"%d" % len(body)):
+                return None
+            said += (name, value)
+            lines += (name, b": ", value, b"\r\n")
+        text = b"".join(said)
+        # They would be a header that was smuggled into another.
+        if text.find(b"\n") >= 0 or text.find(b"\r") >= 0 or text.find(b"\0") >= 0:
+            return None
+        lines += (b"\r\n", body)
+        return b"".join(lines)
+
+
+@lru_cache(maxsize=2)
+def _write_beginning(*headers: tuple[bytes, bytes]) -> bytes:
+    """Write how all plain answers of one second begin, up to their length."""
+    lines = [name + b": " + value + b"\r\n" for name, value in headers]
+    return b"".join([STATUS_LINE[_OK], *lines, b"content-length: "])
+
+
+@lru_cache(_LINES)
+def _write_line(name: str, value: str) -> bytes | None:
+    """Write a header of its own that an answer has, unless it is for uvicorn to write, or to refuse."""
+    # Each is short, and most of them say the same each time.
+    written = name.lower().encode("latin-1")
+    line = b"\r\n%b: %b" % (written, value.encode("latin-1"))
+    is_smuggled = line.count(b"\n") + line.count(b"\r") + line.count(b"\0") != 2
+    return None if is_smuggled or written in _FRAMING or written == b"content-length" else line
+
+
+def disconnect(cycle: RequestResponseCycle) -> None:
+    """Let the application find its client gone, so that what it still sends goes nowhere."""
+    cycle.disconnected = True
+    cycle.waiting_for_100_continue = False  # After the end of what is sent, no leave can be.
+    cycle.body = bytearray()
+    cycle.message_event.set()

@@ -1,0 +1,207 @@
+"""Run several server processes on one socket, and end them as one.
+
+Uvicorn's own supervisor makes uvicorn's servers only, says that it serves before any worker does, sends each a second
+signal after Ctrl+C, keeps the socket open while they drain, and leaves them behind when it is killed.
+"""
+
+import logging
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from socket import socket
+from types import FrameType
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.telemetry.standard_streams import say_last
+from sidecall.server.signals import HANG_UP, ending_signals
+
+logger = logging.getLogger("sidecall")
+
+# What a worker does with the socket, saying when it serves.
+Work = Callable[[socket, Callable[[], None]], None]
+# The exit code of uvicorn for it, too.
+START_FAILED = 3
+# What a server ends with that was given something wrong, and what its workers do, since a crash has the first, too.
+REFUSED = 1
+START_REFUSED = 4
+_UNSTARTED = (START_FAILED, START_REFUSED)
+# Without a fault: by itself, or by the signal that was passed on to it before it could handle any.
+_IN_ORDER = {0, *(-number for number in (signal.SIGINT, signal.SIGTERM, HANG_UP or 0))}
+# Seconds between a worker's death and its successor, so that one that cannot live does not spin. They are doubled for
+# each in its place that died before it served, and after so many of those the server gives up.
+_PAUSE = 1.0
+_MOST_STARTS = 3
+_TICK = 1.0
+
+
+@dataclass(eq=False, slots=True)
+class _Worker:
+    process: SpawnProcess
+    # Which start in its place this is, since the last worker there that has served.
+    trial: int
+    has_served: bool = False
+
+
+class Supervisor:
+    """Keep so many processes at work, until a signal ends them all.
+
+    The first is passed on as it came; a second ends them at once.
+    """
+
+    def __init__(
+        self, count: int, work: Work, sock: socket, seconds_to_end: float, on_started: Callable[[], object]
+    ) -> None:
+        """Run so many workers; `on_started` is called once all of them have served."""
+        self._count = count
+        self._work = work
+        self._sock = sock
+        self._address = sock.getsockname()
+        self._seconds_to_end = seconds_to_end
+        self._on_started = on_started
+        self._workers: list[_Worker] = []
+        # When the next worker of a place that is empty starts, and which trial that is.
+        self._empty: list[tuple[float, int]] = []
+        self._context = multiprocessing.get_context("spawn")
+        self._news, self._ready = self._context.Pipe(duplex=False)
+        self._serving = 0
+        self._ends_at: float | None = None
+        self._at_once = False
+        self._has_given_up = False
+        self._code = 0
+
+    def run(self) -> int:
+        """Return the exit code once every worker has ended."""
+        for number in ending_signals():
+            signal.signal(number, self._pass_on)
+        for _ in range(self._count):
+            self._start(trial=1)
+        while self._workers or self._empty:
+            wait([self._news, *(worker.process.sentinel for worker in self._workers)], timeout=self._find_pause())
+            dead = [worker for worker in self._workers if not worker.process.is_alive()]
+            self._listen()  # After the look at who is dead, who may have served before.
+            for worker in dead:
+                self._bury(worker)
+            self._fill()
+            if self._ends_at is not None and time.monotonic() > self._ends_at:
+                logger.error("workers do not end by themselves and are killed: %d", len(self._workers))
+                self._kill()
+        return self._code
+
+    def _start(self, trial: int) -> None:
+        process = self._context.Process(target=_begin, args=(self._work, self._sock, self._ready))
+        try:
+            process.start()
+        except OSError as error:
+            logger.error("no worker process can be started: %s", error.strerror or error)
+            self._try_again(trial)
+            return
+        self._workers.append(_Worker(process, trial))
+        if self._ends_at is not None:  # A signal came meanwhile.
+            process.terminate()
+
+    def _try_again(self, trial: int) -> None:
+        """Have another worker in a place in which this many have died before they served, or give up."""
+        if trial < _MOST_STARTS:
+            self._empty.append((time.monotonic() + _PAUSE * 2 ** max(0, trial - 1), trial + 1))
+        elif self._ends_at is None:
+            logger.error(
+                "%d workers in a row ended before they served; the server ends. Exit code -9 is often a limit of "
+                "memory, -11 and -6 are crashes of a library",
+                trial,
+            )
+            self._give_up()
+
+    def _find_pause(self) -> float:
+        now = time.monotonic()
+        return min([_TICK, *(max(0.0, due - now) for due, _ in self._empty)])
+
+    def _fill(self) -> None:
+        """Start the workers whose time has come; none once the end has."""
+        places, self._empty = self._empty, []
+        for due, trial in places:
+            if self._ends_at is not None:
+                break
+            if due > time.monotonic():
+                self._empty.append((due, trial))
+            else:
+                self._start(trial)
+
+    def _listen(self) -> None:
+        while self._news.poll():
+            number = self._news.recv()
+            for worker in self._workers:
+                worker.has_served |= worker.process.pid == number
+            self._serving += 1
+            if self._serving == self._count:
+                host, port, *_ = self._address
+                logger.info("%d workers running on http://%s:%d (Press CTRL+C to quit)", self._count, host, port)
+                self._on_started()
+
+    def _bury(self, worker: _Worker) -> None:
+        self._workers.remove(worker)
+        process, code = worker.process, worker.process.exitcode or 0
+        if self._ends_at is not None:
+            self._judge(process, code)
+        elif code in _UNSTARTED:
+            logger.error("worker %s could not start; the server ends", process.pid)
+            self._give_up(REFUSED if code == START_REFUSED else START_FAILED)
+        elif worker.has_served:
+            logger.error("worker %s died with exit code %s; another one takes its place", process.pid, code)
+            self._try_again(0)
+        else:
+            logger.error("worker %s died with exit code %s before it served", process.pid, code)
+            self._try_again(worker.trial)
+
+    def _give_up(self, code: int = START_FAILED) -> None:
+        """End, since the server cannot start; how the workers that are left come to their end changes no exit code."""
+        self._has_given_up = True
+        self._code = code
+        self._pass_on(signal.SIGTERM)
+
+    def _judge(self, process: SpawnProcess, code: int) -> None:
+        """Log that a worker did not end in order, and put it into the exit code as shells do."""
+        if self._at_once or code in _IN_ORDER or (self._has_given_up and code in _UNSTARTED):
+            return
+        if code < 0:
+            logger.error("worker %s was killed by signal %d; what it had not answered is lost", process.pid, -code)
+        else:
+            logger.error("worker %s ended with exit code %d", process.pid, code)
+        if not self._has_given_up:
+            self._code = max(self._code, code if code > 0 else 128 - code)
+
+    def _pass_on(self, number: int, _frame: FrameType | None = None) -> None:
+        if self._ends_at is not None:
+            if number == HANG_UP:
+                return
+            say_last("ended at once by a second signal")
+            self._at_once = True
+            self._code = 128 + number
+            self._kill()
+            return
+        self._ends_at = time.monotonic() + self._seconds_to_end
+        self._sock.close()
+        for process in [worker.process for worker in self._workers]:
+            if process.pid is not None and process.is_alive():
+                os.kill(process.pid, number)
+
+    def _kill(self) -> None:
+        for worker in self._workers:
+            worker.process.kill()
+
+
+def _begin(work: Work, sock: socket, ready: Connection) -> None:
+    threading.Thread(target=_follow_parent, name="sidecall-parent", daemon=True).start()
+    work(sock, lambda: ready.send(os.getpid()))
+
+
+def _follow_parent() -> None:
+    """End when the parent is gone, whatever took it."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)

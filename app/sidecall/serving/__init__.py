@@ -1,1 +1,0 @@
-"""The process that serves: its connections, its end, and its workers."""

@@ -1,0 +1,150 @@
+"""What waits to be written, taken in rounds that share one commit."""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sidecall.dataclasses import dataclass
+from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.storage.database import Row
+
+# What a wish takes beside its texts and bytes.
+BESIDE = 200
+
+
+@dataclass(slots=True, eq=False)
+class Wish:
+    """A statement that somebody wants carried out: for one row, whose first value is the key, or for many."""
+
+    statement: str
+    rows: Sequence[Row]
+    done: asyncio.Future[Row | None]
+    is_single: bool
+    size: int
+    key: Any
+
+    @classmethod
+    def of_many(cls, statement: str, rows: Sequence[Row]) -> "Wish":
+        """Make one for many rows that is waited for on the running loop."""
+        size = sum(map(measure, rows))
+        return cls(statement, rows, asyncio.get_running_loop().create_future(), False, size, None)
+
+
+@dataclass(slots=True)
+class Round:
+    """Wishes for one statement, which need no more than one message to the database; no two have the same key.
+
+    One for many rows is alone.
+    """
+
+    statement: str
+    wishes: list[Wish]
+    size: int = 0
+
+    @property
+    def rows(self) -> list[Row]:
+        """The values of all of them."""
+        return [row for wish in self.wishes for row in wish.rows]
+
+    @property
+    def is_single(self) -> bool:
+        """Whether each wish has one row, and wants what comes back for it."""
+        return self.wishes[0].is_single
+
+
+class Line:
+    """Wishes in the order in which they came, of so many bytes at most."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._size = 0
+        self._waiting: deque[Wish] = deque()
+        self._busy = set[Any]()  # keys of what is being carried out
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def join(self, wish: Wish) -> bool:
+        """Let a wish wait; return False when too much waits already."""
+        if self._waiting and self._size + wish.size > self._most_bytes:
+            return False
+        self._size += wish.size
+        self._waiting.append(wish)
+        return True
+
+    def take(self, most: int, most_bytes: int) -> Round | None:
+        """Return what is to be carried out next, and together; None where all has to wait for something of its key.
+
+        What is taken has to be given back.
+        """
+        taken: Round | None = None
+        left, passed = list[Wish](), set[Any]()  # A wish is not taken before an earlier one of its key.
+        while self._waiting:
+            wish = self._waiting.popleft()
+            if wish.done.done():  # Nobody waits for it any more, and it was not begun.
+                self._size -= wish.size
+            elif not wish.is_single:
+                if taken is None:
+                    taken = Round(wish.statement, [wish], wish.size)
+                    break
+                left.append(wish)
+            elif wish.key in self._busy or wish.key in passed or (taken and wish.statement != taken.statement):
+                passed.add(wish.key)
+                left.append(wish)
+            else:
+                taken = taken or Round(wish.statement, [])
+                self._busy.add(wish.key)
+                taken.wishes.append(wish)
+                taken.size += wish.size
+                if len(taken.wishes) == most or taken.size >= most_bytes:
+                    break
+        self._waiting.extendleft(reversed(left))
+        self._size -= taken.size if taken else 0
+        return taken
+
+    def give_back(self, taken: Round) -> None:
+        """Let what comes after this be taken."""
+        if taken.is_single:
+            self._busy.difference_update(wish.key for wish in taken.wishes)
+
+    def empty(self) -> list[Wish]:
+        """Return everything that waits, and keep nothing."""
+        waiting = list(self._waiting)
+        self._waiting.clear()
+        self._size = 0
+        return waiting
+
+
+def hand_out(wishes: Iterable[Wish], found: Iterable[Sequence[Any]]) -> None:
+    """Give each wish the row whose first value is its key."""
+    rows: dict[Any, Row] = {}
+    for row in found:
+        rows.setdefault(row[0], tuple(row))
+    for wish in wishes:
+        if not wish.done.done():
+            wish.done.set_result(rows.get(wish.key) if wish.is_single else None)
+
+
+def refuse_all(wishes: Iterable[Wish], error: Exception) -> None:
+    """Let each wish fail."""
+    for wish in wishes:
+        if not wish.done.done():
+            wish.done.set_exception(error)
+
+
+def turn_away(wishes: Iterable[Wish], why: Exception | None = None) -> None:
+    """Let each wish fail since the database cannot be used."""
+    for wish in wishes:
+        error = StoreUnavailable()
+        error.__cause__ = why
+        refuse_all([wish], error)
+
+
+def measure(row: Row) -> int:
+    """Return about how many bytes a row takes."""
+    size = BESIDE
+    for value in row:  # A function for each would take three times as long.
+        if type(value) is str or type(value) is bytes:
+            size += len(value)
+    return size

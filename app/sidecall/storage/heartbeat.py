@@ -1,0 +1,94 @@
+"""Which of the servers that share a database live."""
+
+import time
+from collections.abc import Callable
+
+from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.storage.database import Database
+
+# Seconds without a sign of life after which a server counts as ended, and how many signs it could have given in them.
+SILENCE = 10.0
+_SIGNS = 5
+
+
+class Heartbeat:
+    """Write down that this server lives, and know how long others have to be silent to count as ended.
+
+    All times are those of the database, so that clocks which differ end nobody. A server that is taken for ended and
+    only was late finds that its calls have an end, or another attempt, and is not heard.
+    """
+
+    def __init__(
+        self, database: Database, owner: str, silence: float = SILENCE, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Speak for a server; `clock` counts seconds in which others can have spoken, too."""
+        self._database = database
+        self._owner = owner
+        self._silence = silence
+        self._clock = clock
+        self._spoke_at: float | None = None
+        self._judges_after = 0.0
+        self.others = 0  # Servers that live beside this one, as far as is known.
+        self._ahead = 0.0  # Seconds by which the clock of this server is ahead of that of the database.
+
+    @property
+    def pause(self) -> float:
+        """Seconds between two signs of life."""
+        return self._silence / _SIGNS
+
+    async def beat(self) -> None:
+        """Write down that this server lives.
+
+        Raises:
+            StoreUnavailable: It could not be written.
+        """
+        try:
+            await self._database.write("register_server", self._owner, await self.tell_time())
+        except StoreUnavailable:
+            self._spoke_at = None
+            raise
+        now = self._clock()
+        if not self._is_heard(now):
+            # It begins, or was late, or nobody could speak: the others are given the time to.
+            self._judges_after = now + self._silence
+        self._spoke_at = now
+
+    async def find_silence(self) -> float | None:
+        """Return since when a server must have said nothing to count as ended, in seconds since 1970.
+
+        None while others may have had no chance to speak.
+
+        Raises:
+            StoreUnavailable: It cannot be found out.
+        """
+        now = self._clock()
+        if not self._is_heard(now) or now < self._judges_after:
+            return None
+        return await self.tell_time() - self._silence
+
+    async def count_others(self) -> None:
+        """Count the servers that live beside this one.
+
+        Raises:
+            StoreUnavailable: It cannot be found out.
+        """
+        alive_since = self.estimate_time() - self._silence
+        self.others = (await self._database.read("count_other_servers", alive_since, self._owner))[0][0]
+
+    async def tell_time(self) -> float:
+        """Return what time it is for the database, in seconds since 1970, and remember how far this clock is from it.
+
+        Raises:
+            StoreUnavailable: It does not answer.
+        """
+        told = float((await self._database.read("tell_time"))[0][0])
+        self._ahead = time.time() - told
+        return told
+
+    def estimate_time(self) -> float:
+        """Return about what time it is for the database, as it was told last, without asking."""
+        return time.time() - self._ahead
+
+    def _is_heard(self, now: float) -> bool:
+        """Return whether what this server said last is fresh."""
+        return self._spoke_at is not None and now - self._spoke_at <= self._silence / 2

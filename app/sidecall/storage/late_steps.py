@@ -1,0 +1,51 @@
+"""What a start has to do with a store that may not answer just then."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from sidecall.kernel.core.overload import StoreUnavailable
+
+logger = logging.getLogger("sidecall")
+
+# Seconds between two tries.
+_PAUSE = 1.0
+
+
+class LateSteps:
+    """Take steps at once, or as soon as the store can be used: a slow or full disk is no reason not to start."""
+
+    def __init__(self, pause: float = _PAUSE) -> None:
+        """Try again after so many seconds."""
+        self._pause = pause
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @property
+    def are_left(self) -> bool:
+        """Whether one could not be taken yet."""
+        return any(not task.done() for task in self._tasks)
+
+    async def take(self, step: Callable[[], Awaitable[object]]) -> None:
+        """Take a step that may be taken again where it broke off; return without it while the store is out of use."""
+        try:
+            await step()
+        except StoreUnavailable:
+            self._tasks.append(asyncio.create_task(self._take_late(step)))
+
+    async def close(self) -> None:
+        """Give up what is left."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks.clear()
+
+    async def _take_late(self, step: Callable[[], Awaitable[object]]) -> None:
+        while True:
+            await asyncio.sleep(self._pause)
+            try:
+                await step()
+                return
+            except StoreUnavailable:
+                continue
+            except Exception:
+                logger.exception("what is left of the start could not be done; it is tried again in %g s", self._pause)

@@ -1,0 +1,84 @@
+"""What one server remembers, wherever it is kept."""
+
+from dataclasses import field
+from typing import Literal
+from uuid import uuid4
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.approvals.memory_rules import MemoryRules
+from sidecall.features.audit.entry import AuditTrail
+from sidecall.features.audit.memory_store import MemoryAudit
+from sidecall.features.calls.callbacks import CallbackQueue
+from sidecall.features.calls.notices import NoNotices, Notices
+from sidecall.features.calls.progress import ProgressLog
+from sidecall.features.calls.stores import CallQueue, Calls
+from sidecall.features.credentials.memory_store import MemorySecrets
+from sidecall.features.webhooks.sql_store import SqlCallbacks
+from sidecall.kernel.core.quota import SharedCount
+from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
+from sidecall.kernel.ports.contents import Contents
+from sidecall.kernel.ports.secrets import SealedSecrets
+from sidecall.kernel.ports.store_items import Items
+from sidecall.storage.database import Database
+from sidecall.storage.heartbeat import Heartbeat
+
+StoreKind = Literal["memory", "sqlite", "postgres"]
+
+
+@dataclass(slots=True)
+class Ledger:
+    """The parts of a ledger, each behind a protocol, and the database behind some or all of them.
+
+    It is opened before the first of them is used, and closed after the last. `owner` names this process in it. `rates`
+    counts calls for all servers that share it, and `progress` keeps what tools say for them, where several may.
+    `notices` is how they tell each other that something is new.
+    """
+
+    approvals: Approvals
+    contents: Contents
+    items: Items
+    calls: Calls
+    queue: CallQueue
+    database: Database
+    owner: str = field(default_factory=lambda: uuid4().hex)
+    rules: ApprovalRules = field(default_factory=MemoryRules)
+    rates: SharedCount | None = None
+    audit: AuditTrail = field(default_factory=MemoryAudit)
+    secrets: SealedSecrets = field(default_factory=MemorySecrets)
+    notices: Notices = field(default_factory=NoNotices)
+    progress: ProgressLog | None = None
+    callbacks: CallbackQueue = field(init=False)
+    heartbeat: Heartbeat = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.callbacks = SqlCallbacks(self.database)
+        self.heartbeat = Heartbeat(self.database, self.owner)
+
+    @property
+    def trouble(self) -> str | None:
+        """Why it cannot be used just now, in words for an operator; None when it can."""
+        return self.database.trouble
+
+    @property
+    def kind(self) -> StoreKind:
+        """Where it is kept."""
+        return "memory"
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes may use it at the same time."""
+        return self.database.is_shared
+
+    async def open(self) -> None:
+        """Make it ready.
+
+        Raises:
+            StoreUnfit: It cannot be used by this program.
+        """
+        await self.database.open()
+        await self.notices.open()
+
+    async def close(self) -> None:
+        """Finish what was begun, for a bounded time."""
+        await self.notices.close()
+        await self.database.close()

@@ -1,0 +1,71 @@
+"""Read calls in pages that end where they become large."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from sidecall.dataclasses import dataclass
+from sidecall.features.calls.entry import PAGE_CHARACTERS, CallFilter
+from sidecall.later import Later
+from sidecall.storage.database import Database, Row
+
+if TYPE_CHECKING:
+    from sidecall.storage import clauses as _clauses
+else:
+    _clauses = Later("sidecall.storage.clauses")
+
+# Where these columns stand in the rows of a list.
+_ARGS, _DECISION, _MESSAGE, _LEFT_OUT = 12, 15, 16, 17
+
+# What lists calls, and what reads the texts that it leaves out.
+_WITH_ANSWERS = ("list_whole_calls", "read_call_texts")
+_WITHOUT = ("list_calls", "read_call_args")
+
+
+@dataclass(frozen=True, slots=True)
+class RowPage:
+    """Rows of calls, newest first, and the id after which the next page begins; None where there is no more."""
+
+    rows: Sequence[Row]
+    cursor: str | None
+
+
+async def read_page(
+    database: Database, wanted: CallFilter, limit: int, cursor: str | None, *, is_whole: bool
+) -> RowPage:
+    """Read calls, no more than `limit`, and fewer where they are large.
+
+    What is short comes with the list, and of what is long its size, so that no more is read than a page has room for.
+    An answer is not read where it is not wanted.
+    """
+    statement, filling = _WITH_ANSWERS if is_whole else _WITHOUT
+    where, values = _clauses.write_where(wanted, cursor)
+    values.append(limit + 1)
+    order = f"{where} ORDER BY id DESC LIMIT ${len(values)}"
+    found = await database.read(statement, *values, where=order)
+    chosen, size = list[Row](), 0
+    for row in found[:limit]:
+        if size >= PAGE_CHARACTERS:
+            break
+        chosen.append(row)
+        size += row[_LEFT_OUT] or len(row[_ARGS] or "") + len(row[_MESSAGE] or "")
+        size += len(row[_DECISION] or "")
+    rows = await _fill(database, filling, chosen)
+    return RowPage(rows, chosen[-1][0] if len(found) > len(chosen) else None)
+
+
+async def _fill(database: Database, statement: str, rows: Sequence[Row]) -> list[Row]:
+    """Read the texts that were left out; a call that was forgotten meanwhile is left out itself."""
+    large = [row[0] for row in rows if row[_LEFT_OUT] is not None]
+    texts: dict[str, Any] = {}
+    if large:
+        numbers = ", ".join(f"${number}" for number in range(1, len(large) + 1))
+        read = await database.read(statement, *large, where=f"WHERE id IN ({numbers})")
+        texts = {call_id: (args, message) for call_id, args, message in read}
+    filled = []
+    for row in rows:
+        if row[_LEFT_OUT] is None:
+            filled.append(row[:_LEFT_OUT])
+        elif row[0] in texts:
+            args, message = texts[row[0]]
+            filled.append((*row[:_ARGS], args, *row[_ARGS + 1 : _MESSAGE], message))
+    return filled

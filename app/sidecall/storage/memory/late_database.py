@@ -1,0 +1,105 @@
+"""A database in memory, which is made when something is first kept in it: most servers remember no calls."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sidecall.kernel.core.overload import PartUnavailable, StoreUnavailable
+from sidecall.later import Later
+from sidecall.storage.database import Dialect, Row
+
+if TYPE_CHECKING:
+    from sidecall.storage.sqlite import database as _opened
+else:
+    _opened = Later("sidecall.storage.sqlite.database")
+
+# What an empty one answers those who look again and again, by their statements.
+_EMPTY: Mapping[str, Sequence[Row]] = {
+    "count_queued_calls": [(0,)],
+    "measure_calls": [(0, 0)],
+    "list_forgettable_calls": [],
+    "list_held_calls": [],
+    "list_lost_calls": [],
+    "list_own_calls": [],
+    "list_due_callbacks": [],
+}
+
+
+class LateDatabase:
+    """Stands for one, and answers as it would until something is written, or somebody looks for something of their own.
+
+    What it takes to have one is not even loaded before.
+    """
+
+    dialect: Dialect = "sqlite"
+    is_shared = False
+
+    def __init__(self) -> None:
+        """Prepare; nothing is made."""
+        self._turn = asyncio.Lock()
+        self._is_open = False
+        self._trouble: str | None = "It is not open."
+        self._database: _opened.SqliteDatabase | None = None
+
+    @property
+    def trouble(self) -> str | None:
+        """Why it cannot be used just now; None when it can."""
+        return self._trouble if self._database is None else self._database.trouble
+
+    @property
+    def troubled_since(self) -> float | None:
+        """When that began, in seconds since 1970; None when it can be used."""
+        return None if self._database is None else self._database.troubled_since
+
+    async def open(self) -> None:
+        """Let one be made when it is needed."""
+        self._is_open, self._trouble = True, None
+
+    async def close(self) -> None:
+        """Let go of what was kept."""
+        self._is_open = False
+        database, self._database = self._database, None
+        if database is not None:
+            await database.close()
+
+    async def write(self, statement: str, *values: Any, size: int | None = None) -> Row | None:
+        """Carry out a statement, and return the first row of its RETURNING.
+
+        Raises:
+            StoreUnavailable: It is closed, or cannot be made just now.
+        """
+        return await (self._database or await self._make()).write(statement, *values, size=size)
+
+    async def write_all(self, statement: str, rows: Sequence[Row]) -> None:
+        """Carry out a statement for each of these rows, all or none.
+
+        Raises:
+            StoreUnavailable: It is closed, or cannot be made just now.
+        """
+        if rows:
+            await (self._database or await self._make()).write_all(statement, rows)
+
+    async def read(self, statement: str, *values: Any, where: str = "") -> list[Row]:
+        """Return what a statement finds.
+
+        Raises:
+            StoreUnavailable: It is closed, or cannot be made just now.
+        """
+        if self._database is None and self._is_open and statement in _EMPTY:
+            return [*_EMPTY[statement]]
+        return await (self._database or await self._make()).read(statement, *values, where=where)
+
+    async def _make(self) -> "_opened.SqliteDatabase":
+        async with self._turn:
+            if not self._is_open:
+                raise StoreUnavailable
+            if self._database is None:
+                try:
+                    database = _opened.SqliteDatabase()
+                    await database.open()
+                except OSError as error:  # Files have run out.
+                    raise StoreUnavailable from error
+                except PartUnavailable as error:  # Something has to be loaded.
+                    raise StoreUnavailable(error.message) from error
+                self._database = database
+            return self._database

@@ -1,0 +1,165 @@
+"""A connection to PostgreSQL that is made again when it breaks."""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import asyncpg
+
+from sidecall.storage.postgres.connecting import open_connection
+from sidecall.storage.postgres.words import word_fault
+
+T = TypeVar("T")
+
+_LOST = "the connection to it is lost"
+_SILENT = "it does not answer in time"
+# What is written is found by its id, also where a table is new: it grows by thousands of rows a second before anybody
+# counts them, and a plan that was made for an empty one would go on reading all of it.
+_BY_INDEX = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off"
+# Seconds between two attempts: the first, and the longest.
+_SOON = 0.1
+_SELDOM = 5.0
+
+
+async def find_by_index(connection: asyncpg.Connection) -> None:
+    """Have a connection find rows by their ids, as those that write do."""
+    await connection.execute(_BY_INDEX)
+
+
+class Link:
+    """One connection; `connection` is None while there is none.
+
+    One that is `kept` is made again as soon as it breaks, others when they are used. `begin` sets each new one up, and
+    `when_lost` is called when it breaks.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        patience: float,
+        *,
+        is_kept: bool,
+        when_lost: Callable[[], None] = lambda: None,
+        begin: Callable[[asyncpg.Connection], Awaitable[None]] | None = None,
+    ) -> None:
+        self._is_kept = is_kept
+        self._when_lost = when_lost
+        self._begin = begin
+        self._url = url
+        self._patience = patience
+        self._mending: asyncio.Task[None] | None = None
+        self._is_closing = False
+        self._silent: asyncpg.Connection | None = None
+        self.connection: asyncpg.Connection | None = None
+        self.trouble: str | None = None
+        self.found_at = 0.0  # When that was found.
+
+    async def open(self) -> None:
+        """Connect.
+
+        Raises:
+            OSError: It cannot be reached; asyncpg has more such errors.
+        """
+        # Half of the time is left to carry the others out, where somebody else holds the row of one.
+        connection = await open_connection(self._url, self._patience, lock_patience=self._patience / 2)
+        if self._begin is not None:
+            try:
+                await asyncio.wait_for(self._begin(connection), self._patience)
+            except BaseException:
+                connection.terminate()
+                raise
+        connection.add_termination_listener(self._lose)
+        self.connection, self.trouble = connection, None
+
+    async def use(self, use: Callable[[asyncpg.Connection], Coroutine[Any, Any, T]], patience: float) -> T:
+        """Return what a function does with the connection, which breaks when that takes longer than `patience`.
+
+        Raises:
+            OSError: There is no connection, or it breaks; asyncpg has more such errors.
+            TimeoutError: It takes too long.
+        """
+        if self.connection is None:
+            if self._is_kept:
+                raise ConnectionResetError(self.trouble)
+            await self.open()
+        connection, loop = self.connection, asyncio.get_running_loop()
+        assert connection is not None
+        # A task of its own that is waited for would cost as much as all else that a small message does.
+        task = asyncio.current_task()
+        assert task is not None
+        timer = loop.call_later(patience, self._fall_silent, connection, task)
+        try:
+            return await use(connection)
+        except asyncio.CancelledError:
+            if self._silent is not connection:
+                raise
+            task.uncancel()
+            raise TimeoutError(_SILENT) from None
+        except Exception as error:
+            # The driver does not always tell its listener, nor use an error of its own for it.
+            if not connection.is_closed() and not isinstance(error, asyncpg.InternalClientError):
+                raise
+            self._give_up(connection, _LOST)
+            raise ConnectionResetError(_LOST) from error
+        finally:
+            timer.cancel()
+
+    def _fall_silent(self, connection: asyncpg.Connection, task: asyncio.Task[Any]) -> None:
+        """Break a connection, and what waits for it: the driver's own way to leave off may wait for ever."""
+        self._silent = connection
+        self._give_up(connection, _SILENT)
+        task.cancel()
+
+    def _give_up(self, connection: asyncpg.Connection, why: str) -> None:
+        self._lose(connection, why)
+        connection.terminate()
+
+    async def close(self) -> None:
+        """Disconnect, in a bounded time."""
+        self._is_closing = True
+        connection, self.connection = self.connection, None
+        if self._mending is not None:
+            self._mending.cancel()
+            await asyncio.wait([self._mending])
+        if connection is not None:
+            with suppress(TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+                await connection.close(timeout=self._patience)
+
+    def _lose(self, connection: Any, why: str = _LOST) -> None:
+        if self._is_closing or connection is not self.connection:
+            return
+        self.connection = None
+        self._note(why)
+        if self._is_kept:
+            self.mend()
+        self._when_lost()
+
+    def mend(self) -> None:
+        """Begin to connect, again and again until that is done."""
+        self._mending = asyncio.create_task(self._mend())
+
+    def _note(self, why: str) -> None:
+        self.trouble, self.found_at = why, time.monotonic()
+
+    async def _mend(self) -> None:
+        pause = _SOON
+        while True:
+            try:
+                await self.open()
+            except Exception as error:
+                self._note(word_fault(error))
+            else:
+                return
+            # Many servers do not come back at the same moment.
+            await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311
+            pause = min(2 * pause, _SELDOM)
+
+
+def name_loss(links: Sequence[Link]) -> str | None:
+    """Return why none of these is connected, as was found last; None where one is."""
+    if any(link.connection is not None for link in links):
+        return None
+    return max(links, key=lambda link: link.found_at).trouble or ""

@@ -1,0 +1,145 @@
+"""Notices between the servers of a PostgreSQL database, by LISTEN and NOTIFY."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+import asyncpg
+
+from sidecall.features.calls.notices import NoticeKind, NoticeListener
+from sidecall.storage.notice_words import EVERYWHERE, Bundle, hand_on, write_word
+from sidecall.storage.postgres.link import Link
+from sidecall.storage.postgres.words import is_unavailable, name_address, word_fault
+
+logger = logging.getLogger("sidecall")
+
+# A database may have several ledgers, each in a schema of its own.
+_NAME = "SELECT 'sidecall_' || current_schema()::regnamespace::oid"
+_TELL = "SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload"
+# Of a message; PostgreSQL takes less than 8000 bytes.
+_LONGEST = 7800
+# Seconds between two messages at least, and at most: a server hears itself, so it knows whether others can hear it.
+_APART = 0.005
+_SELDOM = 2.0
+# Seconds between two looks whether it is connected again.
+_AWAY = 0.05
+_POOLED = "perhaps a pooler stands before it"
+# Seconds in which it has not heard itself that show that it hears nobody.
+_DEAF = 6.0
+
+
+class PostgresNotices:
+    """Send and receive notices on one connection, which is made again when it breaks; then all is looked at once.
+
+    A message is a transaction of its own that writes nothing to the disk: one that commits calls as well would have all
+    commits of the database wait for each other.
+    """
+
+    def __init__(self, url: str, owner: str, patience: float = 2.0) -> None:
+        """Speak for the server of this name; nothing waits for a silent database longer than `patience`, in seconds."""
+        self._owner = owner
+        self._address = name_address(url)
+        self._patience = patience
+        self._link = Link(url, patience, is_kept=True, begin=self._listen)
+        self._channel = ""
+        self._listener: NoticeListener | None = None
+        self._waiting = Bundle()
+        self._is_awake = asyncio.Event()
+        self._teller: asyncio.Task[None] | None = None
+        self._heard_at = 0.0
+        self._is_deaf = False
+
+    def attach(self, listener: NoticeListener) -> None:
+        """Give what others send to a listener."""
+        self._listener = listener
+
+    def tell(self, kind: NoticeKind, call_id: str = "") -> None:
+        """Send a notice to the others soon, together with what else is to be sent; never waits, and never fails."""
+        if self._teller is None or self._link.connection is None:
+            return
+        self._waiting.add(write_word(kind, call_id))
+        self._is_awake.set()
+
+    async def open(self) -> None:
+        """Begin to connect, which holds up nobody."""
+        self._heard_at, self._is_awake = time.monotonic(), asyncio.Event()
+        self._link.mend()
+        self._teller = asyncio.create_task(self._go_round())
+
+    async def close(self) -> None:
+        """Send what waits, and disconnect."""
+        teller, self._teller = self._teller, None
+        if teller is not None:
+            teller.cancel()
+            await asyncio.wait([teller])
+        with suppress(Exception):
+            await self._send()
+        await self._link.close()
+
+    async def _listen(self, connection: asyncpg.Connection) -> None:
+        self._channel = await connection.fetchval(_NAME)
+        await connection.add_listener(self._channel, self._hear)
+        # What was told meanwhile was heard by nobody, here and there.
+        self._waiting.take()
+        self._waiting.add(EVERYWHERE)
+        self._is_awake.set()
+        if self._listener is not None:
+            self._listener.miss()
+
+    def _hear(self, _connection: Any, _pid: int, _channel: str, payload: object) -> None:
+        """Hand on what another server has sent, and pass over what is no notice."""
+        owner, *words = str(payload).split(" ")
+        if owner == self._owner:
+            self._heard_at = time.monotonic()
+        elif self._listener is not None:
+            hand_on(words, self._listener)
+
+    async def _go_round(self) -> None:
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_SELDOM):
+                    await self._is_awake.wait()
+            self._judge()
+            if self._link.connection is None:
+                await asyncio.sleep(_AWAY)
+                continue
+            self._is_awake.clear()
+            try:
+                await self._send()
+            except Exception as error:
+                if not is_unavailable(error):
+                    logger.warning("other servers were not told of something new: %s", word_fault(error))
+            await asyncio.sleep(_APART)
+
+    async def _send(self) -> None:
+        if self._link.connection is not None:
+            messages = list(_pack(self._owner, self._waiting.take()))
+            await self._link.use(lambda one: one.execute(_TELL, self._channel, messages), self._patience)
+
+    def _judge(self) -> None:
+        """Log once that this server has not heard itself for long, and once that it does again."""
+        is_deaf = time.monotonic() > self._heard_at + _DEAF
+        if is_deaf and not self._is_deaf:
+            logger.warning(
+                "PostgreSQL at %s passes on no notifications (LISTEN), so what happens at other servers is seen up to "
+                "a second later: %s",
+                self._address,
+                _POOLED if self._link.connection is not None else self._link.trouble,
+            )
+        elif self._is_deaf and not is_deaf:
+            logger.warning("PostgreSQL at %s passes on notifications", self._address)
+        self._is_deaf = is_deaf
+
+
+def _pack(owner: str, words: Sequence[str]) -> Iterator[str]:
+    """Write messages of these words, one at least."""
+    message = owner
+    for word in words:
+        if len(message) + len(word) >= _LONGEST:
+            yield message
+            message = owner
+        message += f" {word}"
+    yield message

@@ -1,0 +1,117 @@
+"""Why a PostgreSQL database cannot be used, from whoever finds out first until a trial of it goes well."""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from contextvars import Context
+
+from sidecall.storage.outage_log import TroubleLog
+from sidecall.storage.postgres.roles import Concern
+
+# Seconds before the first trial, and at most between two of them.
+_SOON = 0.1
+_SELDOM = 1.0
+# An outage that begins so many seconds after the one before ended is the same one, of which the trial has seen nothing:
+# it is tried less and less often, lest the log fill.
+_STEADY = 10.0
+_LONG = 8.0
+# The same where the database says what no trial has found, as on a full disk, of which a trial takes nothing.
+_STEADY_UNFOUND = 60.0
+_LATER = 2.0
+
+
+class Outage:
+    """What is true of a database for all who use it; the log says when it begins, each other reason, and when it ends.
+
+    `find_fault` tries the database and returns what is wrong with it, None where nothing is. `when_begun` is called at
+    each beginning.
+    """
+
+    def __init__(
+        self,
+        concern: Concern,
+        address: str,
+        find_fault: Callable[[], Awaitable[str | None]],
+        when_begun: Callable[[], None],
+    ) -> None:
+        self._name = f"PostgreSQL at {address}"
+        self._log = TroubleLog(concern.name, "used", concern.loss, self._name)
+        self._find_fault = find_fault
+        self._when_begun = when_begun
+        self._is_open = False
+        self._pause = _SOON
+        self._ended_at = 0.0
+        self._is_found = True
+        self._mending: asyncio.Task[None] | None = None
+        self._doubting: asyncio.Task[bool] | None = None
+        self.fault: str | None = None
+        self.trouble: str | None = "It is not open."
+        self.troubled_since: float | None = None  # In seconds since 1970.
+
+    def open(self) -> None:
+        """Begin: the database can be used."""
+        self._is_open, self.trouble = True, None
+
+    async def close(self) -> None:
+        """Try no more."""
+        self._is_open = False
+        tasks = [task for task in (self._mending, self._doubting) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def begin(self, fault: str, *, is_found: bool = True) -> None:
+        """Note that nobody can use the database, and try it until it can be used again.
+
+        Args:
+            fault: Why.
+            is_found: Whether a trial finds that out, as far as it is known.
+        """
+        if not self._is_open:
+            return
+        is_new = self.fault is None
+        self._say(fault)
+        if is_new:
+            self.troubled_since = time.time()
+            self._pause, self._is_found = self._choose_pause(), is_found
+            self._mending = asyncio.get_running_loop().create_task(self._mend(), context=Context())
+            self._when_begun()
+
+    def doubt(self) -> None:
+        """Let the database be tried: it has failed somebody, and perhaps fails all."""
+        if self._is_open and self.trouble is None and (self._doubting is None or self._doubting.done()):
+            self._doubting = asyncio.get_running_loop().create_task(self.look(), context=Context())
+
+    async def look(self) -> bool:
+        """Try the database, and return whether nobody can use it."""
+        if self.trouble is None and (fault := await self._find_fault()) is not None:
+            self.begin(fault)
+        return self.trouble is not None
+
+    def _choose_pause(self) -> float:
+        """Return how many seconds an outage that begins takes at least."""
+        steady, soonest = (_STEADY, _SOON) if self._is_found else (_STEADY_UNFOUND, _LATER)
+        if time.monotonic() >= self._ended_at + steady:
+            return _SOON
+        return min(max(soonest, 2 * self._pause), _LONG)
+
+    def _say(self, fault: str) -> None:
+        self.fault, self.trouble = fault, f"{self._name}: {fault}"
+        # What goes wrong belongs to no request, though one finds it out.
+        Context().run(self._log.tell, self.trouble)
+
+    async def _mend(self) -> None:
+        pause = self._pause
+        while True:
+            # Many servers do not come back at the same moment.
+            await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311
+            pause = max(self._pause, min(2 * pause, _SELDOM))
+            fault = await self._find_fault()
+            if fault is None:
+                break
+            self._is_found = True
+            self._say(fault)
+        self.fault = self.trouble = self.troubled_since = None
+        self._ended_at = time.monotonic()
+        self._log.tell_end()

@@ -1,0 +1,150 @@
+"""The tables in a PostgreSQL database, brought up to date by one server at a time, and tried."""
+
+import time
+from collections.abc import Sequence
+
+import asyncpg
+
+from sidecall.kernel.core.overload import StoreUnfit
+from sidecall.storage.migrate import Migration, list_missing
+from sidecall.storage.postgres.words import DatabaseUnfit
+
+# The advisory lock of Sidecall's migrations: "sidecall" in ASCII.
+_LOCK = 0x7369646563616C6C
+_VERSIONS = "schema_version"
+_IS_MADE = "SELECT to_regclass('schema_version') IS NOT NULL"
+_FIND_PLACE = """
+SELECT
+    quote_ident(current_user),
+    quote_ident(current_schema()),
+    current_schema() IS NOT NULL AND has_schema_privilege(current_schema(), 'CREATE')
+"""
+_MAKE = """
+CREATE TABLE IF NOT EXISTS schema_version (
+    version bigint PRIMARY KEY,
+    name text NOT NULL,
+    applied_at double precision NOT NULL
+)
+"""
+_FIND_FAULTS = """
+SELECT
+    quote_ident(current_user),
+    quote_ident(current_schema()),
+    array_agg(name ORDER BY name) FILTER (WHERE place IS NULL),
+    array_agg(name ORDER BY name) FILTER (WHERE NOT (
+        has_table_privilege(place, 'SELECT') AND has_table_privilege(place, 'INSERT')
+        AND has_table_privilege(place, 'UPDATE') AND has_table_privilege(place, 'DELETE')
+    ))
+FROM (SELECT name, to_regclass(name)::oid AS place FROM unnest($1::text[]) AS name) AS tables
+"""
+# Changes nothing, but has to be written like any other. Of several servers that try at once each takes its own row.
+_TRIAL = """
+UPDATE schema_version SET name = name
+WHERE version = (SELECT version FROM schema_version ORDER BY version LIMIT 1 FOR UPDATE SKIP LOCKED)
+"""
+# PostgreSQL itself locks a table for a moment where it gives the room at its end back (VACUUM), and lets go as soon as
+# somebody waits. Who does not wait would take that for another program.
+_LET_GO = "SET LOCAL lock_timeout = 500"
+_FIND_HOLDER = """
+SELECT locks.relation::regclass::text, locks.pid, users.usename,
+    coalesce(nullif(users.application_name, ''), users.backend_type, 'a program')
+FROM pg_locks AS locks JOIN pg_stat_activity AS users USING (pid)
+WHERE locks.granted AND locks.pid <> pg_backend_pid()
+    AND locks.relation IN (SELECT to_regclass(name)::oid FROM unnest($1::text[]) AS name)
+    AND locks.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+LIMIT 1
+"""
+
+
+class NoTables(DatabaseUnfit):
+    """There are none of ours."""
+
+
+async def bring_up_to_date(connection: asyncpg.Connection, address: str) -> None:
+    """Carry out the migrations that are missing, all or none; another server that starts meanwhile waits.
+
+    Raises:
+        StoreUnfit: The tables are of a newer program, or not ours.
+        DatabaseUnfit: The user lacks rights.
+    """
+    try:
+        async with connection.transaction():
+            await connection.execute("SELECT pg_advisory_xact_lock($1)", _LOCK)
+            if await connection.fetchval(_IS_MADE):  # Then nobody needs the right to make tables.
+                await require_tables(connection, ())
+            else:
+                await _begin(connection)
+            version = await connection.fetchval("SELECT coalesce(max(version), 0) FROM schema_version")
+            for migration in list_missing("postgres", version, address):
+                await _carry_out(connection, migration)
+    except (asyncpg.DuplicateTableError, asyncpg.UndefinedColumnError, asyncpg.WrongObjectTypeError) as error:
+        raise StoreUnfit(
+            f"The database {address} has tables of another program: {error}. Give Sidecall a database of its own."
+        ) from None
+
+
+async def _begin(connection: asyncpg.Connection) -> None:
+    """Make the table that knows the version of all others."""
+    (found,) = await connection.fetch(_FIND_PLACE)
+    user, schema, may_create = found
+    if not may_create:
+        where = "any schema" if schema is None else f"the schema {schema}"
+        grant = "" if schema is None else f"GRANT USAGE, CREATE ON SCHEMA {schema} TO {user}, or "
+        raise DatabaseUnfit(
+            f"its tables are not made yet, and the user {user} may make none in {where}: {grant}"
+            f"CREATE SCHEMA {user} AUTHORIZATION {user}"
+        )
+    await connection.execute(_MAKE)
+
+
+async def _carry_out(connection: asyncpg.Connection, migration: Migration) -> None:
+    await connection.execute(migration.script)
+    await connection.execute(
+        "INSERT INTO schema_version VALUES ($1, $2, $3)", migration.number, migration.name, time.time()
+    )
+
+
+async def require_tables(connection: asyncpg.Connection, tables: Sequence[str]) -> None:
+    """Look whether these tables are there, and may be used.
+
+    Raises:
+        NoTables: The database is empty, as far as we are concerned.
+        DatabaseUnfit: Some are missing, or the user lacks rights.
+    """
+    (found,) = await connection.fetch(_FIND_FAULTS, [*tables, _VERSIONS])
+    user, schema, missing, denied = found
+    if _VERSIONS in (missing or ()):
+        raise NoTables("its tables are gone")
+    if missing:
+        raise DatabaseUnfit(
+            f"it lacks the tables {', '.join(missing)} and has others: restore a backup that is whole, or give "
+            "Sidecall an empty database"
+        )
+    if denied:
+        raise DatabaseUnfit(
+            f"the user {user} may not use the tables {', '.join(denied)}: "
+            f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {user}"
+        )
+
+
+async def try_tables(connection: asyncpg.Connection, tables: Sequence[str]) -> None:
+    """Try whether these tables can be written just now.
+
+    Raises:
+        NoTables: The database is empty, as far as we are concerned.
+        DatabaseUnfit: Some are missing, the user lacks rights, or somebody has locked a table.
+        asyncpg.PostgresError: It cannot be written.
+    """
+    await require_tables(connection, tables)
+    try:
+        async with connection.transaction():
+            await connection.execute(_LET_GO)
+            await connection.execute(f"LOCK TABLE {', '.join(tables)} IN ROW EXCLUSIVE MODE")
+            await connection.execute(_TRIAL)
+    except asyncpg.LockNotAvailableError:
+        holders = await connection.fetch(_FIND_HOLDER, tables)
+        if holders:
+            table, process, user, program = holders[0]
+            who = program if user is None else f"{program} of the user {user}"
+            raise DatabaseUnfit(f"its table {table} is locked by {who} (process {process})") from None
+        raise

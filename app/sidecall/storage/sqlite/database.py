@@ -1,0 +1,201 @@
+"""SQLite, in a file of this process alone or of the workers of one server, or in memory."""
+
+import math
+import re
+import sqlite3
+import sys
+from collections.abc import Awaitable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sidecall.features.calls.notices import NoNotices, Notices
+from sidecall.kernel.concurrency.pools import SERVER
+from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.later import Later
+from sidecall.storage.database import Dialect, Row
+from sidecall.storage.sqlite.faults import FileMoved, FileOverwritten, advise_fault, is_damage, is_fault
+from sidecall.storage.sqlite.file import SqliteFile, StoreWithoutRoom
+from sidecall.storage.sqlite.roles import LEDGER, Purpose
+from sidecall.storage.sqlite.thread import HandInThread
+from sidecall.storage.sqlite.writer import HANGS_AFTER, NOT_OPEN, Hand, Writer
+from sidecall.storage.sqlite.writer_connection import Pen
+from sidecall.storage.statements import read_statements
+
+if TYPE_CHECKING:
+    from sidecall.storage.sqlite import notices as _notices
+    from sidecall.storage.sqlite import readers as _readers
+    from sidecall.storage.sqlite import shared_backend as _shared_hand
+    from sidecall.storage.sqlite import writer_backend as _hand
+else:
+    _hand = Later("sidecall.storage.sqlite.writer_backend")
+    _notices = Later("sidecall.storage.sqlite.notices")
+    _readers = Later("sidecall.storage.sqlite.readers")
+    _shared_hand = Later("sidecall.storage.sqlite.shared_backend")
+
+_PLACEHOLDER = re.compile(r"\$(\d+)")
+_WHERE = "{where}"
+# A statement that changes the row of its key at most, and returns that key.
+_KEYED = re.compile(r"((?:INSERT|UPDATE|DELETE)\b.*)\bRETURNING id\s*", re.DOTALL)
+
+
+class SqliteDatabase:
+    """A database in a file; without a path in memory, until it is closed."""
+
+    dialect: Dialect = "sqlite"
+
+    def __init__(
+        self,
+        path: Path | None = None,
+        patience: float = 2.0,
+        most_waiting: int = 64 * 1024 * 1024,
+        statements: Mapping[str, str] | None = None,
+        purpose: Purpose = LEDGER,
+        hangs_after: float = HANGS_AFTER,
+    ) -> None:
+        """Name a file.
+
+        Args:
+            path: Where it is.
+            patience: Seconds to wait for other programs that have locked it.
+            most_waiting: Most bytes of what waits to be written.
+            statements: What can be carried out, by name; our own when None.
+            purpose: What it is for.
+            hangs_after: Seconds without a sign of life after which whatever writes it counts as stuck.
+        """
+        self._statements = _read_numbered() if statements is None else _number_all(statements)
+        self._changes = _find_changes() if statements is None else _strip_keys(self._statements)
+        self._file = SqliteFile(path, patience, purpose)
+        # No other process sees what is in memory, nor does a disk hold it up; Windows hands on no sockets.
+        hand: Hand = HandInThread(Pen(self._file))
+        hangs_after = math.inf if path is None else hangs_after
+        self.notices: Notices = NoNotices()
+        if self._file.path is not None and purpose.writer is not None:
+            hand = shared = _shared_hand.SharedHand(self._file.path, purpose.writer)
+            self.notices = _notices.WorkerNotices(shared)
+        elif self._file.path is not None and purpose.is_apart and sys.platform != "win32":
+            hand = _hand.HandInProcess(self._file.path, patience, purpose)
+        self.is_shared = purpose.writer is not None
+        self._writer = Writer(hand, str(self._file), most_waiting, purpose, hangs_after)
+        self._readers: _readers.Readers | None = None
+
+    @property
+    def trouble(self) -> str | None:
+        """Why it cannot be used just now, in words for an operator; None when it can."""
+        return self._writer.trouble
+
+    @property
+    def troubled_since(self) -> float | None:
+        """When that began, in seconds since 1970; None when it can be used, or never could."""
+        return self._writer.troubled_since
+
+    async def open(self) -> None:
+        """Take the file's lock, and bring its tables up to date; where its disk is full, as soon as there is room.
+
+        Raises:
+            StoreUnfit: It is newer than this program, used by another process, or none of ours.
+        """
+        try:
+            if self._file.in_memory:
+                self._writer.open()  # Which is done at once, and needs no thread of the loop.
+            else:
+                await SERVER.run(self._writer.open)
+            await self._writer.start()
+        except StoreWithoutRoom as error:
+            self._writer.start_late(error.message)
+        except BaseException:
+            self._file.close()
+            raise
+        self._readers = None if self._file.in_memory else _readers.Readers(self._file)
+
+    async def close(self) -> None:
+        """Write what waits, for a few seconds, and let another process use the file."""
+        readers, self._readers = self._readers, None
+        try:
+            if readers is not None:
+                await readers.close()
+        finally:
+            await self._writer.close()
+
+    def write(self, statement: str, *values: Any, size: int | None = None) -> Awaitable[Row | None]:
+        """Carry out a statement durably, and return the first row of its RETURNING.
+
+        Raises:
+            StoreUnavailable: The file cannot be used just now; nothing of this was written, unless the disk is slow, or
+                the process that writes was killed, or its log deleted, in the moment of the commit.
+        """
+        text = self._changes.get(statement)
+        if text is not None:
+            return self._writer.ask(text, values, "key", size)
+        return self._writer.ask(self._statements[statement], values, "row", size)
+
+    async def write_all(self, statement: str, rows: Sequence[Row]) -> None:
+        """Carry out a statement durably for each of these rows, all or none.
+
+        Raises:
+            StoreUnavailable: The file cannot be used just now; nothing of this was written.
+        """
+        await self._writer.ask(self._statements[statement], rows, "many")
+
+    async def read(self, statement: str, *values: Any, where: str = "") -> list[Row]:
+        """Return what a statement finds among what is durable; `where` takes the place of `{where}` in it.
+
+        Raises:
+            StoreUnavailable: The file cannot be used just now.
+        """
+        text = self._statements[statement].replace(_WHERE, _number(where))
+        source = self._writer.source
+        if source[0] == NOT_OPEN:
+            raise StoreUnavailable
+        if self._readers is None:
+            rows: list[Row] = await self._writer.ask(text, values, "rows")
+            return rows
+        try:
+            return await self._readers.read(text, values, source)
+        except sqlite3.Error as found:
+            error = FileOverwritten() if self._file.is_emptied else found
+            is_news = self.trouble is None and source == self._writer.source
+            if is_damage(error) or (is_news and isinstance(error, FileMoved)):
+                self._writer.doubt(advise_fault(error), is_damaged=is_damage(error))
+            if is_fault(error):
+                raise StoreUnavailable from error
+            raise
+
+
+def try_file(path: Path) -> None:
+    """Make a file ready, so that whoever starts the server is told before it starts.
+
+    Raises:
+        StoreUnfit: It is newer than this program, used by another process, or none of ours.
+    """
+    file = SqliteFile(path, patience=2.0)
+    try:
+        file.open().close()
+    finally:
+        file.close()
+
+
+@cache
+def _read_numbered() -> Mapping[str, str]:
+    """Return our own statements."""
+    return _number_all(read_statements("sqlite"))
+
+
+@cache
+def _find_changes() -> Mapping[str, str]:
+    """Return those of our own statements of which only their key comes back."""
+    return _strip_keys(_read_numbered())
+
+
+def _strip_keys(statements: Mapping[str, str]) -> Mapping[str, str]:
+    """Leave out what returns the key alone, which whoever asks has: what comes back takes a fifth of the time."""
+    return {name: found[1] for name, text in statements.items() if (found := _KEYED.fullmatch(text)) is not None}
+
+
+def _number_all(statements: Mapping[str, str]) -> Mapping[str, str]:
+    return {name: _number(text) for name, text in statements.items()}
+
+
+def _number(statement: str) -> str:
+    """Write placeholders as SQLite's module takes them from tuples, which are cheaper than mappings."""
+    return _PLACEHOLDER.sub(r"?\1", statement)

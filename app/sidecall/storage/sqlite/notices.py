@@ -1,0 +1,79 @@
+"""Notices between the workers that share a SQLite file, by the process that writes it for all of them."""
+
+import asyncio
+import math
+from collections.abc import Sequence
+
+from sidecall.features.calls.notices import NoticeKind, NoticeListener
+from sidecall.storage.notice_words import EVERYWHERE, Bundle, hand_on, write_word
+from sidecall.storage.sqlite.shared_backend import SharedHand
+
+# Seconds between two messages at least: what is told meanwhile goes together.
+_APART = 0.005
+
+
+class WorkerNotices:
+    """Send notices on the socket on which a worker asks for writes, and receive those of the others there.
+
+    What was told while another process took the place of the one that writes is lost; then all is looked at once.
+    """
+
+    def __init__(self, hand: SharedHand) -> None:
+        """Speak for the worker that writes by this hand."""
+        self._hand = hand
+        hand.attach(self._begin, self._hear)
+        self._listener: NoticeListener | None = None
+        self._waiting = Bundle()
+        self._timer: asyncio.TimerHandle | None = None
+        self._sent_at = -math.inf
+        self._is_linked = False
+        self._is_open = False
+
+    def attach(self, listener: NoticeListener) -> None:
+        """Give what others send to a listener."""
+        self._listener = listener
+
+    def tell(self, kind: NoticeKind, call_id: str = "") -> None:
+        """Send a notice to the others soon, together with what else is to be sent; never waits, and never fails."""
+        if self._is_open and self._is_linked:
+            self._add(write_word(kind, call_id))
+
+    async def open(self) -> None:
+        """Begin to send and to receive, or as soon as the file can be opened."""
+        self._is_open, self._sent_at = True, -math.inf
+        if self._is_linked:
+            self._look_everywhere()
+
+    async def close(self) -> None:
+        """Send what waits, and nothing more."""
+        self._is_open = False
+        if self._timer is not None:
+            self._timer.cancel()
+            self._send()
+
+    def _begin(self) -> None:
+        """Note that a process is there that passes notices on, the first or another."""
+        self._is_linked = True
+        if self._is_open:
+            self._look_everywhere()
+
+    def _look_everywhere(self) -> None:
+        """Look at all once, and let the others: what was told before was heard by nobody, here and there."""
+        self._waiting.take()
+        self._add(EVERYWHERE)
+        if self._listener is not None:
+            self._listener.miss()
+
+    def _hear(self, words: Sequence[str]) -> None:
+        if self._is_open and self._listener is not None:
+            hand_on(words, self._listener)
+
+    def _add(self, word: str) -> None:
+        self._waiting.add(word)
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_at(max(loop.time(), self._sent_at + _APART), self._send)
+
+    def _send(self) -> None:
+        self._timer, self._sent_at = None, asyncio.get_running_loop().time()
+        self._hand.tell(self._waiting.take())

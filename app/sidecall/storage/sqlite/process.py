@@ -1,0 +1,232 @@
+"""The process that writes a SQLite file: its work takes nothing from those whom the server answers meanwhile."""
+
+import os
+import select
+import signal
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sidecall.kernel.core.overload import StoreUnfit
+from sidecall.storage.sqlite.clients import Client, as_sent
+from sidecall.storage.sqlite.file import SqliteFile
+from sidecall.storage.sqlite.messages import Told
+from sidecall.storage.sqlite.roles import PURPOSES
+from sidecall.storage.sqlite.writer_connection import Order, Pen, Trouble, Usable
+
+# More in one commit would let the first of them wait for long.
+_LARGEST_GROUP = 1000
+# Seconds between two looks whether the server still lives, where the end of its socket does not say so.
+_LOOK = 1.0
+# Seconds between two signs of life while something is being written.
+_SIGN = 1.0
+# Bytes of what a worker says of itself when it asks to be let in.
+_LONGEST = 32
+
+
+class Service:
+    """Write for all who ask, what they ask for at the same time in one commit, and say to each what became of it.
+
+    Each that was told of trouble is refused until it asks to try again: what it sent before it heard of that was
+    not written, whatever the others do meanwhile.
+    """
+
+    def __init__(self, pen: Pen, server: int, listener: socket.socket | None = None) -> None:
+        """Write for the process of this id; `listener` is where its workers ask to be let in, if it has some."""
+        self._pen = pen
+        self._server = server
+        self._listener = listener
+        self._is_ending = False
+        self._usable: Usable | None = None
+        self._clients: dict[int, Client] = {}
+        self._waiter = select.poll()
+        # Held by who speaks to those that ask: by the thread of the signs only while this one waits for the disk.
+        self._speaking = threading.Lock()
+        self._has_ended = threading.Event()
+        if listener is not None:
+            self._waiter.register(listener, select.POLLIN)
+
+    def admit(self, client: Client) -> None:
+        """Open the file, unless that was done, and write for this one from now on; it hears what is in the way."""
+        try:
+            self._usable = self._pen.open() if self._usable is None else Usable(self._pen.identity)
+        except StoreUnfit as error:
+            client.say((type(error), error.message))
+            client.close()
+            return
+        client.say(self._usable)
+        self._clients[client.fileno()] = client
+
+    def run(self) -> None:
+        """Write until nobody is left, and nobody may come."""
+        threading.Thread(target=self._give_signs, name="sidecall-signs", daemon=True).start()
+        self._speaking.acquire()
+        try:
+            while self._is_wanted():
+                self._take_turn()
+        finally:
+            self._has_ended.set()
+            if self._usable is not None:
+                self._pen.close()  # Before the sockets, by whose end the server knows that the file is free.
+            for client in self._clients.values():
+                client.close()
+
+    def _give_signs(self) -> None:
+        """Give all who ask a sign of life now and then, as long as this process waits for the disk."""
+        while not self._has_ended.wait(_SIGN):
+            if self._speaking.acquire(blocking=False):
+                try:
+                    for client in self._clients.values():
+                        client.say_alive()
+                finally:
+                    self._speaking.release()
+
+    @contextmanager
+    def _waiting_for_disk(self) -> Iterator[None]:
+        self._speaking.release()
+        try:
+            yield
+        finally:
+            self._speaking.acquire()
+
+    def _look(self) -> Trouble | None:
+        if self._usable is None:
+            return None
+        with self._waiting_for_disk():
+            return self._pen.look()
+
+    def _is_wanted(self) -> bool:
+        is_orphan = os.getppid() != self._server
+        if is_orphan or self._is_ending:
+            self._stop_listening()
+            for client in list(self._clients.values()):
+                if (is_orphan and client.pid == self._server) or not client.lives:
+                    self._leave(client)
+        return bool(self._clients) or self._listener is not None
+
+    def _take_turn(self) -> None:
+        for client in self._clients.values():
+            if client.polled != client.awaited:  # Else the list would be made anew each time.
+                client.polled = client.awaited
+                self._waiter.register(client, client.polled)
+        ready = self._waiter.poll(_LOOK * 1000)
+        if not ready and (trouble := self._look()) is not None:
+            self._tell(trouble)
+        received: list[tuple[Client, list[Order] | bool]] = []
+        for descriptor, _ in ready:
+            asking = self._clients.get(descriptor)
+            if asking is None:
+                self._accept()
+            else:
+                received += [(asking, message) for message in self._receive(asking)]
+        self._carry_out(received)
+        for client in [client for client in self._clients.values() if client.has_ended]:
+            self._leave(client)
+
+    def _receive(self, asking: Client) -> Iterator[list[Order] | bool]:
+        """Yield what one asks for, and pass on what it tells the others, which is written already."""
+        for message in asking.receive():
+            if not isinstance(message, Told):
+                yield message
+                continue
+            for client in self._clients.values():
+                if client is not asking:
+                    client.pass_on(message.words)
+
+    def _accept(self) -> None:
+        assert self._listener is not None
+        try:
+            said, descriptors, *_ = socket.recv_fds(self._listener, _LONGEST, 1, socket.MSG_DONTWAIT)
+        except OSError:  # Nobody is left who could ask.
+            return
+        if not descriptors:  # The server wants no more.
+            self._is_ending = True
+            return
+        client = Client(socket.socket(fileno=descriptors[0]), int(said))
+        client.say(os.getpid())
+        self.admit(client)
+
+    def _stop_listening(self) -> None:
+        if self._listener is not None:
+            self._waiter.unregister(self._listener)
+            self._listener = None
+
+    def _leave(self, client: Client) -> None:
+        del self._clients[client.fileno()]
+        self._waiter.unregister(client)
+        if self._clients or self._listener is not None:  # Else the file is let go of first.
+            client.close()
+
+    def _carry_out(self, received: Sequence[tuple[Client, list[Order] | bool]]) -> None:
+        """Carry out what has come meanwhile; groups together."""
+        group: list[Order] = []
+        shares: list[tuple[Client, int]] = []
+        for client, message in received:
+            if isinstance(message, bool) or len(group) >= _LARGEST_GROUP:
+                self._write(group, shares)
+                group, shares = [], []
+            if isinstance(message, bool):
+                self._try_again(client, is_damaged=message)
+            elif client.trouble is not None:
+                client.say(client.trouble)
+            else:
+                group += message
+                shares.append((client, len(message)))
+        self._write(group, shares)
+
+    def _write(self, group: Sequence[Order], shares: Sequence[tuple[Client, int]]) -> None:
+        if not group:
+            return
+        with self._waiting_for_disk():
+            outcomes = self._pen.write(group)
+        if isinstance(outcomes, Trouble):
+            self._tell(outcomes)
+            return
+        outcomes = as_sent(outcomes)
+        place = 0
+        answers: dict[Client, list[Any]] = {}
+        for client, count in shares:
+            answers.setdefault(client, []).extend(outcomes[place : place + count])
+            place += count
+        for client, answer in answers.items():
+            client.say(answer)
+
+    def _try_again(self, client: Client, *, is_damaged: bool) -> None:
+        with self._waiting_for_disk():
+            outcome = self._pen.try_again(is_damaged)
+        client.trouble = outcome if isinstance(outcome, Trouble) else None
+        client.say(outcome)
+        if isinstance(outcome, Trouble):
+            self._tell(outcome)
+
+    def _tell(self, trouble: Trouble) -> None:
+        """Let all hear of trouble who do not know of any."""
+        for client in self._clients.values():
+            if client.trouble is None:
+                client.trouble = trouble
+                client.say(trouble)
+
+
+def write_for_server(series: str, path: str, patience: str, descriptor: str, server: str) -> None:
+    """Write a file for a server, until that ends or wants no more."""
+    service = Service(_prepare(series, path, patience, server), int(server))
+    service.admit(Client(socket.socket(fileno=int(descriptor)), int(server)))
+    service.run()
+
+
+def write_for_workers(series: str, path: str, patience: str, descriptor: str, server: str) -> None:
+    """Write a file for the workers of a server, until that wants no more and all of them have ended."""
+    with socket.socket(fileno=int(descriptor)) as listener:
+        Service(_prepare(series, path, patience, server), int(server), listener).run()
+
+
+def _prepare(series: str, path: str, patience: str, server: str) -> Pen:
+    # The server decides when it is over: after what runs in it has ended, which may write to the last.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    purpose = replace(next(one for one in PURPOSES if one.series == series), is_apart=True)
+    return Pen(SqliteFile(Path(path), float(patience), purpose, holder=int(server)))

@@ -1,0 +1,92 @@
+"""The process that writes a SQLite file for all workers of a server, as one of them sees it."""
+
+import os
+import signal
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from sidecall.kernel.core.overload import StoreUnfit
+from sidecall.storage.sqlite.messages import Told, pack_message
+from sidecall.storage.sqlite.writer_backend import LinkedHand
+from sidecall.storage.sqlite.writer_connection import Hear, Outcomes, Usable
+
+
+class SharedHand(LinkedHand):
+    """Ask a process that others ask, too, and that whoever started this one has start again when it ends."""
+
+    def __init__(self, path: Path, writer: socket.socket) -> None:
+        """Name the file, and the socket on which the process hears who wants to ask it."""
+        super().__init__(path)
+        writer.set_inheritable(False)
+        self._listener = writer
+        self._writer: int | None = None
+        self._asked: socket.socket | None = None
+        self._is_finishing = False
+        self._begin: Callable[[], None] = lambda: None
+        self._hear_others: Callable[[Sequence[str]], None] = lambda _: None
+
+    def attach(self, begin: Callable[[], None], hear: Callable[[Sequence[str]], None]) -> None:
+        """Have one called for each process that writes from now on, the other with what the other workers tell."""
+        self._begin, self._hear_others = begin, hear
+
+    def open(self) -> Usable:
+        """Ask to be let in, and wait until the file is open; where the process is not there, for the next one.
+
+        Raises:
+            StoreUnfit: It cannot be used.
+        """
+        self._writer, self._is_finishing = None, False
+        self._link, theirs = socket.socketpair()
+        self._asked = self._link
+        try:
+            with theirs:
+                whose = str(os.getpid()).encode()
+                socket.send_fds(self._listener, [whose], [theirs.fileno()], socket.MSG_DONTWAIT)
+            return self.await_opening()
+        except OSError as error:
+            self._link.close()
+            raise StoreUnfit(f"The process that writes {self._path} cannot be asked: {error.strerror}.") from error
+        except BaseException:
+            self.give_up()
+            self._link.close()
+            raise
+
+    def note_process(self, pid: int) -> None:
+        """Note which process it is that writes."""
+        self._writer = pid
+
+    async def start(self, hear: Hear) -> None:
+        """Begin to write, and to hear what other workers tell."""
+
+        def sort(message: Outcomes | Told | None) -> None:
+            if isinstance(message, Told):
+                self._hear_others(message.words)
+            else:
+                hear(message)
+
+        await super().start(sort)
+        self._begin()
+
+    def tell(self, words: list[str]) -> None:
+        """Have the process pass words on to the other workers; one that has ended does not."""
+        if not self._transport.is_closing():
+            self._transport.writelines(pack_message(Told(words)))
+
+    def give_up(self) -> None:
+        """Kill the process, since it does not answer, unless it is only this worker that ends."""
+        if self._writer is not None and not self._is_finishing:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(self._writer, signal.SIGKILL)
+
+    def finish(self) -> None:
+        """Write what was sent, and ask for nothing more."""
+        self._is_finishing = True
+        super().finish()
+
+    def forget(self) -> None:
+        """Wait for nobody: the process goes on for the others."""
+        if self._asked is not None:
+            with suppress(OSError):
+                self._asked.shutdown(socket.SHUT_RDWR)

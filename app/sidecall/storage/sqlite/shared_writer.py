@@ -1,0 +1,78 @@
+"""The process that writes a SQLite file for all workers, as the process sees it that starts them."""
+
+import logging
+import socket
+import subprocess
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from sidecall.storage.sqlite.roles import Purpose
+from sidecall.storage.sqlite.writer_backend import start_process
+
+logger = logging.getLogger("sidecall")
+
+_FOR_WORKERS = "write_for_workers"
+# Seconds for which it waits for locks of other programs.
+_PATIENCE = 2.0
+# Seconds between the end of a process and its successor, which are doubled where that ends soon, too.
+_PAUSE = 0.5
+_LONG_PAUSE = 5.0
+_SOON = 10.0
+_SECONDS_TO_END = 5.0
+
+
+class SharedWriter:
+    """Keep a process at work that writes a file for workers; another takes the place of one that ends."""
+
+    def __init__(self, path: Path, purpose: Purpose) -> None:
+        """Name the file; `socket` is what workers are given, by which they ask."""
+        self._path = path
+        self._series = purpose.series
+        # Who asks waits there for the next process where one has ended.
+        self.socket, self._inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._keep, name="sidecall-writer", daemon=True)
+
+    def open(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Let the process write what was asked for, and end; nobody may ask any more."""
+        with self._lock:
+            self._closing.set()
+            process = self._process
+        with suppress(OSError):
+            self.socket.send(b"", socket.MSG_DONTWAIT)
+        if process is not None:
+            try:
+                process.wait(_SECONDS_TO_END)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        self._thread.join(_SECONDS_TO_END)
+        self.socket.close()
+        self._inside.close()
+
+    def _keep(self) -> None:
+        pause = _PAUSE / 2
+        while not self._closing.is_set():
+            began = time.monotonic()
+            if (process := self._start()) is not None:
+                process.wait()
+            pause = _PAUSE if time.monotonic() - began > _SOON else min(2 * pause, _LONG_PAUSE)
+            self._closing.wait(pause)
+
+    def _start(self) -> "subprocess.Popen[bytes] | None":
+        with self._lock:
+            if self._closing.is_set():
+                return None
+            try:
+                self._process = start_process(_FOR_WORKERS, self._series, self._path, _PATIENCE, self._inside)
+            except OSError as error:
+                logger.error("%s: no process can be started that writes it (%s).", self._path, error)
+                self._process = None
+            return self._process

@@ -1,0 +1,92 @@
+"""The tables of a SQLite file: whether they are those of its purpose, and what brings them up to date."""
+
+import sqlite3
+import time
+from collections.abc import Collection, Iterable
+from contextlib import closing
+from functools import cache
+
+from sidecall.kernel.core.overload import StoreUnfit
+from sidecall.storage.migrate import Migration, list_missing, read_migrations
+from sidecall.storage.sqlite.faults import REPAIR
+from sidecall.storage.sqlite.roles import PURPOSES, Purpose
+
+# Set by the first migration of each series.
+_OURS = 1397310533
+_VERSIONS = "schema_version"
+_LEDGER_ALONE = (
+    "SIDECALL_STORE names the file of the ledger; the server itself finds the history and the files beside it, for "
+    "ledger.db in ledger.history.db and ledger.files.db."
+)
+
+
+def find_missing(connection: sqlite3.Connection, purpose: Purpose, place: str) -> tuple[Migration, ...]:
+    """Return the steps that a file lacks, and change nothing in it.
+
+    Raises:
+        StoreUnfit: It is not ours, is newer than this program, has another purpose, or lacks some of its tables.
+    """
+    (mark,) = connection.execute("PRAGMA application_id").fetchone()
+    found = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    if mark != _OURS:
+        if mark or found:
+            raise StoreUnfit(f"{place} is the database of another program, with tables that Sidecall did not make.")
+        return list_missing(purpose.series, 0, place)
+    _require_purpose(found, purpose, place)
+    _require_all({_VERSIONS}, found, place)
+    (version,) = connection.execute("SELECT coalesce(max(version), 0) FROM schema_version").fetchone()
+    missing = list_missing(purpose.series, int(version), place)
+    _require_all(_list_tables(purpose.series, int(version)), found, place)
+    return missing
+
+
+def _require_purpose(found: Collection[str], purpose: Purpose, place: str) -> None:
+    others = [one.name for one in PURPOSES if one.sign in found and one is not purpose]
+    if others and purpose.sign not in found:
+        raise StoreUnfit(f"{place} is a file of {others[0]}, not of {purpose.name}. {_LEDGER_ALONE}")
+
+
+def _require_all(wanted: Collection[str], found: Collection[str], place: str) -> None:
+    lacking = ", ".join(sorted(name for name in wanted if name not in found))
+    if lacking:
+        raise StoreUnfit(f"{place} lacks tables that another program must have removed: {lacking}. {REPAIR}")
+
+
+def carry_out(steps: Iterable[Migration], connection: sqlite3.Connection) -> None:
+    """Take steps, all or none: what fails in the last one leaves the file to the program that wrote it."""
+    scripts = [
+        f"{step.script}\nINSERT INTO {_VERSIONS} (version, name, applied_at) "
+        f"VALUES ({step.number}, '{step.name}', {time.time()});\n"
+        for step in steps
+    ]
+    if not scripts:
+        return
+    try:
+        connection.executescript("".join(["BEGIN IMMEDIATE;\n", *scripts, "COMMIT;"]))
+    except sqlite3.Error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@cache
+def _list_tables(series: str, version: int) -> frozenset[str]:
+    """Return the tables that a file of this version has."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        carry_out([step for step in read_migrations(series) if step.number <= version], connection)
+        return frozenset(name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'"))
+
+
+@cache
+def _make_tables(series: str) -> bytes:
+    """Return a database with all tables of a series and nothing in them."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        carry_out(read_migrations(series), connection)
+        return connection.serialize()
+
+
+def copy_tables(series: str, connection: sqlite3.Connection) -> None:
+    """Bring an empty database in memory up to date: a program that makes many takes the steps once."""
+    with closing(sqlite3.connect(":memory:")) as made:
+        made.deserialize(_make_tables(series))
+        made.backup(connection)

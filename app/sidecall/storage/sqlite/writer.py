@@ -1,0 +1,311 @@
+"""What is to be written to a SQLite file: collected on the event loop, and carried out elsewhere."""
+
+import asyncio
+import math
+import sys
+import time
+from collections import deque
+from collections.abc import Sequence
+from contextvars import Context
+from typing import Any, Protocol
+
+from sidecall.kernel.concurrency.pools import SERVER
+from sidecall.kernel.core.overload import StoreUnavailable, StoreUnfit
+from sidecall.storage.gathering import Gathering
+from sidecall.storage.outage_log import TroubleLog
+from sidecall.storage.sqlite.file_identity import ReadSource
+from sidecall.storage.sqlite.roles import LEDGER, Purpose
+from sidecall.storage.sqlite.sizes import measure
+from sidecall.storage.sqlite.writer_connection import Alive, Hear, Kind, Order, Outcomes, Trouble, Usable
+
+# So many are waited for, or as many as are being written just now, or a quarter of the most that waited at once lately.
+# Where all were, this process and the hand would take turns, and each would wait for the other.
+_ENOUGH = 5
+_SHARE = 4
+_FORGETS = 8
+# Bytes from which on values are not copied on their way.
+LARGE = 256 * 1024
+# What an operation takes beside its texts and bytes.
+_BESIDE = 512
+# Seconds until a file that could not be used is tried again, and at most where that takes opening it.
+_PAUSE = 0.5
+_LONG_PAUSE = 5.0
+# The generation of a file that was not opened yet.
+NOT_OPEN = -1
+_SECONDS_TO_CLOSE = 2.0
+# Seconds without a word from the hand, while something waits for it, after which it counts as stuck; and bytes a second
+# with which a slow disk is reckoned, where much waits.
+HANGS_AFTER = 5.0
+# Seconds without an answer after which nobody waits any longer, where the hand gives signs of life: a disk may be slow.
+SLOW_AFTER = 30.0
+_SLOWLY = 4 * 1024 * 1024
+# Seconds between two looks. Looks are counted, not seconds: where this process was stopped, too, nobody was late.
+_LOOK = 0.5
+# Whoever waits for an order, and its size.
+_Waiting = tuple[asyncio.Future[Any], int]
+
+
+class Hand(Protocol):
+    """Whoever holds the pen: carries out what it is sent, in order, and says what became of it."""
+
+    def open(self) -> Usable:
+        """Open the file, and wait for that.
+
+        Raises:
+            StoreUnfit: It cannot be used.
+        """
+
+    async def start(self, hear: Hear) -> None:
+        """Begin to write; what becomes of it is heard on this event loop."""
+
+    def send(self, group: Sequence[Order], *, is_large: bool) -> None:
+        """Let a group be written, together with others if they wait, too; `is_large` where some value may be."""
+
+    def try_again(self, is_damaged: bool) -> None:
+        """Let it be tried, after trouble, whether the file can be used; all of it where it is damaged."""
+
+    def finish(self) -> None:
+        """Write what was sent, and let go of the file."""
+
+    def give_up(self) -> None:
+        """End it, since it does not answer; where that cannot be done, it may go on later."""
+
+    def forget(self) -> None:
+        """Wait a while until it is gone."""
+
+
+class Writer:
+    """Carry out statements in the order in which they come, many in one transaction.
+
+    While the file cannot be used all are refused at once; it is tried again until it can. So are those that wait for a
+    hand which gives no sign of life for a while, and is ended, or no answer for long, since the disk is slow.
+    """
+
+    def __init__(
+        self,
+        hand: Hand,
+        name: str,
+        most_waiting: int,
+        purpose: Purpose = LEDGER,
+        hangs_after: float = HANGS_AFTER,
+    ) -> None:
+        """Write by this hand what is called so; `most_waiting` is in bytes, `hangs_after` in seconds or endless."""
+        self._hand = hand
+        self._name = name
+        self._log = TroubleLog(purpose.name, "written", purpose.loss, name)
+        self._most_waiting = most_waiting
+        self._size = 0
+        self._orders: list[Order] = []  # Not sent yet.
+        self._is_large = False  # Whether one of them is.
+        self._gathering = Gathering(lambda: len(self._orders), self._send, sys.maxsize)
+        self._waiting: deque[_Waiting] = deque()
+        self._most = 0  # Of those, lately.
+        self._is_closing = False
+        self._is_lost = False
+        self._is_damaged = False
+        self._is_tried = False  # Just now; to look through a large file takes long.
+        self._mending: asyncio.Task[None] | None = None
+        self._hangs_after = hangs_after
+        self._looks = 0  # Since something was heard.
+        self._looks_unanswered = 0
+        self._watch: asyncio.TimerHandle | None = None
+        self._apart = Context()  # What goes wrong belongs to no request, though one finds it out.
+        self.trouble: str | None = "It is not open."
+        self.troubled_since: float | None = None  # In seconds since 1970.
+        # Of the file: the connections of an earlier generation lead to what is gone.
+        self.source: ReadSource = 0, None
+
+    def open(self) -> None:
+        """Open the file.
+
+        Raises:
+            StoreUnfit: It cannot be used.
+        """
+        self.source = 0, self._hand.open().identity
+
+    async def start(self) -> None:
+        """Begin to write, for this event loop."""
+        self._begin()
+        await self._hand.start(self._hear)
+
+    def start_late(self, trouble: str) -> None:
+        """Begin to write as soon as the file can be opened, which it could not for this reason."""
+        self._begin()
+        self._is_lost = True
+        self.source = NOT_OPEN, None
+        self._apart.run(self._suffer, trouble)
+
+    def _begin(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._ended = self._loop.create_future()
+        self._is_closing = self._is_lost = False
+        self.trouble = None
+
+    async def close(self) -> None:
+        """Write what waits, for a few seconds, and let go of the file."""
+        if self._is_closing:
+            return
+        self._is_closing = True
+        if self._mending is not None:
+            self._mending.cancel()
+            await asyncio.wait([self._mending])
+        if not self._is_lost:
+            self._send()
+            self._hand.finish()
+            await asyncio.wait([self._ended], timeout=_SECONDS_TO_CLOSE)
+            if not self._ended.done():
+                self._hand.give_up()  # It would keep the file from the next server.
+        if self._watch is not None:
+            self._watch.cancel()
+        await SERVER.run(self._hand.forget)
+
+    def ask(self, statement: str, values: Any, kind: Kind, size: int | None = None) -> asyncio.Future[Any]:
+        """Let a statement be carried out with the next group; whoever awaits that hears all that is in its way."""
+        if self.trouble is not None or self._is_closing:
+            return _fail(StoreUnavailable())
+        try:
+            if size is None:
+                size = sum(map(measure, values)) if kind == "many" else measure(values)
+        except TypeError as error:
+            return _fail(error)
+        size += _BESIDE
+        if self._size + size > self._most_waiting and self._size:
+            return _fail(StoreUnavailable("More waits to be written than this server can keep."))
+        self._size += size
+        if size > LARGE:
+            self._is_large = True
+        future = self._loop.create_future()
+        self._orders.append((statement, values, kind))
+        self._waiting.append((future, size))
+        count = len(self._orders)
+        if count >= _ENOUGH and count >= len(self._waiting) - count and count * _SHARE >= self._most:
+            self._send()
+        elif count == 1:
+            self._gathering.begin()
+        return future
+
+    def doubt(self, trouble: str, *, is_damaged: bool) -> None:
+        """Take the file out of use until it was tried, all of it where whoever reads it has found it damaged."""
+        if self._is_closing or self._is_damaged:
+            return
+        self._is_damaged = is_damaged
+        self._apart.run(self._suffer, f"{self._name}: {trouble}")
+
+    def _send(self) -> None:
+        """Send what was asked for."""
+        orders, self._orders = self._orders, []
+        self._most = max(len(self._waiting), self._most - self._most // _FORGETS)
+        if orders:
+            self._hand.send(orders, is_large=self._is_large)
+            self._is_large = False
+            if self._watch is None and self._hangs_after < math.inf:
+                self._looks = self._looks_unanswered = 0
+                self._watch = self._loop.call_later(_LOOK, self._look, context=self._apart)
+
+    def _look(self) -> None:
+        """Look whether the hand is stuck, as long as something waits for it."""
+        self._looks += 1
+        self._looks_unanswered += 1
+        self._watch = None
+        if not self._waiting or self.trouble is not None:
+            return
+        reckoned = self._size / _SLOWLY
+        if self._looks * _LOOK > self._hangs_after + reckoned:
+            self._suffer(f"{self._name}: what writes it does not answer; it was stopped, or the disk is stuck.")
+            self._hand.give_up()
+        elif self._looks_unanswered * _LOOK > SLOW_AFTER + reckoned:
+            self._is_tried = True  # It says by itself when it is done.
+            self._suffer(f"{self._name}: what writes it has waited for the disk for {SLOW_AFTER:g} s, and goes on.")
+        else:
+            self._watch = self._loop.call_later(_LOOK, self._look, context=self._apart)
+
+    def _hear(self, outcomes: Outcomes | None) -> None:
+        self._looks = 0
+        if isinstance(outcomes, Alive):
+            return
+        self._looks_unanswered, self._is_tried = 0, False
+        if outcomes is None:
+            self._miss_hand()
+        elif isinstance(outcomes, Trouble):
+            self._suffer(outcomes.text)
+        elif isinstance(outcomes, Usable):
+            if self.trouble is not None:
+                self._recover(outcomes)
+        elif self.trouble is None:  # Else it comes too late: nobody waits for it.
+            self._settle(outcomes)
+
+    def _miss_hand(self) -> None:
+        """Note that nothing more will come."""
+        if self._is_closing:
+            if not self._ended.done():
+                self._ended.set_result(None)
+            return
+        self._is_lost = True
+        if self.trouble is None:
+            self._suffer(f"{self._name}: the process that writes it has ended; another takes its place.")
+
+    def _suffer(self, trouble: str) -> None:
+        if self.trouble is None:
+            self.troubled_since = time.time()
+        self._set_trouble(trouble)
+        self._orders.clear()
+        self._settle([StoreUnavailable() for _ in self._waiting])
+        if self._mending is None or self._mending.done():
+            self._mending = self._loop.create_task(self._mend(), context=self._apart)
+
+    def _set_trouble(self, trouble: str) -> None:
+        self.trouble = trouble
+        self._log.tell(trouble)
+
+    def _recover(self, usable: Usable) -> None:
+        self.trouble = self.troubled_since = None
+        self._is_damaged = False
+        self.source = self.source[0] + 1, usable.identity
+        self._log.tell_end()
+
+    async def _mend(self) -> None:
+        """Try again until the file can be used."""
+        pause = _PAUSE
+        while self.trouble is not None:
+            await asyncio.sleep(pause)
+            if not self._is_lost:
+                self._ask_again()
+                continue
+            try:
+                usable = await SERVER.run(self._hand.open)
+                self._is_lost = False
+                await self._hand.start(self._hear)
+            except StoreUnfit as error:
+                self._set_trouble(error.message)
+                pause = min(2 * pause, _LONG_PAUSE)
+            except OSError as error:
+                self._set_trouble(f"{self._name}: no process can be started that writes it ({error}).")
+            else:
+                if not self._is_damaged:
+                    self._recover(usable)
+
+    def _ask_again(self) -> None:
+        """Have the hand try the file, and end it where it gives no sign of life."""
+        self._looks += 1
+        if not self._is_tried:
+            self._is_tried, self._looks = True, 0
+            self._hand.try_again(self._is_damaged)
+        elif self._looks * _LOOK > self._hangs_after:
+            self._hand.give_up()
+
+    def _settle(self, outcomes: Sequence[Any]) -> None:
+        for outcome in outcomes:
+            future, size = self._waiting.popleft()
+            self._size -= size
+            if future.done():  # Whoever asked has gone.
+                continue
+            if isinstance(outcome, Exception):
+                future.set_exception(outcome)
+            else:
+                future.set_result(outcome)
+
+
+def _fail(error: Exception) -> asyncio.Future[Any]:
+    future = asyncio.get_running_loop().create_future()
+    future.set_exception(error)
+    return future

@@ -1,0 +1,1 @@
+"""What commands share: options, tables, JSON, and questions to a running server."""

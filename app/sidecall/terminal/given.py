@@ -1,0 +1,25 @@
+"""What a command works with: the settings, and the tools that they name."""
+
+from typing import Any
+
+from sidecall.kernel.registry import Registry
+from sidecall.loading.discovery import discover
+from sidecall.loading.skipped_tools.find import TakeOmission
+from sidecall.settings import Settings
+
+
+def read_settings(**given: Any) -> Settings:
+    """Read the settings; what was given on the command line, if it is not empty, beats the environment."""
+    for name in ("tools", "toolkits"):
+        given[name] = tuple(value for value in given.get(name) or () if value)
+    return Settings(**{name: value for name, value in given.items() if value not in (None, "", ())})
+
+
+def load_registry(settings: Settings, tell: TakeOmission | None = None) -> Registry:
+    """Load the tools that the settings name; `tell` is told what seems to be offered and is not."""
+    return Registry(discover(settings.places, use_entry_points=settings.entry_points, tell=tell))
+
+
+def write_count(number: int, noun: str) -> str:
+    """Write a number with its noun, such as `1 tool` and `2 tools`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

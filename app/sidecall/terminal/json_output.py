@@ -1,0 +1,45 @@
+"""Print JSON; to a terminal in a form that neither moves its cursor nor hides something."""
+
+import json
+import sys
+from typing import Any
+
+import httpx
+import typer
+from pydantic_core import to_json
+from rich.highlighter import JSONHighlighter
+
+from sidecall.terminal.console import make_console
+
+
+def print_json(data: Any, *, to_err: bool = False) -> None:
+    """Print a value in several lines, with colors where it goes to a terminal."""
+    console = make_console(to_err=to_err)
+    text = json.dumps(data, ensure_ascii=False, indent=2)
+    console.print(JSONHighlighter()(escape(text) if console.is_terminal else text), soft_wrap=True)
+
+
+def print_line(data: Any) -> None:
+    """Print a value in one line."""
+    text = to_json(data)
+    typer.echo(escape(text.decode()) if sys.stdout.isatty() else text)
+
+
+def print_lines(response: httpx.Response) -> None:
+    """Print JSON Lines as they come."""
+    if sys.stdout.isatty():
+        for text in response.iter_text():
+            sys.stdout.write(escape(text))
+    else:
+        for piece in response.iter_bytes():
+            sys.stdout.buffer.write(piece)
+    sys.stdout.flush()
+
+
+def escape(text: str) -> str:
+    """Write as JSON's escapes what is not seen, or not as it is; the JSON stays the same."""
+    return "\n".join(line if line.isprintable() else "".join(map(_escape_sign, line)) for line in text.split("\n"))
+
+
+def _escape_sign(sign: str) -> str:
+    return sign if sign.isprintable() else json.dumps(sign)[1:-1]

@@ -1,0 +1,131 @@
+"""Ask a running server."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+from urllib.parse import quote
+from uuid import UUID
+
+import httpx
+import typer
+
+from sidecall.kernel.core.errors import SidecallError
+
+DEFAULT_URL = "http://127.0.0.1:8000"
+# The server bounds its tools; this only keeps the terminal from hanging on one that is gone.
+_PATIENCE = httpx.Timeout(10.0, read=600.0)
+
+Url = Annotated[str, typer.Option(envvar="SIDECALL_URL", help="The running server.")]
+# Not as an option, which other people on the machine could read.
+_KEY = "SIDECALL_API_KEY"
+_MISSING = f"put a key or a token into {_KEY}. `sidecall keys new NAME` makes a key."
+_UNFIT = f"what {_KEY} has opens nothing there. `sidecall keys list` says which keys are valid."
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+class NoServer(SidecallError):
+    """No server answers there."""
+
+
+class RefusedByServer(SidecallError):
+    """The server refuses what was asked of it."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether the same may be asked again later."""
+        return self.status == httpx.codes.TOO_MANY_REQUESTS or self.status >= httpx.codes.INTERNAL_SERVER_ERROR
+
+
+@contextmanager
+def reach(url: str) -> Iterator[httpx.Client]:
+    """Speak with a server, and say clearly where there is none.
+
+    Raises:
+        NoServer: Nobody answers there, or somebody else, or no longer.
+    """
+    try:
+        with httpx.Client(base_url=url, timeout=_PATIENCE, headers=credentials()) as client:
+            yield client
+    except (httpx.TransportError, httpx.TooManyRedirects, httpx.InvalidURL) as error:
+        why = str(error).rstrip(".") or type(error).__name__
+        if isinstance(error, httpx.UnsupportedProtocol):
+            why = "an address begins with http:// or https://"
+        raise NoServer(
+            f"no server answers at {url}: {why}. Start one with `sidecall serve`, or say where it is with --url or "
+            "SIDECALL_URL."
+        ) from None
+    except (httpx.DecodingError, ValueError, LookupError, TypeError):
+        raise NoServer(
+            f"{url} does not answer as a Sidecall server. Say where yours is with --url or SIDECALL_URL."
+        ) from None
+
+
+def credentials() -> dict[str, str]:
+    """Return the headers by which this program proves who calls, with the key or token in `SIDECALL_API_KEY`."""
+    key = os.environ.get(_KEY, "").strip()
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def ask(client: httpx.Client, method: str, path: str, **request: Any) -> Any:
+    """Send a request and return the JSON of its answer.
+
+    Raises:
+        RefusedByServer: The answer is a problem.
+    """
+    return require(client.request(method, path, **request)).json()
+
+
+def require(response: httpx.Response) -> httpx.Response:
+    """Return an answer that is none of a problem.
+
+    Raises:
+        RefusedByServer: It is one.
+    """
+    if response.is_success:
+        return response
+    raise RefusedByServer(word_problem(response), response.status_code)
+
+
+def word_problem(response: httpx.Response) -> str:
+    """Return what the server says is wrong, or what to set where it asks for a credential."""
+    if response.status_code == httpx.codes.UNAUTHORIZED:
+        return f"The server does not know who asks: {_UNFIT if credentials() else _MISSING}"
+    return str(response.json()["detail"])
+
+
+def list_pages(client: httpx.Client, path: str, most: int, query: dict[str, Any]) -> list[dict[str, Any]]:
+    """List up to so many of what a route lists page by page."""
+    found: list[dict[str, Any]] = []
+    response = require(client.get(path, params={**query, "limit": min(most, _PAGE)}))
+    while True:
+        found += response.json()
+        following = response.links.get("next", {}).get("url")
+        if following is None or len(found) >= most:
+            return found[:most]
+        response = require(client.get(following))
+
+
+_PAGE = 1000
+
+
+def require_id(text: str) -> str:
+    """Return an id; other words could be other places of the server.
+
+    Raises:
+        BadParameter: It is none.
+    """
+    try:
+        UUID(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is no id; `sidecall calls` and `sidecall approvals` list them") from None
+    return text
+
+
+def place_of(noun: str, item_id: str) -> str:
+    """Return the path of one of several."""
+    return f"/{noun}/{quote(item_id, safe='')}"

@@ -1,1 +1,0 @@
-"""Tools of MCP servers elsewhere, offered beside our own."""

@@ -1,1 +1,0 @@
-"""Files that programs send, kept in stores in which their passages are found."""

@@ -1,0 +1,131 @@
+"""Servers of one PostgreSQL, or workers of one file, which hear of each other by notices alone: nobody looks."""
+
+import os
+import signal
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+
+from sidecall import Registry, StructuredTool
+from sidecall.features.calls.entry import CallEntry
+from sidecall.features.jobs import jobs, watching
+from sidecall.features.jobs import reconciler as upkeep
+from sidecall.features.jobs.jobs import Jobs
+from sidecall.features.jobs.submission import JobLimits, Submission, entry_of
+from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.messages import ToolCall
+from sidecall.kernel.pipeline.format import refuse
+from sidecall.storage.bounds import LedgerBounds
+from sidecall.storage.ledger import Ledger
+from sidecall.storage.opening import Writers, open_ledger
+from sidecall.storage.postgres.notices import PostgresNotices
+from sidecall.storage.sqlite.notices import WorkerNotices
+from sidecall.storage.sqlite.roles import LEDGER
+from sidecall.storage.sqlite.shared_writer import SharedWriter
+from tests.kit.pipelines import make_pipeline
+from tests.kit.processes import find_writers
+from tests.kit.waiting import until
+
+_NEVER = 3600.0
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where they keep their calls."""
+
+    url: str
+    writers: Writers = field(default_factory=dict)
+
+    async def disconnect(self, member: "Member") -> None:
+        """Break off the way by which a server hears the others, and wait until there is another."""
+        notices = member.ledger.notices
+        if isinstance(notices, PostgresNotices):
+            connection = notices._link.connection
+            assert connection is not None
+            pid = connection.get_server_pid()
+            other = await asyncpg.connect(self.url)
+            await other.execute("SELECT pg_terminate_backend($1)", pid)
+            await other.close()
+            await until(lambda: notices._link.connection not in (None, connection))
+        else:
+            assert isinstance(notices, WorkerNotices)
+            [pid] = find_writers()
+            os.kill(pid, signal.SIGKILL)
+            await until(lambda: member.ledger.trouble is not None)
+            await until(lambda: member.ledger.trouble is None)
+
+
+@pytest.fixture(params=["postgres", "sqlite"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+    """Give an empty database, and an empty file with the process that writes it for all."""
+    if request.param == "postgres":
+        yield Place(request.getfixturevalue("emptied_url"))
+        return
+    writer = SharedWriter(tmp_path / "ledger.db", LEDGER)
+    writer.open()
+    yield Place(f"sqlite:///{tmp_path / 'ledger.db'}", {LEDGER.series: writer.socket})
+    writer.close()
+
+
+@dataclass
+class Member:
+    """One of the servers."""
+
+    jobs: Jobs
+    ledger: Ledger
+
+    async def submit(self, name: str, context: dict[str, Any] | None = None, **args: Any) -> CallEntry:
+        """Have a call accepted, for whose end nobody waits."""
+        request = CallRequest(ToolCall(name=name, args=args, id="1"), context=context or {})
+        return entry_of(await self.jobs.submit(request, Submission()))
+
+    @property
+    def running(self) -> int:
+        """How many calls it runs."""
+        return self.jobs.load.occupancy.busy
+
+    @property
+    def hears(self) -> bool:
+        """Whether it is connected to the others."""
+        notices = self.ledger.notices
+        if isinstance(notices, PostgresNotices):
+            return notices._link.connection is not None and not notices._waiting
+        assert isinstance(notices, WorkerNotices)
+        return notices._is_linked and not notices._waiting
+
+
+Tools = Sequence[StructuredTool]
+
+
+@asynccontextmanager
+async def open_fleet(
+    place: Place, tools: Sequence[Tools], limits: Callable[[int], JobLimits] = lambda _: JobLimits()
+) -> AsyncIterator[list[Member]]:
+    """Open a server for each of these lists of tools; all know of each other."""
+    async with AsyncExitStack() as stack:
+        members = []
+        for number, offered in enumerate(tools):
+            ledger, registry = open_ledger(place.url, LedgerBounds(), refuse, writers=place.writers), Registry(offered)
+            pipeline = make_pipeline(registry, approvals=ledger.approvals)
+            member = Member(Jobs(ledger, pipeline, registry.get, limits(number)), ledger)
+            await ledger.open()
+            stack.push_async_callback(ledger.close)
+            await member.jobs.open()
+            stack.push_async_callback(member.jobs.close)
+            members.append(member)
+        await until(lambda: all(member.hears for member in members))
+        for member in members:
+            await member.ledger.heartbeat.count_others()
+        yield members
+
+
+@pytest.fixture
+def _nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "_LOOK", _NEVER)
+    monkeypatch.setattr(watching, "_LOOK", _NEVER)
+    monkeypatch.setattr(upkeep, "_PAUSE", _NEVER)

@@ -1,0 +1,86 @@
+"""Large values are written in pieces, and say what they say at once."""
+
+import asyncio
+import json
+import math
+from typing import Any
+
+import pytest
+from pydantic_core import to_json
+
+from sidecall.kernel.json_data.bulk import is_long, write_pieces
+from sidecall.kernel.json_data.to_json import to_plain, to_text
+
+_ROWS = [{"number": number, "text": f"value {number} é"} for number in range(12_000)]
+VALUES = {
+    "list": _ROWS,
+    "tuple": tuple(_ROWS),
+    "list in an object": {"rows": _ROWS, "count": 1, "none": []},
+    "object of many names": {f"name {number}": [number] for number in range(12_000)},
+    "lists in a list": [_ROWS[:300]] * 50,
+    "lists in lists": [[[[1] * 30] * 30] * 30] * 2,
+    "numbers as names": {"rows": {number: number for number in range(12_000)}},
+    "small": [1, {"a": None}],
+}
+
+
+@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
+def test_a_value_in_pieces_is_the_value_at_once(value: Any) -> None:
+    """As text, as bytes and as plain values, in a thread."""
+    text = json.dumps(value, ensure_ascii=False)
+
+    assert to_text(value) == text
+    assert to_plain(value) == json.loads(text)
+    assert write_pieces(value, to_json, b",", b":") == to_json(value)
+
+
+def test_numbers_that_are_lost_are_told_with_their_places() -> None:
+    """Those of the whole, not of a piece."""
+    lost: list[tuple[str | int, ...]] = []
+
+    plain = to_plain(
+        {"a": [0.0] * 5000 + [math.nan] + [1.0] * 8000 + [[1.0, math.inf]]}, lambda _, path: lost.append(path)
+    )
+
+    assert (plain["a"][5000], plain["a"][13_001]) == (None, [1.0, None])
+    assert lost == [("a", 5000), ("a", 13_001, 1)]
+
+
+@pytest.mark.parametrize("write", [to_plain, to_text])
+def test_what_holds_itself_has_no_json_form(write: Any) -> None:
+    """However long it is."""
+    value: list[Any] = [0] * 20_000
+    value.append(value)
+
+    with pytest.raises(ValueError, match="recursion"):
+        write(value)
+
+
+def test_on_an_event_loop_nothing_is_cut() -> None:
+    """What is large is not written there."""
+    written: list[Any] = []
+
+    def write(value: Any) -> str:
+        written.append(value)
+        return json.dumps(value)
+
+    async def work() -> str:
+        return write_pieces(_ROWS, write, ", ", ": ")
+
+    assert asyncio.run(work()) == json.dumps(_ROWS)
+    assert len(written) == 1
+
+
+class Crashes:
+    """May not be looked into."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise RuntimeError(name)
+
+
+def test_nothing_of_an_authors_is_asked_how_long_it_is() -> None:
+    """Only lists, objects and texts of JSON are."""
+    assert not is_long(Crashes())
+    assert not is_long([Crashes(), "x" * 1000])
+    assert is_long([Crashes()] * 10_001)
+    assert is_long({"a": ["x" * 256 * 10_001]})

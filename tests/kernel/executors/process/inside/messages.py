@@ -1,0 +1,42 @@
+"""What a server says to a tool's process, and what it reads."""
+
+import socket
+from typing import Any
+
+from sidecall.kernel.executors.process.frames import Frames
+from sidecall.kernel.executors.process.home import home_of
+from tests.kernel.executors.process import process_tools
+
+
+def greeting(*homes: Any) -> dict[str, Any]:
+    """Return what a new process is told."""
+    return {"homes": homes, "levels": {"sidecall.tool": 10}, "traces": False}
+
+
+def request_for(tool_name: str, **args: Any) -> dict[str, Any]:
+    """Return the request for a call of one of the tools."""
+    home = home_of(getattr(process_tools, tool_name).compiled)
+    caller = {"subject": "agent", "tenant": "acme", "scopes": ["a"]}
+    ids = {"call_id": "call_1", "invocation_id": "inv_1", "bounds": (None, None)}
+    rest = {"state": None, "context": {}, "headers": {}, "secrets": {}, "memory_limit_mb": 512, "deadline": None}
+    return {
+        "home": home,
+        "args": args,
+        "caller": caller,
+        "is_heard": False,
+        "approved": False,
+        "asked": {},
+        "workspace": None,
+        "has_store": False,
+        "has_contents": False,
+        "own_secrets": {},
+        "user_tokens": {},
+        **ids,
+        **rest,
+    }
+
+
+def read(sock: socket.socket) -> list[Any]:
+    """Read all messages up to the end."""
+    frames = Frames()
+    return [message for piece in iter(lambda: sock.recv(65536), b"") for message in frames.feed(piece)]

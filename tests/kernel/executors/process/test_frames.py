@@ -1,0 +1,76 @@
+"""Messages arrive whole, however they are torn on the way."""
+
+import math
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from sidecall.kernel.executors.process.frames import Frames, pack
+
+
+class Point(BaseModel):
+    """A model."""
+
+    x: int = 1
+
+
+def test_messages_are_put_together_again() -> None:
+    """From single bytes, and out of pieces that hold several."""
+    sent = pack("a", "1", {"content": "grün", "more": 1}) + pack("b", None, None)
+    single, whole = Frames(), Frames()
+    read = [("a", "1", {"content": "grün", "more": 1}), ("b", None, None)]
+
+    assert [message for byte in sent for message in single.feed(bytes([byte]))] == read
+    assert list(whole.feed(sent + b"\x00\x00")) == read
+
+
+def test_it_is_known_how_much_is_missing() -> None:
+    """So that a reader can stop where a message ends."""
+    frames, sent = Frames(), pack("a", None, {"content": "long"})
+    missing = [frames.missing]
+    list(frames.feed(sent[:8]))
+    missing.append(frames.missing)
+    list(frames.feed(sent[8:]))
+    missing.append(frames.missing)
+
+    assert missing == [8, 31, 8]
+
+
+def test_a_text_crosses_as_it_is() -> None:
+    """Nobody has to read through it."""
+    assert b'\n"quoted" gr\xc3\xbcn' in pack("answer", "1", {"content": '\n"quoted" grün'})
+
+
+@pytest.mark.parametrize("lost", range(1, 24))
+def test_what_comes_after_half_a_message_does_not_complete_it(lost: int) -> None:
+    """A process may die while it answers, and its end is said on the same socket."""
+    torn = pack("answer", "1", {"content": "text"})[:-lost] + pack("end", None, [-9, False])
+
+    with pytest.raises(ValueError):
+        list(Frames().feed(torn))
+
+
+@pytest.mark.parametrize(
+    ("content", "read"),
+    [
+        ("\ud800 grün", "\ud800 grün"),  # the server decides what becomes of half a character
+        ({"content": "\ud800 grün"}, {"content": "\ud800 grün"}),
+        ({"content": ""}, {"content": ""}),
+        ({"content": None}, {"content": None}),
+        (math.inf, math.inf),
+        ((1, [2]), [1, [2]]),
+        ({"point": Point()}, {"point": {"x": 1}}),
+    ],
+    ids=["surrogate", "surrogate-in-text", "no-text", "nothing", "infinity", "tuple", "model"],
+)
+def test_what_json_cannot_say_is_said_as_near_as_can_be(content: Any, read: Any) -> None:
+    """Callers of this process may inject any object."""
+    assert list(Frames().feed(pack("a", "b", content))) == [("a", "b", read)]
+
+
+@pytest.mark.parametrize("content", [object(), {(1, 2): 3}], ids=["object", "key"])
+def test_what_has_no_form_is_an_error(content: Any) -> None:
+    """Rather than a text that looks like one."""
+    with pytest.raises(ValueError, match=r"JSON|keys"):
+        pack("a", "b", content)

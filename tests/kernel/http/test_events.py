@@ -1,0 +1,56 @@
+"""What waits for a slow reader of events is bounded, whatever has been read before."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from sidecall.kernel.http.backlog import Backlog
+from sidecall.kernel.http.events import Events
+
+_PIECE = "x" * 10_000
+
+
+async def _read(reader: AsyncIterator[bytes]) -> bytes:
+    """Take the pieces of one event."""
+    event = b""
+    while not event.endswith(b"\n\n"):
+        event += await anext(reader)
+    return event
+
+
+def _told(events: Events, count: int) -> None:
+    [events.tell("progress", "call_1", {"message": _PIECE}) for _ in range(count)]
+
+
+async def test_an_answer_that_was_read_makes_no_room_that_it_did_not_take() -> None:
+    """Progress waits within a megabyte, before a large answer and after it."""
+    events = Events(Backlog(), bytes)
+    reader = aiter(events)
+    events.answer("message", b"y" * 600_000)
+    await asyncio.sleep(0)
+    _told(events, 40)
+    await asyncio.sleep(0)
+    answer = await _read(reader)
+    _told(events, 100)
+    await asyncio.sleep(0)
+    events.end()
+    waiting = [piece async for piece in reader]
+
+    assert answer.startswith(b"event: message\n")
+    assert 40 < len(waiting) < 105
+    assert sum(map(len, waiting)) <= 1024 * 1024
+
+
+async def test_progress_finds_room_again_when_events_are_read() -> None:
+    """A large answer takes its own with it."""
+    events = Events(Backlog(), bytes)
+    reader = aiter(events)
+    events.answer("message", b"y" * 2_000_000)
+    await asyncio.sleep(0)
+    _told(events, 1)
+    await asyncio.sleep(0)
+    await _read(reader)
+    _told(events, 1)
+    await asyncio.sleep(0)
+    events.end()
+
+    assert len([piece async for piece in reader]) == 1

@@ -1,0 +1,65 @@
+"""Calls that were decided about are known again, as far as the store can be asked."""
+
+from typing import Any
+
+import pytest
+
+from sidecall import ApprovalRequired, ToolCall, tool
+from sidecall.features.approvals.sql_store import SqlApprovals
+from sidecall.features.approvals.steps import may_ask
+from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.storage.sqlite.database import SqliteDatabase
+from tests.kit.faulty import FaultyDatabase
+from tests.kit.pipelines import make_pipeline
+
+
+@tool
+async def ask_first(n: int) -> str:
+    """Ask."""
+    if n > 5:
+        raise ApprovalRequired("Really?")
+    return f"did {n}"
+
+
+@tool(requires_approval=lambda args: args["n"] > 5)
+async def ask_before(n: int) -> str:
+    """Be asked about."""
+    return f"did {n}"
+
+
+@tool
+async def ask_nobody(n: int) -> str:
+    """Ask nobody."""
+    return f"did {n}"
+
+
+def test_a_tool_that_asks_nobody_is_not_looked_for() -> None:
+    """Though it stands beside others that ask."""
+    assert [may_ask(one.compiled) for one in (ask_first, ask_before, ask_nobody)] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("offered", "n", "expected"),
+    [
+        pytest.param(ask_nobody, 9, "did 9", id="asks nobody"),
+        pytest.param(ask_first, 1, "did 1", id="could ask"),
+        pytest.param(ask_first, 9, StoreUnavailable, id="asks"),
+        pytest.param(ask_before, 1, StoreUnavailable, id="could be asked about"),
+    ],
+)
+async def test_without_a_store_only_calls_that_need_it_are_refused(offered: Any, n: int, expected: Any) -> None:
+    """One that may have been decided about never runs again."""
+    database = FaultyDatabase(SqliteDatabase())
+    await database.open()
+    database.before.update(find_approval=1, ask_approval=1)
+    pipeline = make_pipeline([offered], approvals=SqlApprovals(database, "a server"))
+    request = CallRequest(ToolCall(name=offered.name, args={"n": n}, id="call_1"))
+
+    try:
+        came: Any = (await pipeline.run(request)).content
+    except StoreUnavailable as error:
+        came = type(error)
+    await database.close()
+
+    assert came == expected

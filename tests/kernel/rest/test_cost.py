@@ -1,0 +1,89 @@
+"""An ordinary request makes no more function calls than were counted once, however busy the machine is.
+
+Whoever makes the way of a call shorter, or longer for a good reason, writes the new number here.
+"""
+
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from sidecall import Registry
+from sidecall.features.toolkits.choosing import find_files
+from sidecall.features.toolkits.table import TOOLKITS
+from sidecall.kernel.http.application import Application
+from sidecall.loading.discovery import discover
+from sidecall.main import create_app
+from sidecall.settings import Settings
+from tests.kit.asgi import Passing, Peer, exchange, scope_of, sized
+from tests.kit.callers.keys import write_keys
+from tests.kit.tools import echo
+
+CALL = b'{"name": "echo", "args": {"text": "hello"}, "id": "call_1"}'
+# Python functions that are entered or gone on with, from the server's call of the application to its return.
+COUNTED = {"POST /tool_calls": 67, "GET /tools": 14}
+ALLOWED = 1.1
+
+
+async def _count(app: Application, target: str, *headers: tuple[str, str]) -> int:
+    """Count the calls of a request like some that were answered before."""
+    method, _, path = target.partition(" ")
+    body = CALL if method == "POST" else b""
+    scope = scope_of(method, path, [*(sized(CALL) if body else []), *headers])
+    for _ in range(2):  # The first makes the listing, the second its headers.
+        assert (await exchange(app, scope | {"state": {}}, body)).status == 200
+    count = 0
+
+    def note(_frame: FrameType, event: str, _argument: Any) -> None:
+        nonlocal count
+        count += event == "call"
+
+    peer = Peer([body])
+    again = {**scope, "state": {}}
+    sys.setprofile(note)
+    try:
+        await app(again, peer.receive, peer.send)
+    finally:
+        sys.setprofile(None)
+    assert peer.status == 200
+    return count
+
+
+@pytest.mark.parametrize("target", COUNTED)
+async def test_a_request_costs_no_more_than_it_did(target: str) -> None:
+    """Give or take a tenth."""
+    app = create_app(Settings(), Registry([echo]))
+
+    assert await _count(app, target) <= COUNTED[target] * ALLOWED
+
+
+async def test_who_shows_a_key_takes_the_short_way_too(tmp_path: Path) -> None:
+    """A key is looked up among those that were seen lately, which takes a few functions."""
+    keys = tmp_path / "keys.jsonl"
+    shown = write_keys(keys, {"agent": ("tools:call",)})["agent"]["Authorization"]
+    app = create_app(Settings(auth="api_key", keys_file=keys), Registry([echo]))
+
+    assert await _count(app, "POST /tool_calls", ("authorization", shown)) <= 74 * ALLOWED
+
+
+@pytest.mark.parametrize("target", COUNTED)
+async def test_a_door_that_is_closed_is_noticed(target: str) -> None:
+    """The framework's way is far beyond the tenth."""
+    app = create_app(Settings(), Registry([echo]))
+    app.add_middleware(Passing)
+
+    assert await _count(app, target) > COUNTED[target] * 2
+
+
+async def test_toolkits_cost_a_plain_call_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """All of them are on, and what they need is there: not one function more is entered."""
+    monkeypatch.setenv("SIDECALL_IMAGES_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("SIDECALL_FILE_SEARCH_FOLDER", str(tmp_path))
+    toolkits = [toolkit.name for toolkit in TOOLKITS if toolkit.name != "files-read-only"]  # Which `files` has, too.
+    plain, full = (
+        create_app(Settings(), Registry(tools)) for tools in ([echo], [echo, *discover(find_files(toolkits))])
+    )
+
+    assert await _count(full, "POST /tool_calls") == await _count(plain, "POST /tool_calls")

@@ -1,0 +1,58 @@
+"""What stands for routes until they are needed says of them what they are."""
+
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from fastapi.routing import APIRoute
+
+from sidecall.kernel.http.late_route import LateRoute, NamedRoute
+from sidecall.kernel.rest import explorer, routes
+from sidecall.kernel.rest.route_table import FILE_ROUTES, METRICS_ROUTES, ROUTES, STATUS_ROUTES, make_routes
+
+TABLE = {**ROUTES, **STATUS_ROUTES, **FILE_ROUTES, **METRICS_ROUTES}
+# They answer, too, where no file can be opened any more: nothing of them is left for later.
+AT_ONCE = {"sidecall.kernel.rest.routes.health"}
+
+
+def _list_routes(module: str) -> Iterator[APIRoute]:
+    for route in import_module(module).router.routes:
+        assert isinstance(route, APIRoute)
+        yield route
+
+
+@pytest.mark.parametrize("module", TABLE)
+def test_the_table_names_every_route_of_a_module_in_its_order(module: str) -> None:
+    """A route that is not in it would not be served."""
+    served = [(method, route.path, route.name) for route in _list_routes(module) for method in route.methods]
+
+    assert served == list(TABLE[module])
+
+
+def test_the_table_names_every_module_with_routes() -> None:
+    """But for those that are loaded at the start."""
+    names = {f"{routes.__name__}.{path.stem}" for path in Path(routes.__file__ or "").parent.glob("[a-z]*.py")}
+    found = {name for name in names if hasattr(import_module(name), "router")}
+
+    assert found - AT_ONCE == TABLE.keys()
+
+
+def test_every_route_is_built_when_it_is_needed() -> None:
+    """But for those that have to answer whatever happens."""
+    made = [route for module in TABLE for route in _list_routes(module)]
+    made += [route for route in explorer.router.routes if isinstance(route, APIRoute)]
+
+    assert {route.path for route in made if not isinstance(route, LateRoute)} == set()
+
+
+def test_a_route_of_the_table_becomes_the_one_that_it_stands_for() -> None:
+    """With all that it is."""
+    named = next(route for route in make_routes(ROUTES) if route.name == "get_approval")
+    before = (named.path, named.name, named.methods, "endpoint" in vars(named))
+
+    (there,) = (route for route in _list_routes("sidecall.features.approvals.routes") if route.name == "get_approval")
+    assert isinstance(named, NamedRoute)
+    assert before == ("/approvals/{approval_id}", "get_approval", {"GET"}, False)
+    assert (named.endpoint, named.summary, named.operation_id) == (there.endpoint, there.summary, "get_approval")
+    assert named.path_regex == there.path_regex

@@ -1,0 +1,169 @@
+"""A plain request is taken whole and its answer sent whole, with the same bytes as by the messages of ASGI."""
+
+import asyncio
+from typing import Any
+
+import pytest
+import uvicorn
+from starlette.types import Receive, Scope, Send
+
+from sidecall.kernel.http.direct_response import WholeExchange
+from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.http.request_id import HEADER, NOSNIFF
+from sidecall.kernel.lifecycle import Lifecycle, Patience
+from sidecall.server.connections import Connection, Connections
+from sidecall.server.memory_limits import RequestRoom
+from tests.kit.asgi import Wire
+
+POST = b"POST / HTTP/1.1\r\nHost: sidecall\r\nContent-Length: 4\r\n\r\n"
+DATE = [(b"date", b"Mon, 23 Nov 2026 10:00:00 GMT")]
+PLAIN = Reply(b'{"a":1}')
+ANSWERED = (
+    b"HTTP/1.1 200 OK\r\ndate: Mon, 23 Nov 2026 10:00:00 GMT\r\ncontent-length: 7\r\ncontent-type: application/json\r\n"
+    b'x-content-type-options: nosniff\r\nx-request-id: id-1\r\n\r\n{"a":1}'
+)
+
+
+class Server:
+    """Answer each request of one client by its exchange where that can be done, else by messages."""
+
+    def __init__(self, reply: Reply = PLAIN, *, asks: bool = True) -> None:
+        self.reply, self.asks = reply, asks
+        self.taken: list[bytes | None] = []
+        self.answered: list[bool] = []
+        config = uvicorn.Config(self.app, log_config=None, ws="none")
+        config.load()
+        self.shared = Connections(Lifecycle(), Patience(), 100, 5, RequestRoom(1_000_000_000))
+        self.shared.default_headers = DATE
+        state: dict[str, Any] = {}
+        self.connection = Connection(config, self.shared, state, asyncio.get_running_loop())
+        self.connection.serve(self.app)
+        self.connection.access_log = False
+        self.wire = Wire()
+        self.connection.connection_made(self.wire)
+
+    async def app(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        exchange = send.__self__  # type: ignore[attr-defined]
+        assert isinstance(exchange, WholeExchange)
+        self.taken.append(exchange.take_body())
+        if self.asks:
+            self.answered.append(exchange.answer(self.reply, b"id-1"))
+            if self.answered[-1]:
+                return
+        headers = [*self.reply.raw_headers, NOSNIFF, (HEADER, b"id-1")]
+        await send({"type": "http.response.start", "status": self.reply.status, "headers": headers})
+        await send({"type": "http.response.body", "body": self.reply.body})
+
+    async def get(self, *pieces: bytes) -> bytes:
+        """Send a request in pieces, and return all that was written."""
+        for piece in pieces:
+            self.connection.data_received(piece)
+            for _ in range(5):
+                await asyncio.sleep(0)
+        return b"".join(self.wire.pieces)
+
+
+async def test_a_plain_answer_has_the_bytes_that_messages_make() -> None:
+    """In one piece, and so has the next one."""
+    asking, sending = Server(), Server(asks=False)
+
+    answers = [await server.get(POST + b"body", POST + b"more") for server in (asking, sending)]
+
+    assert answers == [ANSWERED * 2, ANSWERED * 2]
+    assert (asking.taken, asking.answered, len(asking.wire.pieces)) == ([b"body", b"more"], [True, True], 2)
+
+
+async def test_headers_of_its_own_are_written_in_their_place() -> None:
+    """As messages would have them, and in one piece."""
+    reply = Reply(b"{}", headers={"Preference-Applied": "wait=10", "Idempotency-Replayed": "true"})
+    asking, sending = Server(reply), Server(reply, asks=False)
+
+    answers = [await server.get(POST + b"body") for server in (asking, sending)]
+
+    assert (answers[0], asking.answered, len(asking.wire.pieces)) == (answers[1], [True], 1)
+
+
+async def test_the_date_is_that_of_the_answer() -> None:
+    """Although its bytes are remembered for as long as it holds."""
+    server = Server()
+    await server.get(POST + b"body")
+    server.shared.default_headers = [(b"date", b"Mon, 23 Nov 2026 10:00:01 GMT")]
+
+    assert await server.get(POST + b"body") == ANSWERED + ANSWERED.replace(b"10:00:00", b"10:00:01")
+
+
+CLOSING = POST.replace(b"Host", b"Connection: close\r\nHost")
+NOT_PLAIN = [
+    pytest.param(Reply(b"{}", headers={"Connection": "close"}), POST, {}, id="a header of its own frames it"),
+    pytest.param(Reply(b"{}", headers={"A": "b\r\nC: d"}), POST, {}, id="a header is smuggled into another"),
+    pytest.param(Reply(b"{}", 202), POST, {}, id="it is no 200"),
+    pytest.param(Reply(b"x" * 300_000), POST, {}, id="it is large"),
+    pytest.param(PLAIN, CLOSING, {}, id="the connection closes with it"),
+    pytest.param(PLAIN, POST.replace(b"1.1", b"1.0"), {}, id="HTTP/1.0"),
+    pytest.param(PLAIN, POST, {"access_log": True}, id="requests are logged"),
+]
+
+
+@pytest.mark.parametrize(("reply", "request_head", "changes"), NOT_PLAIN)
+async def test_any_other_answer_is_sent_by_messages(reply: Reply, request_head: bytes, changes: dict[str, Any]) -> None:
+    """With the bytes that it has without an exchange."""
+    asking, sending = Server(reply), Server(reply, asks=False)
+    for server in (asking, sending):
+        for name, value in changes.items():
+            setattr(server.connection, name, value)
+
+    answers = [await server.get(request_head + b"body") for server in (asking, sending)]
+
+    assert (answers[0], asking.answered) == (answers[1], [False])
+
+
+async def test_a_client_that_does_not_read_is_waited_for() -> None:
+    """By the messages, which can wait."""
+    server = Server()
+    server.connection.flow.pause_writing()
+    before = await server.get(POST + b"body")
+    server.connection.flow.resume_writing()
+
+    assert (before, server.answered, await server.get()) == (b"", [False], b"")
+    await asyncio.sleep(0)
+    assert b"".join(server.wire.pieces) == ANSWERED
+
+
+async def test_a_body_that_has_not_come_whole_is_not_taken() -> None:
+    """It is to be received, and whoever answers before that does so by messages."""
+    server = Server()
+
+    answer = await server.get(POST + b"bo")
+
+    assert (server.taken, server.answered, answer) == ([None], [False], ANSWERED)
+
+
+async def test_a_client_that_waits_to_be_told_is_told() -> None:
+    """Which only receiving does."""
+    server = Server()
+
+    await server.get(POST.replace(b"Host", b"Expect: 100-continue\r\nHost"))
+
+    assert (server.taken, server.answered) == ([None], [False])
+
+
+# What of uvicorn the exchange relies on, beside what it has overridden.
+_OF_A_CYCLE = (
+    "access_log body default_headers disconnected flow keep_alive message_event more_body on_response "
+    "response_complete response_started transport waiting_for_100_continue"
+).split()
+
+
+async def test_uvicorn_has_what_an_exchange_relies_on() -> None:
+    """A version that calls it otherwise has to be looked at."""
+    found: list[bool] = []
+
+    async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
+        found.extend(name in vars(send.__self__) for name in _OF_A_CYCLE)  # type: ignore[attr-defined]
+
+    server = Server()
+    server.connection.serve(app)
+    await server.get(POST + b"body")
+
+    assert found == [True] * len(_OF_A_CYCLE)

@@ -1,0 +1,16 @@
+"""Tools of which one is offered to callers with a name only."""
+
+from sidecall import Caller, tool
+from trials.served.typed import approved, choose, fail_through, forbidden, kept, rows, waiting
+
+__all__ = ["approved", "choose", "fail_through", "forbidden", "kept", "rows", "waiting", "whisper"]
+
+
+def _is_named(caller: Caller) -> bool:
+    return caller != Caller()
+
+
+@tool(is_enabled=_is_named)
+async def whisper() -> str:
+    """Tell those who have a name."""
+    return "psst"
