@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sidecall.composition.access import build_access, build_keeper, open_toolsets, tell_of_missing_keys
+from sidecall.composition.access import build_access, build_keeper, open_toolsets, warn_of_missing_keys
 from sidecall.composition.lifespan import build_lifespan
 from sidecall.composition.observation import build_metrics, build_telemetry, build_upstream
 from sidecall.composition.stores import (
@@ -17,12 +17,12 @@ from sidecall.composition.stores import (
     build_ledger,
     build_vector_stores,
     build_workspaces,
+    gather_services,
     is_alone,
     read_locked,
-    surround,
 )
 from sidecall.features.access.hosts import OwnHosts
-from sidecall.features.access.origin_policy import Welcome
+from sidecall.features.access.origin_policy import OriginPolicy
 from sidecall.features.cache.answers import Caching
 from sidecall.features.contents.excerpts import Excerpts
 from sidecall.features.credentials.server_secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
@@ -43,9 +43,9 @@ from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.webhooks.receivers import AllowedHosts
 from sidecall.kernel.authoring.offers import TOOLS_OF, tools_of
 from sidecall.kernel.core.context import Caller
-from sidecall.kernel.core.invocation import Surroundings
+from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.options import IN_PROCESSES
-from sidecall.kernel.core.result_memory import ResultRoom
+from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.executors.table import Executors, ExecutorSettings, build_all, close_all, sandbox_of
 from sidecall.kernel.http.application import Application
 from sidecall.kernel.http.backlog import Backlog
@@ -119,13 +119,13 @@ def create_app(
     (ledger, history), workspaces = build_kept(settings, writers, is_server=bool(lifecycle)), build_workspaces(settings)
     executors, admission = build_executors(settings), build_admission(settings, ledger)
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
-    redaction, results = Redaction(settings.log_redact), ResultRoom(settings.max_result_bytes)
+    redaction, results = Redaction(settings.log_redact), ResultMemory(settings.max_result_bytes)
     watch, stores = build_telemetry(settings, metrics, redaction, history), build_vector_stores(settings, writers)
-    surroundings = surround(ledger, _look_through(registry, settings), admission, watch, results, keeper)
-    surroundings = replace(surroundings, workspaces=workspaces, sandbox=sandbox_of(executors), passages=stores)
-    surroundings = surroundings if store is None else replace(surroundings, store=store)
+    services = gather_services(ledger, _resolve_secrets(registry, settings), admission, watch, results, keeper)
+    services = replace(services, workspaces=workspaces, sandbox=sandbox_of(executors), passages=stores)
+    services = services if store is None else replace(services, store=store)
     stages = _list_stages(settings, executors, ledger, results)
-    pipeline = Pipeline(registry, stages, settings.tool_timeout, surroundings, admission, watch)
+    pipeline = Pipeline(registry, stages, settings.tool_timeout, services, admission, watch)
     parts = Parts(
         registry=registry,
         pipeline=pipeline,
@@ -173,12 +173,12 @@ def _build_api(
     )
     ways = {"/mcp": mcp} if settings.mcp else NO_WAYS
     pages = Pages(docs=settings.docs, metrics=settings.metrics)
-    tell_of_missing_keys(settings)
+    warn_of_missing_keys(settings)
     app = build_api(
         parts,
         lifespan,
         build_access(settings, parts.toolsets, parts.auditor),
-        Welcome(OwnHosts(settings.host, settings.hosts), settings.origins),
+        OriginPolicy(OwnHosts(settings.host, settings.hosts), settings.origins),
         pages,
         ways,
     )
@@ -216,7 +216,7 @@ def _make_operation(
     )
 
 
-def _look_through(registry: Registry, settings: Settings) -> Callable[[str], str | None]:
+def _resolve_secrets(registry: Registry, settings: Settings) -> Callable[[str], str | None]:
     """Return what finds secrets, once all tools can run with it."""
     secrets = secrets_in(settings.secrets_dir)
     warn_of_missing(registry, secrets)
@@ -227,14 +227,14 @@ def _look_through(registry: Registry, settings: Settings) -> Callable[[str], str
     return secrets
 
 
-def _budget(settings: Settings, contents: Contents, results: ResultRoom) -> Budget:
+def _budget(settings: Settings, contents: Contents, results: ResultMemory) -> Budget:
     async def keep(body: str | bytes, caller: Caller) -> str | None:
         return content_url(await contents.keep(body, caller, TEXT if isinstance(body, str) else JSON))
 
     return Budget(settings.max_content_bytes, keep, results)
 
 
-def _list_stages(settings: Settings, executors: Executors, ledger: Ledger, results: ResultRoom) -> Stages:
+def _list_stages(settings: Settings, executors: Executors, ledger: Ledger, results: ResultMemory) -> Stages:
     budget = _budget(settings, ledger.contents, results)
     caching = Caching(settings.max_cache_bytes, settings.max_cache_entries, settings.tool_timeout)
     return default_stages(executors, ledger.approvals, budget, caching, ledger.rules)
@@ -261,14 +261,14 @@ async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterato
     try:
         ledger = build_ledger(settings.model_copy(update={"store": IN_MEMORY}))
         stages = default_stages(executors, ledger.approvals)
-        surroundings = Surroundings(
+        services = CallServices(
             ItemStore(ledger.items),
             secrets_in(settings.secrets_dir),
             contents=ledger.contents,
             sandbox=sandbox_of(executors),
             workspaces=build_workspaces(settings),
         )
-        yield Pipeline(registry, stages, settings.tool_timeout, surroundings)
+        yield Pipeline(registry, stages, settings.tool_timeout, services)
     finally:
         await close_all(executors)
 

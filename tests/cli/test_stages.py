@@ -32,12 +32,12 @@ success:
    5  hold_result
    6  Budget
 failure:
-   1  contain
+   1  wrap_unexpected
    2  ApproveInside
    3  log_failure
    4  format_failure
    5  Budget
-   6  repeat_answer
+   6  replay_answer
 """
 
 
@@ -61,7 +61,7 @@ def test_an_option_adds_its_steps_in_their_place(file: Path) -> None:
     result = CliRunner().invoke(cli, ["stages", "pay", "--tools", str(file)])
 
     names = [line.split()[1] for line in result.stdout.partition("failure:")[0].splitlines()[1:]]
-    assert names == ["decode", "Recall", "validate", "Approve", "Execute", "format_output", "Budget"]
+    assert names == ["decode", "FindPrevious", "validate", "Approve", "Execute", "format_output", "Budget"]
 
 
 @pytest.mark.parametrize(

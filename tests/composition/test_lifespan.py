@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from sidecall import Registry, tool
-from sidecall.features.approvals.recovery import StrayDecisions
+from sidecall.features.approvals.recovery import OrphanRecovery
 from sidecall.features.approvals.sql_store import SqlApprovals
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.credentials.resume import SignInWaits
 from sidecall.features.history.history import History
 from sidecall.features.history.sql_store import SqlBlocks
 from sidecall.features.jobs.jobs import Jobs
-from sidecall.features.jobs.reconciler import Upkeep
+from sidecall.features.jobs.reconciler import JobReconciler
 from sidecall.features.jobs.retention import Keeping
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.mcp_client.upstream import Upstream
@@ -23,7 +23,7 @@ from sidecall.features.sandbox.local import LocalSandbox
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.per_minute import Minutes
 from sidecall.features.vector_stores.stores import VectorStores
-from sidecall.features.webhooks.dispatcher import Courier
+from sidecall.features.webhooks.dispatcher import WebhookDispatcher
 from sidecall.kernel.executors.inline import InlineExecutor
 from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.executors.table import LateSandboxExecutor
@@ -35,10 +35,11 @@ from sidecall.storage.sql_ledger import DatabaseLedger
 
 EXECUTORS: list[type[Any]] = [InlineExecutor, ThreadExecutor, ProcessExecutor, LateSandboxExecutor]
 PARTS: list[type[Any]] = [
-    Jobs, Upstream, Courier, *EXECUTORS, Minutes, History, VectorStores, Auditor, DatabaseLedger, CallTelemetry,
+    Jobs, Upstream, WebhookDispatcher, *EXECUTORS, Minutes, History, VectorStores, Auditor, DatabaseLedger,
+    CallTelemetry,
 ]  # fmt: skip
 INSIDE: list[type[Any]] = [
-    SignInWaits, StrayDecisions, Runner, Keeping, Upkeep, LocalSandbox, SqlBlocks, SqlApprovals, LateSteps,
+    SignInWaits, OrphanRecovery, Runner, Keeping, JobReconciler, LocalSandbox, SqlBlocks, SqlApprovals, LateSteps,
 ]  # fmt: skip
 
 

@@ -33,9 +33,9 @@ class FaultyDatabase:
         return self._database.trouble
 
     @property
-    def troubled_since(self) -> float | None:
+    def unavailable_since(self) -> float | None:
         """When that began."""
-        return self._database.troubled_since
+        return self._database.unavailable_since
 
     async def open(self) -> None:
         """Open it."""

@@ -13,7 +13,7 @@ from sidecall.kernel.core.tool import Compilable, CompiledTool
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.executors.inline import InlineExecutor
 from sidecall.kernel.pipeline.batch import keep, run_batch
-from sidecall.kernel.pipeline.fair_start import Portions
+from sidecall.kernel.pipeline.fair_start import BatchThrottle
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stages import default_stages
 from sidecall.kernel.ports.approvals.stores import Approvals
@@ -37,4 +37,4 @@ async def run_all(
     pipeline: Pipeline, requests: Sequence[CallRequest], registry: Registry | None = None
 ) -> list[ToolMessage]:
     """Answer the calls of a batch, in their order; the registry tells which tools want to run alone in it."""
-    return await run_batch(pipeline.run, (registry or Registry()).get, requests, keep, Portions())
+    return await run_batch(pipeline.run, (registry or Registry()).get, requests, keep, BatchThrottle())

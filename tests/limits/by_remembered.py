@@ -12,7 +12,7 @@ from sidecall.features.calls.entry import CallFilter
 from sidecall.features.calls.json_lines import export_calls
 from sidecall.features.calls.notices import NoNotices
 from sidecall.features.calls.progress import SaidPart
-from sidecall.features.jobs.event_log import Chronicles, Teller
+from sidecall.features.jobs.event_log import EventLogs, EventPublisher
 from sidecall.features.jobs.progress_writer import ProgressWriter
 from sidecall.features.webhooks.dispatcher import PAUSES
 from sidecall.features.webhooks.targets import Places
@@ -86,13 +86,13 @@ async def _much_said(_: MakeClient) -> str:
 
 
 async def _large_part(_: MakeClient) -> str:
-    chronicles = Chronicles()
-    teller = Teller(chronicles, "a", 1, asyncio.get_running_loop())
-    with chronicles.watch("a", 0) as chronicle:
+    event_logs = EventLogs()
+    teller = EventPublisher(event_logs, "a", 1, asyncio.get_running_loop())
+    with event_logs.watch("a", 0) as event_log:
         for size in (65_000, 65_537):
             teller.tell("partial", "a", {"content": "x" * size})
         await asyncio.sleep(0)
-        said = [it.write(write_event) for it in chronicle.list_after(0)]
+        said = [it.write(write_event) for it in event_log.list_after(0)]
     teller.close()
     is_told = b"event: partial" in said[-2] and b"event: missed" in said[-1]
     return "`missed` stands in its place; the answer has it" if is_told else f"{said}"

@@ -20,7 +20,7 @@ from sidecall.features.telemetry.writer import LineWriter
 from sidecall.kernel.core.context import Caller, cut_id
 from sidecall.kernel.core.overload import QuotaExceeded
 from sidecall.kernel.core.quota import Rate
-from sidecall.kernel.core.result_memory import ResultRoom
+from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.events import Events
 from sidecall.kernel.rest.listing import Listings, make_listing
@@ -141,7 +141,7 @@ async def _artifacts(make_client: MakeClient) -> str:
 
 
 async def _results(_: MakeClient) -> str:
-    room = ResultRoom(100_000)
+    room = ResultMemory(100_000)
     first, second = room.open("first", "attach"), room.open("second", "attach")
     first.grow_to(100_001)
     await first.wait()

@@ -7,7 +7,7 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from sidecall.kernel.http.direct_response import WholeExchange
+from sidecall.kernel.http.direct_response import DirectResponse
 from sidecall.kernel.http.reply import Reply
 from sidecall.kernel.http.request_id import HEADER, NOSNIFF
 from sidecall.kernel.lifecycle import Lifecycle, Patience
@@ -45,7 +45,7 @@ class Server:
     async def app(self, _scope: Scope, _receive: Receive, send: Send) -> None:
         """Serve one request."""
         exchange = send.__self__  # type: ignore[attr-defined]
-        assert isinstance(exchange, WholeExchange)
+        assert isinstance(exchange, DirectResponse)
         self.taken.append(exchange.take_body())
         if self.asks:
             self.answered.append(exchange.answer(self.reply, b"id-1"))

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from sidecall import ToolContext, tool
-from sidecall.composition.access import tell_of_missing_keys
+from sidecall.composition.access import warn_of_missing_keys
 from sidecall.features.access.key_file import KeyFile
 from sidecall.features.access.keys import mint_key
 from sidecall.settings import Settings
@@ -195,7 +195,7 @@ def test_a_start_at_which_no_key_is_valid_is_told(tmp_path: Path, caplog: pytest
     for keys in ([], [key.revoke()], [key]):
         file.change(lambda _present, keys=keys: keys)
         caplog.clear()
-        tell_of_missing_keys(Settings(auth=("api_key",), keys_file=file.path))
+        warn_of_missing_keys(Settings(auth=("api_key",), keys_file=file.path))
         told.append(caplog.messages)
 
     said = (

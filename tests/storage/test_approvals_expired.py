@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sidecall.kernel.core.errors import UnknownApproval
-from sidecall.kernel.ports.approvals.orphan import StrayDecision
+from sidecall.kernel.ports.approvals.orphan import OrphanedDecision
 from sidecall.kernel.ports.approvals.preview import Preview
 from tests.kit.ledgers import Clock, Place
 from tests.storage.test_approvals import APPROVE, DONE, Waiting
@@ -58,7 +58,7 @@ async def test_a_call_that_had_begun_and_expires_in_the_middle_is_told_of_once(l
     """Also where nobody listens yet; one that had not begun is forgotten without a word."""
     approvals = ledger.approvals(10.0, 3, clock)
     begun, early, _ = [(await Waiting(id=number).ask(approvals)).approval.id for number in ("1", "2", "3")]
-    heard: list[StrayDecision] = []
+    heard: list[OrphanedDecision] = []
     for one in (early, begun):
         await approvals.decide(one, APPROVE, "eve")
         await approvals.reopen(one, Preview(description="And this?", state={"step": 1}))
@@ -66,7 +66,7 @@ async def test_a_call_that_had_begun_and_expires_in_the_middle_is_told_of_once(l
 
     # The one that was decided later has five seconds left.
     await Waiting(id="4").ask(approvals)
-    approvals.hear_of_strays(heard.append)
+    approvals.on_orphan(heard.append)
     clock.now += 5.0
     for number in ("5", "6"):
         await Waiting(id=number).ask(approvals)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from sidecall.features.calls.callbacks import DueCallback
-from sidecall.features.calls.entry import Acceptance, CallEnd
+from sidecall.features.calls.entry import Acceptance, CallCompletion
 from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.webhooks.sql_store import SqlCallbacks
 from sidecall.kernel.core.context import Caller
@@ -22,7 +22,7 @@ async def end(calls: SqlCalls, id: str, at: float, caller: str = "ann", url: str
     created = datetime.fromtimestamp(at, UTC)
     record = CallRecord(id=id, created_at=created, tool_call=call, caller=Caller(caller))
     await calls.accept(record, Acceptance("me", callback_url=url))
-    await calls.finish(id, 1, CallEnd("succeeded", None, ToolMessage("done")))
+    await calls.finish(id, 1, CallCompletion("succeeded", None, ToolMessage("done")))
 
 
 @pytest.mark.parametrize("lasting", ["sqlite", "postgres"], indirect=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.calls.entry import Acceptance, CallEnd, CallFilter
+from sidecall.features.calls.entry import Acceptance, CallCompletion, CallFilter
 from sidecall.features.calls.errors import KeyReused, UnknownCall
 from sidecall.features.calls.keys import CallKey
 from sidecall.features.calls.sql_kept import CallBounds
@@ -21,7 +21,7 @@ from tests.kit.ledgers import Clock, Place
 
 NOW = 1_000_000.0
 TTLS = {"ttl": 100.0, "key_ttl": 1000.0, "approval_ttl": 500.0}
-DONE = CallEnd("succeeded", None, ToolMessage("done"))
+DONE = CallCompletion("succeeded", None, ToolMessage("done"))
 
 
 @pytest.fixture
@@ -146,7 +146,7 @@ async def test_the_time_of_a_key_begins_with_the_end_of_its_call(
         await calls.find(CallKey("key of a", "other", NOW + 300.0))
 
     if way == "is queued":
-        assert await SqlCallQueue(database).cancel("a", CallEnd("cancelled", "cancelled", ToolMessage("gone")))
+        assert await SqlCallQueue(database).cancel("a", CallCompletion("cancelled", "cancelled", ToolMessage("gone")))
     else:
         await calls.finish("a", 1 if way == "runs" else None, DONE)
     ended_at = (await calls.get("a", "default")).ended_at
@@ -201,7 +201,7 @@ async def test_the_largest_bound_is_that_of_bytes(database: Database, clock: Clo
     await end(calls, "a")
     await begin(calls, "b", args={"text": "ü" * 30_000})
     small = calls.kept.is_full
-    await calls.finish("b", 1, CallEnd("succeeded", None, ToolMessage("ü" * 30_000)))
+    await calls.finish("b", 1, CallCompletion("succeeded", None, ToolMessage("ü" * 30_000)))
     large = calls.kept.is_full
     clock.now += 61.0
     await calls.kept.forget(1)

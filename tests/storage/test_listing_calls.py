@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sidecall.features.calls.entry import Acceptance, CallEnd, CallFilter
+from sidecall.features.calls.entry import Acceptance, CallCompletion, CallFilter
 from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
@@ -31,7 +31,7 @@ async def keep(calls: SqlCalls, id: str, *, args: int = 1, answer: int | None = 
     record = CallRecord(id=id, created_at=datetime.fromtimestamp(1, UTC), tool_call=call, caller=Caller("ann"))
     await calls.accept(record, Acceptance("me", args=quote_text("a" * args)))
     if answer is not None:
-        await calls.finish(id, 1, CallEnd("succeeded", None, ToolMessage("m" * answer)))
+        await calls.finish(id, 1, CallCompletion("succeeded", None, ToolMessage("m" * answer)))
 
 
 async def read_pages(calls: SqlCalls, limit: int, *, is_whole: bool) -> list[list[tuple[str, int, int | None]]]:

@@ -25,7 +25,7 @@ from sidecall.settings import Settings
 from sidecall.terminal.given import load_registry, read_settings
 from sidecall.terminal.json_output import print_json
 from sidecall.terminal.options import Toolkits, Tools
-from sidecall.terminal.remote import NoServer, place_of, reach, word_problem
+from sidecall.terminal.remote import NoServer, format_problem, place_of, reach
 
 # There is no server here, and its log has been printed.
 _SEE_ABOVE = "The details are above."
@@ -130,7 +130,7 @@ def _call_remote(url: str, name: str, args: str | None, pairs: list[str], beside
             message: dict[str, Any] = response.json()
             if response.is_success and "status" in message:
                 return message
-            problem = word_problem(response)
+            problem = format_problem(response)
     except NoServer as error:
         typer.echo(f"error: {error.message}", err=True)
         raise typer.Exit(2) from None

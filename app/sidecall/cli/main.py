@@ -7,7 +7,7 @@ from pydantic_core import ErrorDetails
 
 from sidecall.cli.starting.fast_arguments import read_serve
 from sidecall.kernel.core.errors import SidecallError
-from sidecall.kernel.http.system_refusals import word_system_refusal
+from sidecall.kernel.http.system_refusals import format_system_refusal
 from sidecall.later import Later
 from sidecall.loading.modules import add_project
 
@@ -32,7 +32,7 @@ def main() -> None:
         for item in error.errors():
             _complain(_word(item))
     except (OSError, RuntimeError) as error:
-        refusal = word_system_refusal(error)
+        refusal = format_system_refusal(error)
         if refusal is None:
             raise
         _complain(refusal)

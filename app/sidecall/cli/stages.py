@@ -10,7 +10,7 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.plan import name_step
 from sidecall.kernel.pipeline.stage import Step
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.suggest.fuzzy_match import find_alike
+from sidecall.kernel.suggest.fuzzy_match import find_closest_names
 from sidecall.main import create_app
 from sidecall.terminal.given import load_registry, read_settings
 from sidecall.terminal.options import Toolkits, Tools
@@ -36,7 +36,7 @@ def stages(
 def _find(registry: Registry, name: str) -> CompiledTool:
     tool = registry.get(name)
     if tool is None:
-        alike = find_alike(name, registry.names)
+        alike = find_closest_names(name, registry.names)
         raise UnknownTool(f"there is no tool '{name}'" + (f"; did you mean {', '.join(alike)}?" if alike else ""))
     return tool
 

@@ -71,7 +71,7 @@ def map_tags(tools: Iterable[CompiledTool]) -> dict[str, Sequence[str]]:
     return {tool.name: tool.options.tags for tool in tools}
 
 
-def tell_of_missing_keys(settings: Settings) -> None:
+def warn_of_missing_keys(settings: Settings) -> None:
     """Log that nobody can call with a key, where keys are asked for and none is valid.
 
     Raises:

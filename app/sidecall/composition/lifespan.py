@@ -10,7 +10,7 @@ from sidecall.features.calls.entry import CallEntry
 from sidecall.features.calls.remembered import show_entry
 from sidecall.features.mcp_server.changes import ListChanges
 from sidecall.features.telemetry.calls import CallTelemetry
-from sidecall.features.webhooks.dispatcher import Courier
+from sidecall.features.webhooks.dispatcher import WebhookDispatcher
 from sidecall.features.webhooks.signing import read_key
 from sidecall.features.workspaces.sweeping import sweeping
 from sidecall.kernel.core.errors import SidecallError
@@ -35,9 +35,9 @@ def build_lifespan(
 ) -> Lifespan:
     """Return what an application does before its first request and after its last."""
     keys = map(read_key, settings.webhook_keys)
-    courier, late = Courier(ledger, parts.receivers, list(keys), partial(_show_call, parts)), LateSteps()
+    dispatcher, late = WebhookDispatcher(ledger, parts.receivers, list(keys), partial(_show_call, parts)), LateSteps()
 
-    tell_of_new_tools = partial(_tell_of_new_tools, parts, executors, changes)
+    announce_new_tools = partial(_announce_new_tools, parts, executors, changes)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -46,17 +46,17 @@ def build_lifespan(
             stack.push_async_callback(watch.close)
             _end_keeping_with(stack, parts, ledger, late)
             close_with(stack, executors)
-            stack.push_async_callback(courier.close)
+            stack.push_async_callback(dispatcher.close)
             stack.push_async_callback(parts.operation.upstream.close)
             stack.callback(setattr, parts.lifecycle, "has_finished", True)
             stack.push_async_callback(_end_jobs, parts, settings.drain_timeout)
             with _noting_refusals(parts.lifecycle):
-                await _begin(parts, ledger, executors, courier, late)
-                await parts.operation.upstream.open(tell_of_new_tools)
+                await _begin(parts, ledger, executors, dispatcher, late)
+                await parts.operation.upstream.open(announce_new_tools)
             async with (
-                parts.documents.following(parts.registry, tell_of_new_tools),
+                parts.documents.following(parts.registry, announce_new_tools),
                 sweeping(parts.workspaces),
-                _follow(settings, parts, tell_of_new_tools),
+                _follow(settings, parts, announce_new_tools),
             ):
                 parts.lifecycle.begin()
                 yield
@@ -68,7 +68,7 @@ async def _end_jobs(parts: Parts, drain_timeout: float) -> None:
     await parts.jobs.close(parts.lifecycle.patience(drain_timeout))
 
 
-def _tell_of_new_tools(parts: Parts, executors: Executors, changes: ListChanges) -> None:
+def _announce_new_tools(parts: Parts, executors: Executors, changes: ListChanges) -> None:
     follow_all(executors, parts.registry)
     changes.tell()
     parts.operation.upstream.rejoin()
@@ -84,21 +84,23 @@ def _noting_refusals(lifecycle: Lifecycle) -> Iterator[None]:
 
 
 def _follow(
-    settings: Settings, parts: Parts, tell_of_new_tools: Callable[[], None]
+    settings: Settings, parts: Parts, announce_new_tools: Callable[[], None]
 ) -> AbstractAsyncContextManager[None]:
     places, use_entry_points = settings.places, settings.entry_points
-    return follow_files(parts.registry, places, use_entry_points, tell_of_new_tools, enabled=settings.reload)
+    return follow_files(parts.registry, places, use_entry_points, announce_new_tools, enabled=settings.reload)
 
 
 def _show_call(parts: Parts, entry: CallEntry) -> bytes:
     return show_entry(parts.add_tags(entry))
 
 
-async def _begin(parts: Parts, ledger: Ledger, executors: Executors, courier: Courier, late: LateSteps) -> None:
+async def _begin(
+    parts: Parts, ledger: Ledger, executors: Executors, dispatcher: WebhookDispatcher, late: LateSteps
+) -> None:
     await _begin_to_keep(parts, ledger, late)
     await start_all(executors, parts.registry)
     await parts.jobs.open()
-    courier.open()
+    dispatcher.open()
     watch_late_modules()
 
 

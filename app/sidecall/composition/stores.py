@@ -17,10 +17,10 @@ from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.workspaces.allowance import Allowance
 from sidecall.features.workspaces.workspaces import Expiry, Workspaces
-from sidecall.kernel.core.invocation import Surroundings
+from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.kernel.core.quota import Rate
-from sidecall.kernel.core.result_memory import ResultRoom
+from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.ports.tenant_store import ItemStore
@@ -109,16 +109,16 @@ def build_ledger(settings: Settings, *, is_server: bool = False, writers: Writer
     return open_ledger(settings.store or IN_MEMORY, bounds, refuse, is_server=is_server, writers=writers)
 
 
-def surround(
+def gather_services(
     ledger: Ledger,
     secrets: Callable[[str], str | None],
     admission: Admission,
     watch: CallTelemetry,
-    results: ResultRoom,
+    results: ResultMemory,
     keeper: SecretKeeper,
-) -> Surroundings:
+) -> CallServices:
     """Gather what a server offers to all its calls."""
-    return Surroundings(
+    return CallServices(
         store=ItemStore(ledger.items),
         secrets=secrets,
         abandon=admission.abandon,

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from sidecall.kernel.http.direct_response import WholeExchange
+from sidecall.kernel.http.direct_response import DirectResponse
 from sidecall.kernel.http.reply import Reply
 from sidecall.kernel.http.request_id import HEADER, NOSNIFF
 from sidecall.server.flow_control import Flow
@@ -59,7 +59,7 @@ class Arrival:
             await self._event.wait()
 
 
-class Cycle(RequestResponseCycle, WholeExchange):
+class Cycle(RequestResponseCycle, DirectResponse):
     """A request and its response, of which nothing is sent until its body comes; uvicorn may still send another."""
 
     flow: Flow

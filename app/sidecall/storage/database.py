@@ -30,7 +30,7 @@ class Database(Protocol):
         """Why it cannot be used just now, in words for an operator; None when it can."""
 
     @property
-    def troubled_since(self) -> float | None:
+    def unavailable_since(self) -> float | None:
         """When that began, in seconds since 1970; None when it can be used, or never could."""
 
     async def open(self) -> None:

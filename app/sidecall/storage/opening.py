@@ -138,19 +138,19 @@ def open_file_store(url: str, writers: Writers = NO_WRITERS) -> Database:
     return database
 
 
-def list_files(url: str, *, history: bool, files: bool) -> "list[tuple[Path, _purposes.Purpose]]":
+def list_files(url: str, *, history: bool, files: bool) -> "list[tuple[Path, _purposes.DatabaseRole]]":
     """Return what a URL of SQLite keeps, in which files: the ledger, and the history and the files where wanted."""
     path = sqlite_path(url)
     wanted = (_purposes.LEDGER, True), (_purposes.HISTORY, history), (_purposes.FILES, files)
     return [] if path is None else [(_find_file(path, purpose), purpose) for purpose, is_wanted in wanted if is_wanted]
 
 
-def _find_file(path: Path, purpose: "_purposes.Purpose") -> Path:
+def _find_file(path: Path, purpose: "_purposes.DatabaseRole") -> Path:
     """Return where the file of a purpose is, beside that of the ledger."""
     return path.with_name(f"{path.stem}{purpose.ending}{path.suffix}")
 
 
-def _fit(purpose: "_purposes.Purpose", writers: Writers, *, is_server: bool) -> "_purposes.Purpose":
+def _fit(purpose: "_purposes.DatabaseRole", writers: Writers, *, is_server: bool) -> "_purposes.DatabaseRole":
     """Return the purpose of a file as this process opens it."""
     writer = writers.get(purpose.series)
     return replace(purpose, is_alone=is_server or writer is not None, writer=writer)

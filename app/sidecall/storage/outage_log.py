@@ -8,7 +8,7 @@ logger = logging.getLogger("sidecall")
 _MOST = 20
 
 
-class TroubleLog:
+class OutageLog:
     """Write each thing into the log once, however often it is found again.
 
     It says that `what`, which is at `name`, cannot be `used`, and what is lost by that.
@@ -31,7 +31,7 @@ class TroubleLog:
             logger.error("%s cannot be %s, so %s: %s", self._what, self._used, self._loss, trouble)
         self._told.add(trouble)
 
-    def tell_end(self) -> None:
+    def run_on_end(self) -> None:
         """Write down that it is over."""
         self._told.clear()
         logger.warning("%s can be %s again: %s", self._what, self._used, self._name)

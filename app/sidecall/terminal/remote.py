@@ -88,10 +88,10 @@ def require(response: httpx.Response) -> httpx.Response:
     """
     if response.is_success:
         return response
-    raise RefusedByServer(word_problem(response), response.status_code)
+    raise RefusedByServer(format_problem(response), response.status_code)
 
 
-def word_problem(response: httpx.Response) -> str:
+def format_problem(response: httpx.Response) -> str:
     """Return what the server says is wrong, or what to set where it asks for a credential."""
     if response.status_code == httpx.codes.UNAUTHORIZED:
         return f"The server does not know who asks: {_UNFIT if credentials() else _MISSING}"

@@ -103,7 +103,7 @@ SHOP = (
 SERVER = '{"mcpServers": {"gh": {"url": "https://example.test/mcp", %s}}}'
 OF_CALLER = SERVER % '"caller_headers": {"Authorization": "Bearer ${secret:GH}"}'
 KEY = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
-NOWHERE = "which is not set, neither as a variable nor as a file in /run/secrets"
+NO_SERVICES = "which is not set, neither as a variable nor as a file in /run/secrets"
 
 
 @pytest.mark.parametrize(
@@ -112,9 +112,9 @@ NOWHERE = "which is not set, neither as a variable nor as a file in /run/secrets
         (
             {"SIDECALL_OPENAPI_SERVICES": SHOP},
             [
-                f"warning SIDECALL_OPENAPI_SERVICES the service 'shop' needs the secret SHOP_TOKEN, {NOWHERE}",
+                f"warning SIDECALL_OPENAPI_SERVICES the service 'shop' needs the secret SHOP_TOKEN, {NO_SERVICES}",
                 "warning SIDECALL_OPENAPI_SERVICES the service 'hub' takes a token of hub, which SIDECALL_OAUTH lacks",
-                f"warning SIDECALL_OPENAPI_SERVICES the service 'hub' needs the secret HUB, {NOWHERE}",
+                f"warning SIDECALL_OPENAPI_SERVICES the service 'hub' needs the secret HUB, {NO_SERVICES}",
             ],
             0,
         ),

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sidecall.features.access.access import Access
-from sidecall.features.access.credential_cache import HEADERS, PassBook
+from sidecall.features.access.credential_cache import HEADERS, CredentialCache
 from sidecall.features.access.middleware import Authentication, caller_of
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import RequestError
@@ -48,7 +48,7 @@ def _scope(*headers: tuple[str, str], method: str = "POST", path: str = "/tool_c
 )
 def test_a_pass_is_for_the_same_credential_in_the_same_header(headers: list[tuple[str, str]], is_known: bool) -> None:
     """Whatever else may be meant is looked at in full."""
-    passes = PassBook(Clock())
+    passes = CredentialCache(Clock())
     passes.keep(_scope(KNOWN), ANN, WAY)
 
     found = passes.find(_scope(*headers))
@@ -58,7 +58,7 @@ def test_a_pass_is_for_the_same_credential_in_the_same_header(headers: list[tupl
 
 def test_a_key_by_itself_has_a_pass_too() -> None:
     """It is none as a bearer."""
-    passes = PassBook(Clock())
+    passes = CredentialCache(Clock())
     passes.keep(_scope(("x-api-key", "sidecall_a")), ANN, WAY)
 
     assert passes.find(_scope(("x-api-key", "sidecall_a"))) is not None
@@ -68,7 +68,7 @@ def test_a_key_by_itself_has_a_pass_too() -> None:
 def test_a_pass_ends_after_half_a_second() -> None:
     """However often it was shown meanwhile."""
     clock = Clock()
-    passes = PassBook(clock)
+    passes = CredentialCache(clock)
     passes.keep(_scope(KNOWN), ANN, WAY)
 
     clock.now = 0.49
@@ -83,7 +83,7 @@ def test_a_pass_ends_after_half_a_second() -> None:
 
 def test_those_who_came_longest_ago_are_forgotten() -> None:
     """A thousand are remembered, and of each some requests."""
-    passes = PassBook(Clock())
+    passes = CredentialCache(Clock())
     for number in range(1025):
         passes.keep(_scope(("x-api-key", str(number))), ANN, WAY)
     for number in range(100):

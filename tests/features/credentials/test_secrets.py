@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from sidecall import BaseCallbackHandler, Secret, StructuredTool, tool
 from sidecall.features.credentials.server_secrets import secrets_in, warn_of_missing
-from sidecall.kernel.core.invocation import Surroundings
+from sidecall.kernel.core.invocation import CallServices
 from tests.kit.clients import MakeClient
 
 CANARY = "canary-4711"
@@ -241,4 +241,4 @@ def test_a_server_of_no_kind_knows_the_environment(monkeypatch: pytest.MonkeyPat
     """So that a tool can be tried in process."""
     monkeypatch.setenv("SMS_KEY", "variable")
 
-    assert Surroundings().secrets("SMS_KEY") == "variable"
+    assert CallServices().secrets("SMS_KEY") == "variable"

@@ -14,7 +14,7 @@ import pytest
 from sidecall import Registry, StructuredTool
 from sidecall.features.calls.entry import CallEntry
 from sidecall.features.jobs import jobs, watching
-from sidecall.features.jobs import reconciler as upkeep
+from sidecall.features.jobs import reconciler as reconciler
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits, Submission, entry_of
 from sidecall.kernel.core.invocation import CallRequest
@@ -128,4 +128,4 @@ async def open_fleet(
 def _nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "_LOOK", _NEVER)
     monkeypatch.setattr(watching, "_LOOK", _NEVER)
-    monkeypatch.setattr(upkeep, "_PAUSE", _NEVER)
+    monkeypatch.setattr(reconciler, "_PAUSE", _NEVER)

@@ -9,7 +9,7 @@ from sidecall import tool
 from sidecall.features.calls.entry import Acceptance, CallEntry
 from sidecall.features.calls.keys import CallKey
 from sidecall.features.calls.sql_store import SqlCalls
-from sidecall.features.jobs import reconciler as upkeep
+from sidecall.features.jobs import reconciler as reconciler
 from sidecall.features.jobs.submission import JobLimits, Submission
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallRequest
@@ -89,7 +89,7 @@ async def test_a_call_is_found_that_nobody_has_counted(
     server: Server, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The queue is counted again from time to time."""
-    monkeypatch.setattr(upkeep, "_SLOW_LOOK", 1.5)
+    monkeypatch.setattr(reconciler, "_SLOW_LOOK", 1.5)
     record = CallRecord.of(CallRequest(ToolCall(name="go", args={}, id="1"), caller=Caller("eve")), "01")
     await SqlCalls(database).accept(record, Acceptance())
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from sidecall.features.calls.entry import OPEN, Acceptance, CallEnd
+from sidecall.features.calls.entry import OPEN, Acceptance, CallCompletion
 from sidecall.features.calls.keys import CallKey
 from sidecall.features.calls.sql_queue import SqlCallQueue
 from sidecall.features.calls.sql_store import SqlCalls
@@ -37,9 +37,9 @@ class Known:
     message: str | None = None
 
 
-def end(text: str, status: Any = "succeeded") -> CallEnd:
+def end(text: str, status: Any = "succeeded") -> CallCompletion:
     """Make an end that can be told from others."""
-    return CallEnd(status, None, ToolMessage(content=text, tool_call_id="1", name="tool"))
+    return CallCompletion(status, None, ToolMessage(content=text, tool_call_id="1", name="tool"))
 
 
 class Ledgers(RuleBasedStateMachine):
@@ -72,7 +72,7 @@ class Ledgers(RuleBasedStateMachine):
         """Choose a call."""
         return list(self.known)[place % len(self.known)]
 
-    def make_end(self, status: str = "succeeded") -> CallEnd:
+    def make_end(self, status: str = "succeeded") -> CallCompletion:
         """Make an end that no other call has."""
         self.ends += 1
         return end(f"end {self.ends}", status)
@@ -200,11 +200,11 @@ class Ledgers(RuleBasedStateMachine):
                 self.known[one.id] = Known("outcome_unknown", one.attempt, None, str(ended.message.content))
 
     @rule(owner=owners)
-    def look_for_strays(self, owner: str) -> None:
+    def look_for_orphans(self, owner: str) -> None:
         """A server finds what it should run and does not."""
         own = [call_id for call_id, known in self.known.items() if (known.status, known.owner) == ("running", owner)]
         runs = set(own[::2])
-        assert {one.id for one in self.run(self.queue.list_strays(owner, runs.__contains__))} == set(own) - runs
+        assert {one.id for one in self.run(self.queue.list_orphans(owner, runs.__contains__))} == set(own) - runs
 
     @invariant()
     def is_as_known(self) -> None:

@@ -13,7 +13,7 @@ from tests.features.mcp_server.messages import ask
 from tests.kit.callers.keys import write_keys
 from tests.kit.clients import MakeClient
 
-Door = Callable[..., Awaitable[httpx.Response]]
+FastPath = Callable[..., Awaitable[httpx.Response]]
 
 
 async def _as_call(client: httpx.AsyncClient, name: str, **args: str) -> httpx.Response:
@@ -28,7 +28,7 @@ async def _over_mcp(client: httpx.AsyncClient, name: str, **args: str) -> httpx.
     return await ask(client, "tools/call", name=name, arguments=args)
 
 
-DOORS: dict[str, Door] = {"call": _as_call, "operation": _as_operation, "mcp": _over_mcp}
+DOORS: dict[str, FastPath] = {"call": _as_call, "operation": _as_operation, "mcp": _over_mcp}
 WORDS = (
     "nothing in in",
     "this server serves nobody without one",

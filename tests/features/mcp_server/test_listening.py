@@ -14,7 +14,7 @@ from sidecall.features.mcp_server.changes import ListChanges
 from sidecall.features.mcp_server.endpoint import McpEndpoint
 from sidecall.features.mcp_server.listing import ToolPages
 from sidecall.features.mcp_server.parts import McpParts
-from sidecall.kernel.core.result_memory import ResultRoom
+from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.http.body import Bounds
 from sidecall.kernel.lifecycle import Lifecycle
 from tests.features.mcp_server.messages import PREFIX, head, write
@@ -37,7 +37,7 @@ def make_parts(changes: ListChanges, lifecycle: Lifecycle) -> McpParts:
         contents=MemoryContents(),
         pages=ToolPages(registry, pipeline),
         changes=changes,
-        results=ResultRoom(1000),
+        results=ResultMemory(1000),
         bounds=Bounds(10_000, 1000),
         lifecycle=lifecycle,
     )

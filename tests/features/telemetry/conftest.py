@@ -15,7 +15,7 @@ from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.json_lines import make_json_lines
 from sidecall.features.telemetry.terminal_lines import make_terminal_lines
-from sidecall.kernel.core.invocation import CallRequest, Surroundings
+from sidecall.kernel.core.invocation import CallRequest, CallServices
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.executors.inline import InlineExecutor
 from sidecall.kernel.executors.thread import ThreadExecutor
@@ -71,7 +71,7 @@ async def run_watched() -> AsyncIterator[Callable[..., Any]]:
         async def run(watch: CallTelemetry, offered: BaseTool, request: CallRequest) -> ToolMessage:
             threads = ThreadExecutor(4)
             stack.push_async_callback(threads.close)
-            around = Surroundings(trace=watch.headers)
+            around = CallServices(trace=watch.headers)
             stages = default_stages({"inline": InlineExecutor(), "thread": threads}, MemoryApprovals())
             return await Pipeline(Registry([offered]), stages, 30, around, observer=watch).run(request)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.features.telemetry.standard_variables import VariableUnfit, check_limits, read_batching, tell_of_losses
+from sidecall.features.telemetry.standard_variables import VariableUnfit, check_limits, read_batching, report_losses
 
 USUAL = (2048, 5000, 512, 30_000)
 CERTIFICATES = "names no certificates that can be read, so no span is sent over https: write the path of a file (PEM)"
@@ -82,6 +82,6 @@ def test_what_loses_every_span_is_told_of(
     """And what loses none is not."""
     monkeypatch.setenv(name, value)
 
-    tell_of_losses()
+    report_losses()
 
     assert caplog.messages == ([] if said is None else [f"{name} {said}"])

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.features.calls.entry import Acceptance, CallEnd, CallEntry
-from sidecall.features.webhooks import dispatcher as courier
-from sidecall.features.webhooks.dispatcher import Courier
+from sidecall.features.calls.entry import Acceptance, CallCompletion, CallEntry
+from sidecall.features.webhooks import dispatcher as dispatcher
+from sidecall.features.webhooks.dispatcher import WebhookDispatcher
 from sidecall.features.webhooks.receivers import AllowedHosts
 from sidecall.features.webhooks.signing import read_key
 from sidecall.kernel.core.context import Caller
@@ -49,7 +49,7 @@ async def keep(folder: Path) -> AsyncIterator[Ledger]:
 @asynccontextmanager
 async def carry(ledger: Ledger, *hosts: str, pauses: Sequence[float] = (0.0, 0.0)) -> AsyncIterator[None]:
     """Let a courier run."""
-    carrier = Courier(ledger, AllowedHosts(hosts), [read_key(SECRET)], show, pauses)
+    carrier = WebhookDispatcher(ledger, AllowedHosts(hosts), [read_key(SECRET)], show, pauses)
     carrier.open()
     try:
         yield
@@ -67,7 +67,7 @@ async def accept(ledger: Ledger, url: str | None, id: str = "a") -> None:
 async def end(ledger: Ledger, url: str | None, id: str = "a") -> None:
     """Begin and end a call."""
     await accept(ledger, url, id)
-    await ledger.calls.finish(id, 1, CallEnd("succeeded", None, ToolMessage("done", tool_call_id=id)))
+    await ledger.calls.finish(id, 1, CallCompletion("succeeded", None, ToolMessage("done", tool_call_id=id)))
 
 
 async def is_settled(ledger: Ledger) -> bool:
@@ -257,7 +257,7 @@ async def test_one_line_says_that_the_store_is_away_and_one_that_it_is_back(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However often it is looked at meanwhile."""
-    monkeypatch.setattr(courier, "_LOOK", 0.0)
+    monkeypatch.setattr(dispatcher, "_LOOK", 0.0)
     database = FaultyDatabase(SqliteDatabase(tmp_path / "ledger.db"))
     database.before["list_due_callbacks"] = 3
     ledger = DatabaseLedger(database, LedgerBounds(), refuse)

@@ -9,7 +9,7 @@ import pytest
 from sidecall import ToolContext, tool
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.core.deadline import Deadline
-from sidecall.kernel.core.invocation import NOWHERE, Surroundings, new_invocation, new_invocation_id
+from sidecall.kernel.core.invocation import NO_SERVICES, CallServices, new_invocation, new_invocation_id
 from sidecall.kernel.ports.tenant_store import ItemStore
 from tests.kit.calls import write_request
 
@@ -95,12 +95,12 @@ def test_a_call_knows_where_it_is() -> None:
     wait = tool("wait", description="Wait.")(lambda: None)
     store = ItemStore(MemoryItems())
 
-    on_server = new_invocation(REQUEST, wait.compiled, None, Surroundings(store, {"KEY": "s3cret"}.get))
+    on_server = new_invocation(REQUEST, wait.compiled, None, CallServices(store, {"KEY": "s3cret"}.get))
     nowhere = new_invocation(REQUEST, wait.compiled, None)
 
     assert on_server.tool_context.store is store
     assert on_server.supply().secrets("KEY", "either") == "s3cret"
-    assert (nowhere.tool_context.store, nowhere.surroundings) == (None, NOWHERE)
+    assert (nowhere.tool_context.store, nowhere.services) == (None, NO_SERVICES)
     assert nowhere.supply().secrets("NO_SUCH_VARIABLE", "either") is None
 
 

@@ -9,7 +9,7 @@ import pytest
 from sidecall import Registry, ToolCall, ToolMessage
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.kernel.authoring.offers import TOOLS_OF
-from sidecall.kernel.core.invocation import CallRequest, Surroundings
+from sidecall.kernel.core.invocation import CallRequest, CallServices
 from sidecall.kernel.core.tool import Compilable, CompiledTool
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.executors.process.executor import ProcessExecutor
@@ -29,7 +29,7 @@ def answering(executor: Executor) -> Answer:
     ) -> ToolMessage:
         stages = default_stages({"inline": executor, "thread": executor, "process": executor}, MemoryApprovals())
         registry = Registry([tool])
-        pipeline = Pipeline(registry, stages, surroundings=Surroundings(store, (secrets or {}).get))
+        pipeline = Pipeline(registry, stages, services=CallServices(store, (secrets or {}).get))
         call = ToolCall(name=registry.names[0], args=args or {}, id="call_1")
         return await pipeline.run(CallRequest(call, **beside))
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from sidecall import tool
-from sidecall.kernel.core.invocation import Surroundings
+from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.messages import ToolMessage
-from sidecall.kernel.core.result_memory import ResultRoom, Share
+from sidecall.kernel.core.result_memory import ResultMemory, ResultReservation
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.executors.thread import ThreadExecutor
@@ -82,15 +82,15 @@ class Crowded:
     """A room that somebody else has filled, and is ahead of all others in."""
 
     def __init__(self) -> None:
-        self.results = ResultRoom(ROOM)
-        self.other: Share = self.results.open("other", "other")
+        self.results = ResultMemory(ROOM)
+        self.other: ResultReservation = self.results.open("other", "other")
         self.other.grow_to(ROOM + 1)
 
     async def call(self, offered: Any, executor: Executor | None = None) -> "asyncio.Future[ToolMessage]":
         """Call a tool, and return when it waits for room."""
         await self.other.wait()
         executors: Any = {} if executor is None else {offered.compiled.executor: executor}
-        pipeline = make_pipeline([offered], executors, surroundings=Surroundings(results=self.results))
+        pipeline = make_pipeline([offered], executors, services=CallServices(results=self.results))
         answer = asyncio.ensure_future(pipeline.run(write_request(offered.name)))
         async with asyncio.timeout(60):
             while not self.results.waiting:  # noqa: ASYNC110 - from a thread, too
@@ -174,7 +174,7 @@ async def test_a_tool_of_large_results_waits_before_it_runs() -> None:
 
     crowded = Crowded()
     crowded.results.large["draw"] = ROOM
-    pipeline = make_pipeline([note], surroundings=Surroundings(results=crowded.results))
+    pipeline = make_pipeline([note], services=CallServices(results=crowded.results))
     answer = await crowded.call(draw)
     noted = await pipeline.run(write_request("note"))
     has_run = ran.is_set()

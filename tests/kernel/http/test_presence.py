@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.requests import ClientDisconnect
 
-from sidecall.kernel.http.disconnect import DisconnectListener, Sweep
+from sidecall.kernel.http.disconnect import DisconnectListener, DisconnectSweep
 from tests.kernel.pipeline.stubborn import LONG, fails_when_cancelled, late_event, swallows
 from tests.kit.asgi import Peer
 from tests.kit.virtual_time import outcome, running, virtual_runner
@@ -116,7 +116,7 @@ async def test_a_sweep_begins_to_watch_after_one_round_or_two(
     peer: Peer, begins: float, seconds: float, asked: int
 ) -> None:
     """Which takes a timer for all that wait, rather than one for each."""
-    sweep, other = Sweep(), Peer()
+    sweep, other = DisconnectSweep(), Peer()
     first = asyncio.ensure_future(DisconnectListener(other.receive, sweep).over(asyncio.sleep(0.01)))
     await asyncio.sleep(begins)
 
@@ -130,14 +130,14 @@ async def test_a_sweep_misses_a_client_that_went(peer: Peer) -> None:
     """As soon as it looks, and cancels the work."""
     peer.gone.set()
 
-    work = DisconnectListener(peer.receive, Sweep()).over(asyncio.sleep(LONG))
+    work = DisconnectListener(peer.receive, DisconnectSweep()).over(asyncio.sleep(LONG))
 
     assert await outcome(work) == (ClientDisconnect, 0.1)
 
 
 def test_a_sweep_serves_one_loop_after_the_other(peer: Peer) -> None:
     """While one has clients that are waited for, those of another have timers of their own."""
-    sweep = Sweep()
+    sweep = DisconnectSweep()
 
     async def wait(seconds: float) -> int:
         client = Peer()

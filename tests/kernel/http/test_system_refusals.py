@@ -7,7 +7,7 @@ import pytest
 from fastapi import FastAPI
 
 from sidecall.kernel.http import problems
-from sidecall.kernel.http.system_refusals import find_shortage, word_system_refusal
+from sidecall.kernel.http.system_refusals import find_shortage, format_system_refusal
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,8 @@ def test_a_refusal_is_worded(error: BaseException, said: str | None) -> None:
     outer = RuntimeError("what cannot be closed, since it was not opened")
     outer.__context__ = error
 
-    assert word_system_refusal(error) == said
-    assert word_system_refusal(outer) == said
+    assert format_system_refusal(error) == said
+    assert format_system_refusal(outer) == said
 
 
 @pytest.mark.parametrize(

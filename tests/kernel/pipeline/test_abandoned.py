@@ -9,7 +9,7 @@ import pytest
 
 from sidecall import Registry, ToolMessage, tool
 from sidecall.features.approvals.memory_store import MemoryApprovals
-from sidecall.kernel.core.invocation import Surroundings
+from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.overload import Overloaded
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.executors.inline import InlineExecutor
@@ -90,7 +90,7 @@ class Server:
         self.pipeline = Pipeline(
             Registry([offered, quick]),
             default_stages(executors, MemoryApprovals()),
-            surroundings=Surroundings(abandon=self.admission.abandon),
+            services=CallServices(abandon=self.admission.abandon),
             admission=self.admission,
         )
 

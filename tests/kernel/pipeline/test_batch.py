@@ -14,7 +14,7 @@ from sidecall import InjectedState, Registry, ToolMessage, tool
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.pipeline.batch import keep, run_batch, run_together
-from sidecall.kernel.pipeline.fair_start import PORTION, PORTIONS, Portions
+from sidecall.kernel.pipeline.fair_start import PORTION, PORTIONS, BatchThrottle
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from tests.kernel.pipeline.stubborn import LONG
 from tests.kit.calls import write_request
@@ -149,7 +149,7 @@ async def test_others_have_a_turn_while_calls_of_a_batch_compute() -> None:
 
     beside = asyncio.ensure_future(live_beside())
     calls = [_request("shout", str(number)) for number in range(5)]
-    await run_batch(compute, lambda _: None, calls, keep, Portions())
+    await run_batch(compute, lambda _: None, calls, keep, BatchThrottle())
     await beside
 
     assert [it for it in seen if it != "other"] == ["0", "1", "2", "3", "4"]
@@ -183,7 +183,7 @@ async def test_many_batches_let_a_single_call_go_between_and_callers_take_turns(
     monkeypatch.setattr(
         "sidecall.kernel.pipeline.batch._TURN", inf
     )  # A slow machine would end some turns within a portion.
-    portions, full, half = Portions(), PORTION * PORTIONS, PORTION * PORTIONS // 2
+    portions, full, half = BatchThrottle(), PORTION * PORTIONS, PORTION * PORTIONS // 2
     ann, bob = Caller("ann"), Caller("bob")
     batches = [("a", ann, 2 * full), ("b", ann, full), ("c", bob, full)]
     await asyncio.gather(*(send(*batch) for batch in batches), call())
@@ -213,7 +213,7 @@ async def test_a_batch_that_ends_early_begins_no_more_calls(
             await asyncio.Event().wait()
         raise SystemError("a defect")
 
-    portions = Portions()
+    portions = BatchThrottle()
     requests = [_request("shout", str(number), text="a") for number in range(4 * PORTION * PORTIONS)]
     batch = asyncio.ensure_future(run_batch(run, Registry().get, requests, keep, portions))
     with pytest.raises(asyncio.CancelledError if is_cancelled else SystemError):

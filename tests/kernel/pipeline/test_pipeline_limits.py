@@ -11,7 +11,7 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import Overloaded, TooManyCalls
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.batch import run_batch
-from sidecall.kernel.pipeline.fair_start import Portions
+from sidecall.kernel.pipeline.fair_start import BatchThrottle
 from tests.kit.calls import write_request
 from tests.kit.pipelines import make_pipeline, run_all
 from tests.kit.virtual_time import now, outcome, running
@@ -119,7 +119,11 @@ async def test_each_answer_is_told_of_as_soon_as_it_is_there() -> None:
         told.append((index, message.tool_call_id, round(now() - server.started, 6)))
 
     await run_batch(
-        server.pipeline.run, server.registry.get, _requests(["pair", "pair", "pair", "nope", "alone"]), note, Portions()
+        server.pipeline.run,
+        server.registry.get,
+        _requests(["pair", "pair", "pair", "nope", "alone"]),
+        note,
+        BatchThrottle(),
     )
 
     assert told == [(3, "d", 0), (0, "a", 1), (1, "b", 1), (2, "c", 2), (4, "e", 3)]

@@ -28,7 +28,13 @@ def test_every_call_of_a_plain_tool_takes_these_stages() -> None:
     plan = _plan()
 
     assert _names(plan.success) == ["decode", "validate", "Execute", "format_output"]
-    assert _names(plan.failure) == ["contain", "ApproveInside", "log_failure", "format_failure", "repeat_answer"]
+    assert _names(plan.failure) == [
+        "wrap_unexpected",
+        "ApproveInside",
+        "log_failure",
+        "format_failure",
+        "replay_answer",
+    ]
 
 
 def test_a_call_of_a_tool_with_a_cache_takes_one_stage_in_the_place_of_two() -> None:
@@ -58,10 +64,13 @@ def test_a_call_of_a_tool_with_everything_takes_all_stages() -> None:
     assert (
         _names(plan.success)
         == (
-            "decode Recall validate guard_input Approve tell_start Execute guard_output format_output Budget tell_end"
+            "decode FindPrevious validate guard_input Approve run_on_start Execute guard_output format_output Budget"
+            " run_on_end"
         ).split()
     )
     assert (
         _names(plan.failure)
-        == ("contain ApproveInside log_failure let_through format_failure Budget tell_error repeat_answer").split()
+        == (
+            "wrap_unexpected ApproveInside log_failure reraise format_failure Budget run_on_error replay_answer"
+        ).split()
     )

@@ -10,7 +10,7 @@ import pytest
 
 from sidecall import Registry, ToolContext, tool
 from sidecall.features.calls.event_stream import write_happenings
-from sidecall.features.jobs.event_log import Chronicle
+from sidecall.features.jobs.event_log import EventLog
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.main import create_app
 from sidecall.settings import Settings
@@ -164,10 +164,10 @@ async def test_a_flood_of_progress_is_bounded(serve: MakeClient) -> None:
 
 async def test_many_events_come_in_few_portions_and_turns() -> None:
     """Each is written once for all who read it, and one reader does not keep the others waiting for all of it."""
-    chronicle, sent = Chronicle(), list[tuple[int, bytes]]()
+    event_log, sent = EventLog(), list[tuple[int, bytes]]()
     for _ in range(250):
-        chronicle.add("progress", b"x" * 150)
-    happenings = chronicle.list_after(0)
+        event_log.add("progress", b"x" * 150)
+    happenings = event_log.list_after(0)
 
     async def follow(reader: int) -> None:
         async for portion in write_happenings(happenings):

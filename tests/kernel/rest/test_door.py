@@ -8,10 +8,10 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from sidecall.features.access.hosts import OwnHosts
-from sidecall.features.access.origin_policy import PageRule, Welcome
+from sidecall.features.access.origin_policy import OriginPolicy, PageRule
 from sidecall.features.telemetry.requests import RequestTally
 from sidecall.kernel.http.application import Application
-from sidecall.kernel.http.fast_path import Door
+from sidecall.kernel.http.fast_path import FastPath
 from sidecall.kernel.http.problems import refuse
 from sidecall.kernel.http.request_id import RequestId
 from sidecall.kernel.http.watch import RequestWatch
@@ -136,8 +136,8 @@ async def test_the_plain_form_is_served_in_front(
         passed_on.append(scope["path"])
 
     peer = Peer([CALL])
-    door = Door(framework, RequestWatch(RequestTally({})), make_shortcuts(in_front.state.parts))
-    rule = PageRule(door, Welcome(OwnHosts("localhost")), lambda app: app, refuse, lambda _: False)
+    door = FastPath(framework, RequestWatch(RequestTally({})), make_shortcuts(in_front.state.parts))
+    rule = PageRule(door, OriginPolicy(OwnHosts("localhost")), lambda app: app, refuse, lambda _: False)
     await RequestId(rule)(scope_of(method, target, headers), peer.receive, peer.send)
 
     assert passed_on == ([] if is_plain else [target.partition("?")[0]])

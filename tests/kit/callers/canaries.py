@@ -58,7 +58,7 @@ async def complain(key: Key, own: OwnKey) -> str:
 
 
 @tool(handle_tool_error=None)
-async def let_through(key: Key, own: OwnKey) -> str:
+async def reraise(key: Key, own: OwnKey) -> str:
     """Tell the program all that it has."""
     raise ToolException(f"refused {key} and {own}: {spell_all(key, own)}")
 
@@ -96,4 +96,4 @@ async def keep(key: Key, own: OwnKey) -> Any:
     return spell_all(key, own)
 
 
-TOOLS = (answer, fail, complain, let_through, question, stream, apart, look_around, keep)
+TOOLS = (answer, fail, complain, reraise, question, stream, apart, look_around, keep)

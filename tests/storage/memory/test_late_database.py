@@ -44,7 +44,7 @@ async def test_what_is_written_is_found() -> None:
 
     await late.write("register_server", "me", time.time())
     found = await late.read("list_lost_calls", time.time(), "other")
-    is_made, trouble = late._database is not None, (late.trouble, late.troubled_since)
+    is_made, trouble = late._database is not None, (late.trouble, late.unavailable_since)
     await late.close()
     await late.open()
 

@@ -108,7 +108,7 @@ async def test_what_was_confirmed_is_there_when_the_server_comes_back(
 
     await asyncio.to_thread(steady.start)
     await wait_until(lambda: database.trouble is None)
-    assert database.troubled_since is None
+    assert database.unavailable_since is None
 
     await database.write("add", "later", 1)
     assert {*confirmed, "later"} <= {row[0] for row in await database.read("find")}
@@ -147,13 +147,13 @@ async def test_a_server_that_goes_away_while_nothing_is_written_is_noticed(
     database: PostgresDatabase, steady: Cluster
 ) -> None:
     """So that the probes say so before a call comes."""
-    assert (database.trouble, database.troubled_since) == (None, None)
+    assert (database.trouble, database.unavailable_since) == (None, None)
     before = time.time()
 
     await asyncio.to_thread(steady.stop)
 
     await wait_until(lambda: database.trouble is not None)
-    assert before <= (database.troubled_since or 0.0) <= time.time()
+    assert before <= (database.unavailable_since or 0.0) <= time.time()
 
 
 @pytest.fixture

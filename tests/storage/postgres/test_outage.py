@@ -33,7 +33,7 @@ async def find_out(database: PostgresDatabase) -> str:
     with pytest.raises(StoreUnavailable):
         await database.read("tell_time")
     assert said is not None
-    assert database.troubled_since is not None
+    assert database.unavailable_since is not None
     return said
 
 
@@ -53,7 +53,7 @@ async def test_one_that_takes_its_rights_away_is_out_of_use_until_they_are_grant
     await wait_until(lambda: database.trouble is None)
 
     assert await database.read("count_queued_calls") == [(0,)]
-    assert database.troubled_since is None
+    assert database.unavailable_since is None
     assert [(record.levelname, record.message) for record in caplog.records] == [
         (
             "ERROR",

@@ -13,7 +13,7 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.approval import Decision
-from sidecall.kernel.ports.approvals.orphan import StrayDecision
+from sidecall.kernel.ports.approvals.orphan import OrphanedDecision
 from sidecall.storage.database import Row
 from sidecall.storage.sqlite.database import SqliteDatabase
 from tests.kit.faulty import FaultyDatabase
@@ -55,7 +55,7 @@ class Desk:
     database: SlowDatabase
     approvals: SqlApprovals
     id: str
-    strays: list[StrayDecision] = field(default_factory=list)
+    orphans: list[OrphanedDecision] = field(default_factory=list)
 
     async def break_off(self, work: Any) -> None:
         """Cancel work once it has written something."""
@@ -74,7 +74,7 @@ async def desk() -> AsyncIterator[Desk]:
     await database.open()
     approvals = SqlApprovals(database, "us", most_bytes=15_000)
     made = Desk(database, approvals, (await approvals.ask(RECORD, CALL)).approval.id)
-    approvals.hear_of_strays(made.strays.append)
+    approvals.on_orphan(made.orphans.append)
     yield made
     await approvals.close()
     await database.close()
@@ -86,21 +86,21 @@ async def test_a_decision_of_which_nobody_heard_has_not_begun(desk: Desk) -> Non
 
     with pytest.raises(StoreUnavailable):
         await desk.approvals.decide(desk.id, APPROVE, "eve")
-    await until(lambda: len(desk.strays) > 0)
+    await until(lambda: len(desk.orphans) > 0)
     await desk.approvals.answer(desk.id, ToolMessage(content="done"))
     await asyncio.sleep(SOON)
 
-    [stray] = desk.strays
-    assert (stray.record.approval.id, stray.record.approval.decided_by, stray.was_begun) == (desk.id, "eve", False)
+    [orphan] = desk.orphans
+    assert (orphan.record.approval.id, orphan.record.approval.decided_by, orphan.was_begun) == (desk.id, "eve", False)
     assert (await desk.approvals.get(desk.id)).approval.message == ToolMessage(content="done")
 
 
 async def test_a_decision_is_found_whose_person_went_while_it_was_written(desk: Desk) -> None:
     """As one whose connection broke."""
     await desk.break_off(desk.approvals.decide(desk.id, APPROVE, "eve"))
-    await until(lambda: len(desk.strays) > 0)
+    await until(lambda: len(desk.orphans) > 0)
 
-    assert [stray.was_begun for stray in desk.strays] == [False]
+    assert [orphan.was_begun for orphan in desk.orphans] == [False]
 
 
 async def test_a_decision_that_was_made_again_is_no_stray(desk: Desk) -> None:
@@ -112,7 +112,7 @@ async def test_a_decision_that_was_made_again_is_no_stray(desk: Desk) -> None:
     await desk.approvals.decide(desk.id, APPROVE, "eve")
     await asyncio.sleep(SOON)
 
-    assert desk.strays == []
+    assert desk.orphans == []
 
 
 async def test_an_answer_that_was_kept_is_kept_though_its_person_went_while_it_was_written(desk: Desk) -> None:
@@ -122,7 +122,7 @@ async def test_an_answer_that_was_kept_is_kept_though_its_person_went_while_it_w
     await desk.break_off(desk.approvals.answer(desk.id, ToolMessage(content="done")))
     await asyncio.sleep(SOON + 1.0)
 
-    assert desk.strays == []
+    assert desk.orphans == []
     assert (await desk.approvals.get(desk.id)).approval.message == ToolMessage(content="done")
 
 
@@ -132,9 +132,9 @@ async def test_a_call_has_begun_whose_answer_has_no_room_once_it_can_be_kept(des
     desk.database.before["change_approval"] = 1
 
     await desk.approvals.answer(desk.id, ToolMessage(content=LONG))
-    await until(lambda: len(desk.strays) > 0)
+    await until(lambda: len(desk.orphans) > 0)
 
-    assert [(stray.record.approval.id, stray.was_begun) for stray in desk.strays] == [(desk.id, True)]
+    assert [(orphan.record.approval.id, orphan.was_begun) for orphan in desk.orphans] == [(desk.id, True)]
 
 
 @pytest.mark.parametrize("is_cancelled", [False, True])
@@ -151,7 +151,7 @@ async def test_what_was_reopened_unknowingly_and_decided_anew_is_not_reopened(de
     await asyncio.sleep(SOON)
 
     kept = (await desk.approvals.get(desk.id)).approval
-    assert (kept.status, kept.decided_by, desk.strays) == ("approved", "bo", [])
+    assert (kept.status, kept.decided_by, desk.orphans) == ("approved", "bo", [])
 
 
 async def test_a_second_decision_in_doubt_is_looked_for_as_long_as_the_first(
@@ -171,6 +171,6 @@ async def test_a_second_decision_in_doubt_is_looked_for_as_long_as_the_first(
     desk.database.is_late = False
     [late] = desk.database.late
     await desk.database.write(*late)
-    await until(lambda: len(desk.strays) > 0)
+    await until(lambda: len(desk.orphans) > 0)
 
-    assert [stray.was_begun for stray in desk.strays] == [False]
+    assert [orphan.was_begun for orphan in desk.orphans] == [False]

@@ -7,7 +7,7 @@ import pytest
 
 from sidecall.storage.sqlite.disk_room import has_room
 from sidecall.storage.sqlite.file import SqliteFile
-from sidecall.storage.sqlite.writer_connection import Pen, Trouble, Usable
+from sidecall.storage.sqlite.writer_connection import Unavailable, Usable, WriterConnection
 from tests.storage.sql.disks import disk
 
 __all__ = ["disk"]
@@ -18,11 +18,11 @@ ADD = "INSERT INTO servers (id, started_at, seen_at) VALUES (?1, 1, 1)"
 def test_a_log_is_brought_into_its_file_before_the_disk_is_full(disk: Path) -> None:
     """So that a disk which becomes larger, or a new start, is of use."""
     path = disk / "ledger.db"
-    pen = Pen(SqliteFile(path, patience=1))
+    pen = WriterConnection(SqliteFile(path, patience=1))
     pen.open()
 
     written = 0
-    while not isinstance(pen.write([(ADD, (f"{written} {'x' * 3000}",), "row")]), Trouble):
+    while not isinstance(pen.write([(ADD, (f"{written} {'x' * 3000}",), "row")]), Unavailable):
         written += 1
     log, file = Path(f"{path}-wal").stat().st_size, path.stat().st_size
     tried = pen.try_again()
@@ -33,7 +33,7 @@ def test_a_log_is_brought_into_its_file_before_the_disk_is_full(disk: Path) -> N
     assert log == 0
     assert file > 1_500_000
     assert written > 200
-    assert tried == Trouble(f"{path}: there is no space left for it (database or disk is full).")
+    assert tried == Unavailable(f"{path}: there is no space left for it (database or disk is full).")
     assert isinstance(mended, Usable)
 
 

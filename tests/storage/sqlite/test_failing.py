@@ -15,7 +15,7 @@ from sidecall.storage.sqlite.database import SqliteDatabase, try_file
 from sidecall.storage.sqlite.faults import REPAIR
 from sidecall.storage.sqlite.file import SqliteFile, StoreWithoutRoom
 from sidecall.storage.sqlite.roles import HISTORY
-from sidecall.storage.sqlite.writer_connection import Pen, Trouble, Usable
+from sidecall.storage.sqlite.writer_connection import Unavailable, Usable, WriterConnection
 from tests.kit.processes import bounding, find_writers
 from tests.storage.sql.disks import fill_up
 
@@ -116,7 +116,7 @@ async def test_a_file_whose_disk_is_full_at_the_start_is_used_later(disk: Path, 
     database = SqliteDatabase(disk / "ledger.db")
 
     await database.open()
-    trouble, since = database.trouble, database.troubled_since
+    trouble, since = database.trouble, database.unavailable_since
     with pytest.raises(StoreUnavailable):
         await database.write("register_server", "early", 1.0)
     with pytest.raises(StoreUnavailable):
@@ -153,7 +153,7 @@ async def test_a_disk_that_is_nearly_full_at_the_start_is_noticed_before_anythin
 
 def test_a_disk_is_full_until_there_is_room_again(disk: Path) -> None:
     """Not only for the trial: where that fits and what comes does not, the file is no use."""
-    pen = Pen(SqliteFile(disk / "ledger.db", patience=1))
+    pen = WriterConnection(SqliteFile(disk / "ledger.db", patience=1))
     pen.open()
     ballast = fill_up(disk)
     large = ("INSERT INTO schema_version (version, name, applied_at) VALUES (99, ?1, 1)", ("x" * 400_000,), "row")
@@ -164,7 +164,7 @@ def test_a_disk_is_full_until_there_is_room_again(disk: Path) -> None:
     mended, written, left = pen.try_again(), pen.write([large]), sorted(path.name for path in disk.iterdir())
     pen.close()
 
-    full = Trouble(f"{disk / 'ledger.db'}: there is no space left for it (database or disk is full).")
+    full = Unavailable(f"{disk / 'ledger.db'}: there is no space left for it (database or disk is full).")
     assert [refused, *tried] == [full] * 4
     assert isinstance(mended, Usable)
     assert written == [None]

@@ -12,9 +12,9 @@ import pytest
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.sqlite.database import SqliteDatabase
 from sidecall.storage.sqlite.file import SqliteFile
-from sidecall.storage.sqlite.file_identity import Likeness
+from sidecall.storage.sqlite.file_identity import KnownFile
 from sidecall.storage.sqlite.roles import HISTORY
-from sidecall.storage.sqlite.writer_connection import Pen
+from sidecall.storage.sqlite.writer_connection import WriterConnection
 from tests.kit.processes import bounding, find_writers
 
 LARGE = b"x" * 400_000
@@ -57,7 +57,7 @@ def test_a_file_that_is_read_in_the_same_process_is_locked_again(tmp_path: Path)
     """As the history is: what reads it has not been closed when it is opened anew."""
     path = tmp_path / "ledger.history.db"
     file = SqliteFile(path, 1.0, HISTORY)
-    pen = Pen(file)
+    pen = WriterConnection(file)
     opened = pen.open()
     with closing(file.open_reader(opened.identity)) as reader:
         reader.execute("SELECT count(*) FROM history_blocks").fetchall()
@@ -72,7 +72,7 @@ def test_a_file_that_is_read_in_the_same_process_is_locked_again(tmp_path: Path)
 def test_a_file_that_was_moved_away_and_back_is_not_opened_twice(tmp_path: Path) -> None:
     """One that was deleted is let go of, since it would fill the disk."""
     path, aside = tmp_path / "ledger.db", tmp_path / "aside.db"
-    likeness, counts = Likeness(path), []
+    likeness, counts = KnownFile(path), []
     for change in (lambda: None, lambda: path.rename(aside), lambda: aside.rename(path), path.unlink):
         change()
         likeness.begin()

@@ -15,7 +15,7 @@ from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.sqlite.database import SqliteDatabase
 from sidecall.storage.sqlite.file import SqliteFile
 from sidecall.storage.sqlite.roles import HISTORY
-from sidecall.storage.sqlite.writer_connection import Order, Pen, Trouble, Usable
+from sidecall.storage.sqlite.writer_connection import Order, Unavailable, Usable, WriterConnection
 from tests.kit.processes import find_writers
 
 LIMIT = 30.0
@@ -34,9 +34,9 @@ async def database(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
 
 
 @pytest.fixture
-def pen(tmp_path: Path) -> Iterator[Pen]:
+def pen(tmp_path: Path) -> Iterator[WriterConnection]:
     """Open a file in this process."""
-    pen = Pen(SqliteFile(tmp_path / "ledger.db", patience=0.1))
+    pen = WriterConnection(SqliteFile(tmp_path / "ledger.db", patience=0.1))
     pen.open()
     yield pen
     pen.close()
@@ -139,7 +139,7 @@ async def test_whoever_reads_notices_as_well(database: SqliteDatabase, tmp_path:
     assert await database.read("find_servers") == [("before", 1.0, 1.0)]
 
 
-def test_a_log_that_others_read_is_saved_once_they_have(pen: Pen, tmp_path: Path) -> None:
+def test_a_log_that_others_read_is_saved_once_they_have(pen: WriterConnection, tmp_path: Path) -> None:
     """What was written into it is not acknowledged before."""
     path = tmp_path / "ledger.db"
     with closing(sqlite3.connect(path, isolation_level=None)) as reader:
@@ -152,14 +152,14 @@ def test_a_log_that_others_read_is_saved_once_they_have(pen: Pen, tmp_path: Path
         reader.execute("ROLLBACK")
     mended = pen.try_again()
 
-    assert refused == [Trouble(f"{path}: another program has locked it (database is locked).")] * 3
+    assert refused == [Unavailable(f"{path}: another program has locked it (database is locked).")] * 3
     assert isinstance(mended, Usable)
     assert pen.write(_insert("after")) == [None]
     assert _find_after_a_kill(path)[:2] == ["before", "meanwhile"]
     assert _find_after_a_kill(path)[-1] == "after"
 
 
-def test_another_log_in_the_place_of_the_one_that_was_lost_is_not_used(pen: Pen, tmp_path: Path) -> None:
+def test_another_log_in_the_place_of_the_one_that_was_lost_is_not_used(pen: WriterConnection, tmp_path: Path) -> None:
     """It would put pages of yesterday among those of today."""
     path, log = tmp_path / "ledger.db", tmp_path / "ledger.db-wal"
     pen.write(_insert("before"))
@@ -169,7 +169,7 @@ def test_another_log_in_the_place_of_the_one_that_was_lost_is_not_used(pen: Pen,
     log.write_bytes(old)
 
     assert pen.write(_insert("acknowledged")) == [None]
-    assert pen.write(_insert("refused")) == Trouble(f"{path}: the -wal or -shm beside it was deleted or replaced.")
+    assert pen.write(_insert("refused")) == Unavailable(f"{path}: the -wal or -shm beside it was deleted or replaced.")
     assert isinstance(pen.try_again(), Usable)
     assert pen.write(_insert("after")) == [None]
     assert _find_after_a_kill(path) == ["before", "since", "acknowledged", "after"]

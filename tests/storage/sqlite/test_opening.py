@@ -15,7 +15,7 @@ import pytest
 from sidecall.kernel.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.storage.migrate import read_migrations
 from sidecall.storage.sqlite.database import SqliteDatabase, try_file
-from sidecall.storage.sqlite.roles import FILES, HISTORY, Purpose
+from sidecall.storage.sqlite.roles import FILES, HISTORY, DatabaseRole
 
 VERSIONS = Path(__file__).parents[1] / "versions"
 NEWEST = read_migrations("sqlite")[-1].number
@@ -66,7 +66,7 @@ def by_plain_user() -> Iterator[None]:
         os.seteuid(user)
 
 
-def of(purpose: Purpose) -> Callable[[Path], None]:
+def of(purpose: DatabaseRole) -> Callable[[Path], None]:
     """Make a file for another purpose."""
     return run("".join(step.script for step in read_migrations(purpose.series)))
 

@@ -19,7 +19,7 @@ import pytest
 from sidecall.kernel.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.storage.sqlite.database import SqliteDatabase
 from sidecall.storage.sqlite.messages import pack_message
-from sidecall.storage.sqlite.roles import FILES, HISTORY, LEDGER, Purpose
+from sidecall.storage.sqlite.roles import FILES, HISTORY, LEDGER, DatabaseRole
 from sidecall.storage.sqlite.shared_writer import SharedWriter
 from tests.kit.processes import find_writers, has_ended
 from tests.kit.waiting import until
@@ -54,7 +54,7 @@ def writer(path: Path) -> Iterator[SharedWriter]:
     made.close()
 
 
-def ask(path: Path, link: socket.socket, purpose: Purpose = LEDGER, hangs_after: float = 5.0) -> SqliteDatabase:
+def ask(path: Path, link: socket.socket, purpose: DatabaseRole = LEDGER, hangs_after: float = 5.0) -> SqliteDatabase:
     """Make a database as each worker does."""
     return SqliteDatabase(path, purpose=replace(purpose, is_alone=True, writer=link), hangs_after=hangs_after)
 
@@ -237,7 +237,7 @@ async def test_who_opens_a_file_that_cannot_be_used_is_told_why(text: Path, writ
 
 
 @pytest.mark.parametrize("purpose", [LEDGER, HISTORY, FILES], ids=lambda purpose: purpose.name)
-async def test_files_of_each_kind_can_be_shared(path: Path, purpose: Purpose) -> None:
+async def test_files_of_each_kind_can_be_shared(path: Path, purpose: DatabaseRole) -> None:
     """Their tables are made by the process that writes them."""
     writer = SharedWriter(path, purpose)
     writer.open()

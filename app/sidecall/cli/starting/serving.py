@@ -25,7 +25,7 @@ from sidecall.features.telemetry.standard_streams import leave_at_once, redirect
 from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.kernel.http.backlog import Backlog
-from sidecall.kernel.http.system_refusals import word_system_refusal
+from sidecall.kernel.http.system_refusals import format_system_refusal
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.kernel.registry import Registry
 from sidecall.later import Later
@@ -134,7 +134,7 @@ def _prepare(settings: Settings) -> Registry:
     except SidecallError as error:
         logger.error("%s", error.message)
     except OSError as error:
-        logger.error("the tools cannot be loaded: %s", word_system_refusal(error))
+        logger.error("the tools cannot be loaded: %s", format_system_refusal(error))
     sys.exit(1)
 
 
@@ -186,7 +186,7 @@ def _serve(
     try:
         server.run([sock] if sock else None)
     except (OSError, RuntimeError) as error:
-        refusal = word_system_refusal(error)
+        refusal = format_system_refusal(error)
         if server.started or refusal is None:
             raise
         logger.error("the server cannot start: %s", refusal)

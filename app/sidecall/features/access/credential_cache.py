@@ -27,7 +27,7 @@ _LONGEST = 4096
 
 
 @dataclass(slots=True)
-class Pass:
+class CachedCredential:
     """Whose a credential is until when, and which requests, by method and path, its caller was seen to be permitted."""
 
     caller: Caller
@@ -35,7 +35,7 @@ class Pass:
     ways: set[tuple[str, str]] = field(default_factory=set)
 
 
-class PassBook:
+class CredentialCache:
     """The passes of those who have shown a credential lately, by its keyed hash.
 
     Only what opens something is kept: whatever does not is looked at in full each time, so that a credential that is
@@ -45,11 +45,11 @@ class PassBook:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._known: dict[bytes, Pass] = {}
+        self._known: dict[bytes, CachedCredential] = {}
         # One for each header, since the same text may be a credential in one and none in the other.
         self._bearer_secret, self._key_secret = secrets.token_bytes(32), secrets.token_bytes(32)
 
-    def find(self, scope: Scope) -> Pass | None:
+    def find(self, scope: Scope) -> CachedCredential | None:
         """Return the pass of a request; None where it has none, or not for certain."""
         digest = self._digest(scope)
         found = None if digest is None else self._known.get(digest)
@@ -64,7 +64,7 @@ class PassBook:
         if found is None or self._clock() >= found.until or found.caller != caller:
             # As the last one: those that were looked at longest ago are forgotten.
             self._known.pop(digest, None)
-            found = self._known[digest] = Pass(caller, self._clock() + LOOK)
+            found = self._known[digest] = CachedCredential(caller, self._clock() + LOOK)
             if len(self._known) > _REMEMBERED:
                 del self._known[next(iter(self._known))]
         if len(found.ways) < _WAYS:

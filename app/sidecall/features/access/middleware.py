@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sidecall.features.access.access import Access
-from sidecall.features.access.credential_cache import HEADERS, PassBook
+from sidecall.features.access.credential_cache import HEADERS, CredentialCache
 from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.core.errors import RequestError
 
@@ -52,7 +52,7 @@ class Authentication:
         self._permit = permit
         self._hidden = frozenset(access.hidden)
         self._resource = access.resource
-        self._passes = PassBook() if access.is_by_credential else None
+        self._passes = CredentialCache() if access.is_by_credential else None
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request."""

@@ -31,7 +31,7 @@ class ForeignPage(RequestError):
 
 
 @dataclass(frozen=True)
-class Welcome:
+class OriginPolicy:
     """Under which names a server is served, and which web pages besides its own may use it, by their origins."""
 
     hosts: OwnHosts
@@ -47,7 +47,7 @@ class PageRule:
     def __init__(
         self,
         app: ASGIApp,
-        welcome: Welcome,
+        welcome: OriginPolicy,
         share: Callable[[ASGIApp], ASGIApp],
         refuse: Refuse,
         is_exempt: Callable[[str], bool],

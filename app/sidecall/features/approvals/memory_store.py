@@ -16,7 +16,7 @@ from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
 from sidecall.kernel.ports.approvals.fingerprint import compute_fingerprint
 from sidecall.kernel.ports.approvals.listing import ApprovalPage, ListedApproval, WaitingApprovals
-from sidecall.kernel.ports.approvals.orphan import HearOfStray
+from sidecall.kernel.ports.approvals.orphan import OnOrphan
 from sidecall.kernel.ports.approvals.preview import NO_PREVIEW, Preview
 from sidecall.storage.memory.room import Room
 
@@ -176,7 +176,7 @@ class MemoryApprovals:
         entry = self._entry(approval_id)
         return self._change(entry, entry.packed.unpack().decide(decision, by))
 
-    def hear_of_strays(self, listener: HearOfStray | None) -> None:
+    def on_orphan(self, listener: OnOrphan | None) -> None:
         """Let a listener hear of what has expired; whoever decides here hears of it."""
         self._expired.hear(listener)
 

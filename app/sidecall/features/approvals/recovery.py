@@ -11,7 +11,7 @@ from sidecall.kernel.core.errors import RequestError, SidecallError
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.approval import ApprovalRecord
-from sidecall.kernel.ports.approvals.orphan import StrayDecision
+from sidecall.kernel.ports.approvals.orphan import OrphanedDecision
 from sidecall.kernel.ports.approvals.stores import Approvals, Notice
 from sidecall.later import Later
 
@@ -28,7 +28,7 @@ logger = logging.getLogger("sidecall")
 IsRemembered = Callable[[CallRecord], Awaitable[bool]]
 
 
-class StrayDecisions:
+class OrphanRecovery:
     """Carry out, or tell of, what the place where approvals are kept says that nobody does."""
 
     def __init__(
@@ -48,22 +48,22 @@ class StrayDecisions:
 
     def open(self) -> None:
         """Take them up from now on."""
-        self._approvals.hear_of_strays(lambda stray: self._begun.begin(self._take_up(stray)))
+        self._approvals.on_orphan(lambda orphan: self._begun.begin(self._take_up(orphan)))
 
     async def close(self, patience: float) -> None:
         """Wait so many seconds for what runs, then break it off; others are left to the next server."""
-        self._approvals.hear_of_strays(None)
+        self._approvals.on_orphan(None)
         await self._begun.close(patience)
 
-    async def _take_up(self, stray: StrayDecision) -> None:
-        if stray.has_expired:
-            await self._note_expired(stray.record)
+    async def _take_up(self, orphan: OrphanedDecision) -> None:
+        if orphan.has_expired:
+            await self._note_expired(orphan.record)
             return
-        approval_id = stray.record.approval.id
-        if stray.answer is None:
+        approval_id = orphan.record.approval.id
+        if orphan.answer is None:
             logger.warning("the decision about approval %s was written down though nobody heard of that", approval_id)
         try:
-            approval = await _carrying_out.carry_out_stray(self._pipeline, self._approvals, stray, self._auditor)
+            approval = await _carrying_out.recover_orphan(self._pipeline, self._approvals, orphan, self._auditor)
         except SidecallError as error:
             logger.warning("the call of approval %s does not go on: %s", approval_id, error)
             return

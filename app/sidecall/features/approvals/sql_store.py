@@ -19,7 +19,7 @@ from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
 from sidecall.kernel.ports.approvals.fingerprint import compute_fingerprint
 from sidecall.kernel.ports.approvals.listing import ApprovalPage, ListedApproval, WaitingApprovals
-from sidecall.kernel.ports.approvals.orphan import HearOfStray
+from sidecall.kernel.ports.approvals.orphan import OnOrphan
 from sidecall.kernel.ports.approvals.preview import NO_PREVIEW, Preview
 from sidecall.storage.database import Database
 
@@ -178,7 +178,7 @@ class SqlApprovals:
         (await self.get(approval_id)).require_pending()  # Somebody was faster.
         raise TooManyApprovals(APPROVALS_FULL)
 
-    def hear_of_strays(self, listener: HearOfStray | None) -> None:
+    def on_orphan(self, listener: OnOrphan | None) -> None:
         """Let a listener hear, from now on, of what was decided here though nobody heard of that; None for none."""
         self._carried.hear(listener)
         self._expired.hear(listener)

@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from sidecall.features.approvals.undelivered_store import StrayNews
+from sidecall.features.approvals.undelivered_store import OrphanNews
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.ports.approvals.approval import ApprovalRecord
-from sidecall.kernel.ports.approvals.orphan import StrayDecision
+from sidecall.kernel.ports.approvals.orphan import OrphanedDecision
 
 # Seconds between two looks at an approval in doubt, and how many there are while the database can be used: a statement
 # whose connection broke may be carried out still for a while.
@@ -32,12 +32,12 @@ class CarriedDecisions:
         self._doubts: dict[str, bool] = {}  # Whether each has begun.
         self._looks_left: dict[str, int] = {}
         self._looks: set[asyncio.Task[None]] = set()
-        self._news = StrayNews()  # Also of those that a server before this one has left.
+        self._news = OrphanNews()  # Also of those that a server before this one has left.
         self.hear = self._news.hear
 
     def note_lost(self, record: ApprovalRecord, answer: ToolMessage) -> None:
         """Let the listener hear of a decision that ended with its server, and now has this answer."""
-        self._news.tell(StrayDecision(record, was_begun=True, answer=answer))
+        self._news.tell(OrphanedDecision(record, was_begun=True, answer=answer))
 
     def get(self, approval_id: str) -> ApprovalRecord | None:
         """Return what is carried out under this id."""
@@ -106,4 +106,4 @@ class CarriedDecisions:
         was_begun = self._doubts.pop(approval_id)
         if approval_id not in self._running:  # Otherwise another decision was the one that was written down.
             self._running[approval_id] = record
-            self._news.tell(StrayDecision(record, was_begun))
+            self._news.tell(OrphanedDecision(record, was_begun))

@@ -18,7 +18,7 @@ from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.result_values import copy_message
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.hooks import HookFailed, call_hook, patience
-from sidecall.kernel.ports.approvals.approval import AnsweredBefore, ApprovalRecord, ApprovalRequired
+from sidecall.kernel.ports.approvals.approval import AlreadyAnswered, ApprovalRecord, ApprovalRequired
 from sidecall.kernel.ports.approvals.decided import describe_decision
 from sidecall.kernel.ports.approvals.preview import Preview
 from sidecall.kernel.ports.approvals.rules import ApprovedByRule, Decided
@@ -62,7 +62,7 @@ def is_asked_about(tool: CompiledTool) -> bool:
     return wants_approval(tool) or takes_user_tokens(tool)
 
 
-class Recall:
+class FindPrevious:
     """Know a call again that was sent before, so that it neither waits nor runs a second time."""
 
     # It stands before all that looks at arguments: what they judge may have changed since, and the answer has not.
@@ -93,14 +93,14 @@ class Recall:
 
     async def _look_again(self, invocation: Invocation, known: ApprovalRecord) -> None:
         """Let a call go on that nobody has told that its person has signed in, since a server ended just then."""
-        tokens, sign_in = invocation.surroundings.user_tokens, known.approval.sign_in
+        tokens, sign_in = invocation.services.user_tokens, known.approval.sign_in
         if tokens is not None and sign_in is not None and known.approval.status == "pending":
             await tokens.look_again(invocation.request.caller, sign_in.provider)
 
 
-def repeat_answer(invocation: Invocation) -> None:
+def replay_answer(invocation: Invocation) -> None:
     """Give a call that was answered before the same answer; whoever sent it finds what was decided in the request."""
-    if isinstance(invocation.error, AnsweredBefore):
+    if isinstance(invocation.error, AlreadyAnswered):
         approval = invocation.error.approval
         decided = describe_decision(approval)
         invocation.request.decided = None if decided is None else replace(decided, approval_id=approval.id)

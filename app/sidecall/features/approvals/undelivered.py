@@ -22,12 +22,12 @@ from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, Decision
 from sidecall.kernel.ports.approvals.decided import describe_decision
-from sidecall.kernel.ports.approvals.orphan import StrayDecision
+from sidecall.kernel.ports.approvals.orphan import OrphanedDecision
 from sidecall.kernel.ports.approvals.stores import Approvals
 
 
-async def carry_out_stray(
-    pipeline: Pipeline, approvals: Approvals, stray: StrayDecision, auditor: Auditor | None
+async def recover_orphan(
+    pipeline: Pipeline, approvals: Approvals, orphan: OrphanedDecision, auditor: Auditor | None
 ) -> Approval:
     """Run an approved call, or answer a rejected one; one that may have run ends as unknown.
 
@@ -37,14 +37,14 @@ async def carry_out_stray(
     Raises:
         Overloaded: There is no room to run the call now; it goes on waiting for a person.
     """
-    record, approval_id = stray.record, stray.record.approval.id
+    record, approval_id = orphan.record, orphan.record.approval.id
     call = record.call
     assert call is not None
-    if stray.answer is not None:
+    if orphan.answer is not None:
         kind: ErrorKind = "rejected" if _has_only_to_be_refused(record) else "outcome_unknown"
-        note_end(pipeline, call, record.approval, stray.answer, kind)
-        return record.answer(stray.answer).approval
-    if stray.was_begun:
+        note_end(pipeline, call, record.approval, orphan.answer, kind)
+        return record.answer(orphan.answer).approval
+    if orphan.was_begun:
         return await keep_answer(approvals, approval_id, refuse(OutcomeUnknown(), call.tool_call), call)
     if record.approval.always:
         return (await approvals.reopen(approval_id)).approval

@@ -3,41 +3,41 @@
 from collections import deque
 
 from sidecall.kernel.ports.approvals.approval import ApprovalRecord
-from sidecall.kernel.ports.approvals.orphan import HearOfStray, StrayDecision
+from sidecall.kernel.ports.approvals.orphan import OnOrphan, OrphanedDecision
 
 # Kept for a listener, which a program without a server never has.
 _MOST = 100
 
 
-class StrayNews:
+class OrphanNews:
     """Let a listener hear of strays, each once, and keep those in mind, up to `most`, that nobody hears of yet."""
 
     def __init__(self, most: int | None = None) -> None:
-        self.listener: HearOfStray | None = None
-        self._untold: deque[StrayDecision] = deque(maxlen=most)
+        self.listener: OnOrphan | None = None
+        self._untold: deque[OrphanedDecision] = deque(maxlen=most)
 
-    def hear(self, listener: HearOfStray | None) -> None:
+    def hear(self, listener: OnOrphan | None) -> None:
         """Let a listener hear of them from now on; None for none."""
         self.listener = listener
         while listener is not None and self._untold:
             listener(self._untold.popleft())
 
-    def tell(self, stray: StrayDecision) -> None:
+    def tell(self, orphan: OrphanedDecision) -> None:
         """Let the listener hear of one, now or later."""
         if self.listener is None:
-            self._untold.append(stray)
+            self._untold.append(orphan)
         else:
-            self.listener(stray)
+            self.listener(orphan)
 
 
 class ExpiredCalls:
     """Let a listener hear of calls that had begun, asked a person amid their work, and have expired there."""
 
     def __init__(self) -> None:
-        self._news = StrayNews(_MOST)
+        self._news = OrphanNews(_MOST)
         self.hear = self._news.hear
 
     def note(self, record: ApprovalRecord) -> None:
         """Note that an approval is kept no more; of a call that had not begun nobody is told."""
         if record.state is not None and record.call is not None:
-            self._news.tell(StrayDecision(record, was_begun=True, has_expired=True))
+            self._news.tell(OrphanedDecision(record, was_begun=True, has_expired=True))

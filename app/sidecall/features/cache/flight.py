@@ -66,7 +66,7 @@ class Flight:
         seconds = invocation.tool.options.timeout or timeout
         deadline = None if seconds is None else invocation.started + seconds
         alone = Invocation(
-            new_invocation_id(), request, invocation.tool, invocation.started, deadline, invocation.surroundings
+            new_invocation_id(), request, invocation.tool, invocation.started, deadline, invocation.services
         )
         alone.args, alone.injected, alone.values = invocation.args, invocation.injected, invocation.values
         alone.own_secrets, alone.mask = invocation.own_secrets, invocation.mask

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from sidecall.dataclasses import dataclass
-from sidecall.features.calls.entry import Acceptance, CallEnd, CallEntry, measure_ms, to_datetime
+from sidecall.features.calls.entry import Acceptance, CallCompletion, CallEntry, measure_ms, to_datetime
 from sidecall.kernel.core.messages import make_unchecked
 from sidecall.kernel.core.record import CallRecord
 
@@ -19,7 +19,7 @@ class AcceptedCall:
 
     call: CallRecord
     acceptance: Acceptance
-    end: CallEnd | None = None
+    end: CallCompletion | None = None
     ended_at: float | None = None
 
     @property
@@ -56,7 +56,7 @@ class AcceptedCall:
         return make_unchecked(CallEntry, fields | _describe_decision(end))
 
 
-def _describe_decision(end: CallEnd | None) -> dict[str, Any]:
+def _describe_decision(end: CallCompletion | None) -> dict[str, Any]:
     return {} if end is None or end.decision is None else end.decision.describe()
 
 

@@ -119,7 +119,7 @@ class LostCall:
 
 
 @dataclass(slots=True)
-class CallEnd:
+class CallCompletion:
     """How an attempt at a call ended; `text` is its answer as JSON once that was written, as it is only once.
 
     `never_ran` says that it waited for a person, and its tool was not begun; `decision` is what a person has said.
@@ -175,7 +175,7 @@ def measure_ms(started: datetime, ended: datetime) -> float:
     return round((ended - started).total_seconds() * 1000, 3)
 
 
-def end_entry(entry: CallEntry, end: CallEnd, at: float) -> CallEntry:
+def end_entry(entry: CallEntry, end: CallCompletion, at: float) -> CallEntry:
     """Return what is known of a call that has ended then, in seconds since 1970."""
     started = entry.started_at or entry.created_at
     ended = to_datetime(at)

@@ -9,7 +9,7 @@ from pydantic_core import to_json
 from starlette.requests import Request
 
 from sidecall.features.calls.entry import CallEntry
-from sidecall.features.jobs.event_log import Happening
+from sidecall.features.jobs.event_log import LoggedEvent
 from sidecall.features.jobs.watching import Sights
 from sidecall.features.native_items.rest.received import DialectName
 from sidecall.kernel.core.errors import RequestError
@@ -75,14 +75,14 @@ async def _write(parts: Parts, request: Request, sights: Sights, form: DialectNa
                 spoken = time.monotonic()
 
 
-async def write_happenings(happenings: Sequence[Happening]) -> AsyncIterator[bytes]:
+async def write_happenings(happenings: Sequence[LoggedEvent]) -> AsyncIterator[bytes]:
     """Write what has happened in few portions; others have their turns in between, as many may come for it at once."""
     for portion in _join(happenings):
         yield portion
         await asyncio.sleep(0)
 
 
-def _join(happenings: Sequence[Happening]) -> Iterator[bytes]:
+def _join(happenings: Sequence[LoggedEvent]) -> Iterator[bytes]:
     portion, size = list[bytes](), 0
     for happening in happenings:
         event = happening.write(write_event)

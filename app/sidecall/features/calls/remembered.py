@@ -6,7 +6,7 @@ from pydantic_core import to_json
 
 from sidecall.features.cache.headers import cache_headers
 from sidecall.features.calls.accepted import AcceptedCall
-from sidecall.features.calls.entry import CallEnd, CallEntry
+from sidecall.features.calls.entry import CallCompletion, CallEntry
 from sidecall.features.calls.errors import NotRepeatable
 from sidecall.features.jobs.completion import may_repeat
 from sidecall.features.jobs.keys import make_call_key, make_replay_key
@@ -212,7 +212,7 @@ def _never(_entry: CallEntry) -> bool:
     return False
 
 
-def _write_end(end: CallEnd, form: DialectName, headers: dict[str, str]) -> Reply:
+def _write_end(end: CallCompletion, form: DialectName, headers: dict[str, str]) -> Reply:
     """Write the answer of a call that has just ended, in the words in which it was written down where it can be."""
     message = end.message
     headers |= _tell_cache(message, headers)

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from sidecall.features.calls.entry import CallEnd, CallEntry, ClaimedCall, LostCall
+from sidecall.features.calls.entry import CallCompletion, CallEntry, ClaimedCall, LostCall
 from sidecall.features.calls.sql_kept import GRACE
 from sidecall.features.calls.sql_store import ATTEMPT, to_entry
 from sidecall.kernel.core.record import CallRecord
@@ -103,7 +103,7 @@ class SqlCallQueue:
         queued, running = (await self._database.read("count_open_calls"))[0]
         return queued, running
 
-    async def cancel(self, call_id: str, end: CallEnd) -> bool:
+    async def cancel(self, call_id: str, end: CallCompletion) -> bool:
         """End a call that is queued, or ask the server that runs it to; False where it is neither."""
         message, now = end.message.model_dump_json(), time.time()
         told = (end.status, end.kind, message, now, len(message), now + GRACE)
@@ -132,12 +132,12 @@ class SqlCallQueue:
         rows = await self._database.read("list_lost_calls", dead_since, owner)
         return [_to_lost(row) for row in rows]
 
-    async def list_strays(self, owner: str, runs: Callable[[str], bool]) -> Sequence[LostCall]:
+    async def list_orphans(self, owner: str, runs: Callable[[str], bool]) -> Sequence[LostCall]:
         """List the calls that this server should run, without those that it `runs`."""
         rows = await self._database.read("list_own_calls", owner)
         # Those that it runs may be large.
-        strays = [call_id for (call_id,) in rows if not runs(call_id)]
-        found = [row for call_id in strays for row in await self._database.read("get_own_call", call_id, owner)]
+        orphans = [call_id for (call_id,) in rows if not runs(call_id)]
+        found = [row for call_id in orphans for row in await self._database.read("get_own_call", call_id, owner)]
         return [_to_lost(row) for row in found if not runs(row[0])]
 
 

@@ -9,7 +9,15 @@ from pydantic_core import from_json
 
 from sidecall.features.calls.accepted import AcceptedCall
 from sidecall.features.calls.decision import CallDecision
-from sidecall.features.calls.entry import Acceptance, CallEnd, CallEntry, CallFilter, CallPage, measure_ms, to_datetime
+from sidecall.features.calls.entry import (
+    Acceptance,
+    CallCompletion,
+    CallEntry,
+    CallFilter,
+    CallPage,
+    measure_ms,
+    to_datetime,
+)
 from sidecall.features.calls.errors import KeyReused, UnknownCall
 from sidecall.features.calls.keys import CallKey
 from sidecall.features.calls.sql_kept import CallBounds, KeptCalls
@@ -67,7 +75,7 @@ class SqlCalls:
                 self._kept.take(-1, -size)
         return None if row is None else AcceptedCall(call, acceptance)
 
-    async def record(self, call: CallRecord, acceptance: Acceptance, end: CallEnd) -> AcceptedCall | None:
+    async def record(self, call: CallRecord, acceptance: Acceptance, end: CallCompletion) -> AcceptedCall | None:
         """Remember a call that has ended in its first attempt; None where one with its key is remembered already.
 
         Raises:
@@ -160,7 +168,7 @@ class SqlCalls:
             self._kept.take(0, size)
         return row is not None and bool(row[1])
 
-    async def finish(self, call_id: str, attempt: int | None, end: CallEnd) -> float | None:
+    async def finish(self, call_id: str, attempt: int | None, end: CallCompletion) -> float | None:
         """Note the end of an attempt, None for a call that waits for a person, and return when that was.
 
         None where another was heard.

@@ -5,7 +5,15 @@ from typing import Protocol
 
 from sidecall.features.calls.accepted import AcceptedCall
 from sidecall.features.calls.decision import CallDecision
-from sidecall.features.calls.entry import Acceptance, CallEnd, CallEntry, CallFilter, CallPage, ClaimedCall, LostCall
+from sidecall.features.calls.entry import (
+    Acceptance,
+    CallCompletion,
+    CallEntry,
+    CallFilter,
+    CallPage,
+    ClaimedCall,
+    LostCall,
+)
 from sidecall.features.calls.keys import CallKey
 from sidecall.kernel.core.record import CallRecord
 
@@ -44,7 +52,7 @@ class Calls(Protocol):
             StoreUnavailable: It was not accepted.
         """
 
-    async def record(self, call: CallRecord, acceptance: Acceptance, end: CallEnd) -> AcceptedCall | None:
+    async def record(self, call: CallRecord, acceptance: Acceptance, end: CallCompletion) -> AcceptedCall | None:
         """Remember a call that has ended in its first attempt; None where one with its key is remembered already.
 
         Raises:
@@ -91,7 +99,7 @@ class Calls(Protocol):
         One that waits again has no attempt; its end has the decision by which it has begun where nobody says more.
         """
 
-    async def finish(self, call_id: str, attempt: int | None, end: CallEnd) -> float | None:
+    async def finish(self, call_id: str, attempt: int | None, end: CallCompletion) -> float | None:
         """Note the end of an attempt, None for a call that waits for a person, and return when that was.
 
         Returns:
@@ -129,7 +137,7 @@ class CallQueue(Protocol):
     async def count_open(self) -> tuple[int, int]:
         """Count the calls that are queued, and those that run, at whatever server."""
 
-    async def cancel(self, call_id: str, end: CallEnd) -> bool:
+    async def cancel(self, call_id: str, end: CallCompletion) -> bool:
         """End a call that is queued, or ask the server that runs it to; False where it is neither."""
 
     async def ask_to_cancel(self, call_id: str) -> bool:
@@ -147,5 +155,5 @@ class CallQueue(Protocol):
     async def list_lost(self, dead_since: float, owner: str) -> Sequence[LostCall]:
         """List the calls that run on servers but this one which have said nothing since then, in seconds since 1970."""
 
-    async def list_strays(self, owner: str, runs: Callable[[str], bool]) -> Sequence[LostCall]:
+    async def list_orphans(self, owner: str, runs: Callable[[str], bool]) -> Sequence[LostCall]:
         """List the calls that this server should run, without those that it `runs`."""

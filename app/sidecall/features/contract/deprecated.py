@@ -9,7 +9,7 @@ def is_deprecated(tool: CompiledTool) -> bool:
     return tool.options.deprecated is not None
 
 
-def tell_deprecated(invocation: Invocation) -> None:
+def note_deprecated(invocation: Invocation) -> None:
     """Write into an answer what its tool's author says to use in its place."""
     if invocation.message is not None:
         invocation.message.response_metadata["deprecated"] = invocation.tool.options.deprecated

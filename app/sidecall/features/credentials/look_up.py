@@ -19,7 +19,7 @@ def look_up_secrets(invocation: Invocation) -> Awaitable[None] | None:
         SecretLost: From `await`: one of them cannot be decrypted.
         StoreUnavailable: From `await`: they cannot be read just now.
     """
-    places = invocation.surroundings.own_secrets
+    places = invocation.services.own_secrets
     return None if places is None else _look_up(invocation, places)
 
 

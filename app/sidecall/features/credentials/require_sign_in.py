@@ -18,7 +18,7 @@ def look_up_tokens(invocation: Invocation) -> Awaitable[None] | None:
         ToolExecutionError: From `await`: one of them cannot be had just now.
         StoreUnavailable: From `await`: they cannot be read just now.
     """
-    tokens = invocation.surroundings.user_tokens
+    tokens = invocation.services.user_tokens
     return None if tokens is None else _look_up(invocation, tokens)
 
 
@@ -93,7 +93,7 @@ class AskAgain:
         return self._ask(invocation, providers)
 
     async def _ask(self, invocation: Invocation, providers: list[str]) -> None:
-        tokens, caller = invocation.surroundings.user_tokens, invocation.request.caller
+        tokens, caller = invocation.services.user_tokens, invocation.request.caller
         for provider in providers:
             if tokens is not None and provider in invocation.user_tokens:
                 await tokens.drop(caller, provider, invocation.user_tokens[provider])
@@ -101,7 +101,7 @@ class AskAgain:
 
 
 async def _ask(approvals: Approvals, invocation: Invocation, provider: str) -> None:
-    tokens = invocation.surroundings.user_tokens
+    tokens = invocation.services.user_tokens
     if tokens is None:
         lack = f"There is no token of {provider} where nobody can sign in."
         raise refuse_unconfigured(invocation.tool.name, invocation.call.id, lack)

@@ -40,17 +40,17 @@ def _tell(status: int, title: str, text: str) -> HTMLResponse:
     return _make(status, title, f"<p>{text}</p>", {"Referrer-Policy": "no-referrer"})
 
 
-def tell_signed_in() -> HTMLResponse:
+def show_signed_in() -> HTMLResponse:
     """Let a person go who has signed in."""
     return _tell(200, "Signed in", "The program goes on by itself. You can close this window.")
 
 
-def tell_denied() -> HTMLResponse:
+def show_denied() -> HTMLResponse:
     """Let a person go who does not allow it."""
     return _tell(200, "Not allowed", "The program is told that you do not allow it. You can close this window.")
 
 
-def tell_invalid() -> HTMLResponse:
+def show_invalid() -> HTMLResponse:
     """Refuse a link, or a way back, that is none."""
     return _tell(
         400,
@@ -59,16 +59,16 @@ def tell_invalid() -> HTMLResponse:
     )
 
 
-def tell_other() -> HTMLResponse:
+def show_other() -> HTMLResponse:
     """Refuse somebody who is not the one whom the link is for."""
     return _tell(403, "This link is not yours", "It was made for somebody else.")
 
 
-def tell_failed() -> HTMLResponse:
+def show_failed() -> HTMLResponse:
     """Ask a person to try again."""
     return _tell(502, "It did not work", "Open the link again that the program gave you. The server's log says more.")
 
 
-def tell_off() -> HTMLResponse:
+def show_off() -> HTMLResponse:
     """Send a person away where nobody signs in."""
     return _tell(404, "Nothing here", "Nobody signs in at this server.")

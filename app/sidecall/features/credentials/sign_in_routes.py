@@ -16,12 +16,12 @@ from sidecall.features.credentials.oauth.paths import CALLBACK, START
 from sidecall.features.credentials.own_secrets import SecretKeeper
 from sidecall.features.credentials.sign_in_pages import (
     ask_whether_to_begin,
-    tell_denied,
-    tell_failed,
-    tell_invalid,
-    tell_off,
-    tell_other,
-    tell_signed_in,
+    show_denied,
+    show_failed,
+    show_invalid,
+    show_off,
+    show_other,
+    show_signed_in,
 )
 from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.http.late_route import LateRoute
@@ -43,13 +43,13 @@ async def show_sign_in(request: Request, parts: PartsDep) -> Response:
     """Show a person which caller wants to act for them, and where."""
     rounds = _find_rounds(parts.secrets)
     if rounds is None:
-        return tell_off()
+        return show_off()
     try:
         invitation = rounds.read_link(request.query_params.get("link", ""))
     except LinkInvalid:
-        return tell_invalid()
+        return show_invalid()
     if await _is_other(request, invitation.caller):
-        return tell_other()
+        return show_other()
     return ask_whether_to_begin(invitation.caller.subject, invitation.caller.tenant, invitation.provider)
 
 
@@ -58,18 +58,18 @@ async def begin_sign_in(request: Request, parts: PartsDep) -> Response:
     """Begin a round of signing in, which this browser alone can end."""
     rounds = _find_rounds(parts.secrets)
     if rounds is None:
-        return tell_off()
+        return show_off()
     try:
         invitation = rounds.read_link(request.query_params.get("link", ""))
         if await _is_other(request, invitation.caller):
-            return tell_other()
+            return show_other()
         browser = _read_browser(request) or secrets.token_urlsafe(24)
         address = await rounds.begin(invitation, browser)
     except LinkInvalid:
-        return tell_invalid()
+        return show_invalid()
     except (TokenUnavailable, TooManySecrets) as error:
         logger.warning("a person cannot sign in: %s", error.message)
-        return tell_failed()
+        return show_failed()
     response = RedirectResponse(address, 303, {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"})
     is_secure, place = rounds.public_url.startswith("https:"), START.rpartition("/")[0]
     response.set_cookie(
@@ -83,23 +83,23 @@ async def end_sign_in(request: Request, parts: PartsDep) -> Response:
     """Take what a provider sends a person back with, and let the calls go on that have waited for it."""
     rounds = _find_rounds(parts.secrets)
     if rounds is None:
-        return tell_off()
+        return show_off()
     try:
         came = _read_answer(request)
         invitation = rounds.read_state(came.get("state", ""))
         if await _is_other(request, invitation.caller):
-            return tell_other()
+            return show_other()
         await rounds.finish(came, _read_browser(request) or "")
     except LinkInvalid:
-        return tell_invalid()
+        return show_invalid()
     except SignInDenied:
         parts.jobs.waits.reject(*_whose(invitation))
-        return tell_denied()
+        return show_denied()
     except (TokenUnavailable, TooManySecrets) as error:
         logger.warning("a person could not sign in: %s", error.message)
-        return tell_failed()
+        return show_failed()
     parts.jobs.waits.resume(*_whose(invitation))
-    return tell_signed_in()
+    return show_signed_in()
 
 
 def _find_rounds(keeper: SecretKeeper) -> SignInRounds | None:

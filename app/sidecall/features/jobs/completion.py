@@ -2,7 +2,7 @@
 
 from sidecall.features.approvals.questions import asks_inside
 from sidecall.features.approvals.steps import takes_user_tokens, wants_approval
-from sidecall.features.calls.entry import CallEnd, CallEntry, CallStatus
+from sidecall.features.calls.entry import CallCompletion, CallEntry, CallStatus
 from sidecall.features.calls.errors import EXPIRED_MIDWAY, CallCancelled, CallExpired, OutcomeUnknown
 from sidecall.kernel.core.errors import ToolFailure, UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
@@ -15,20 +15,20 @@ from sidecall.kernel.ports.approvals.stores import Approvals
 _STATUS: dict[str, CallStatus] = {"cancelled": "cancelled", "outcome_unknown": "outcome_unknown", "expired": "expired"}
 
 
-def end_with(message: ToolMessage) -> CallEnd:
+def end_with(message: ToolMessage) -> CallCompletion:
     """Return the end that this answer is."""
     if message.status == "success":
-        return CallEnd("succeeded", None, message)
+        return CallCompletion("succeeded", None, message)
     kind = message.response_metadata.get("error", {}).get("kind")
-    return CallEnd(_STATUS.get(str(kind), "failed"), kind, message)
+    return CallCompletion(_STATUS.get(str(kind), "failed"), kind, message)
 
 
-def end_unknown(call: ToolCall, call_id: str) -> CallEnd:
+def end_unknown(call: ToolCall, call_id: str) -> CallCompletion:
     """Make the end of a call that was cut off and must not run twice."""
     return _end(OutcomeUnknown(), call, call_id)
 
 
-def end_unanswered(call: ToolCall, call_id: str) -> CallEnd:
+def end_unanswered(call: ToolCall, call_id: str) -> CallCompletion:
     """Make the end of one that must not run twice, whose tool has begun, and whose answer could not be made."""
     return _end(OutcomeUnknown(_NO_ANSWER), call, call_id)
 
@@ -36,12 +36,12 @@ def end_unanswered(call: ToolCall, call_id: str) -> CallEnd:
 _NO_ANSWER = "Error: the answer of the call could not be made, so its outcome is unknown; it may have had effects."
 
 
-def end_cancelled(call: ToolCall, call_id: str) -> CallEnd:
+def end_cancelled(call: ToolCall, call_id: str) -> CallCompletion:
     """Make the end of a call that somebody has cancelled."""
     return _end(CallCancelled(), call, call_id)
 
 
-async def end_unwanted(entry: CallEntry, call: ToolCall, approvals: Approvals, find: Find) -> CallEnd:
+async def end_unwanted(entry: CallEntry, call: ToolCall, approvals: Approvals, find: Find) -> CallCompletion:
     """Make the same of one that is queued or waits for a person, of which most have never run."""
     if entry.status == "queued":
         never_ran = entry.attempt == 0
@@ -68,7 +68,7 @@ async def _waits_from_the_beginning(entry: CallEntry, approvals: Approvals, tool
     return tool.options.requires_approval is not False or record.approval.sign_in is not None
 
 
-def end_expired(call: ToolCall, call_id: str, tool: CompiledTool | None, *, has_begun: bool) -> CallEnd:
+def end_expired(call: ToolCall, call_id: str, tool: CompiledTool | None, *, has_begun: bool) -> CallCompletion:
     """Make the end of a call that nobody has decided about in time; its approval says no more what it was about.
 
     `has_begun` says that it certainly has, since a person had decided about it before.
@@ -89,7 +89,7 @@ def end_expired(call: ToolCall, call_id: str, tool: CompiledTool | None, *, has_
 _UNDECIDED = "Error: nobody decided about this call in time; it did not run."
 
 
-def _end(failure: ToolFailure, call: ToolCall, call_id: str) -> CallEnd:
+def _end(failure: ToolFailure, call: ToolCall, call_id: str) -> CallCompletion:
     return end_with(refuse(failure, call).model_copy(update={"id": call_id}))
 
 

@@ -9,7 +9,7 @@ from sidecall.features.calls.decision import CallDecision
 from sidecall.features.calls.stores import Calls
 from sidecall.features.jobs.completion_waiters import Ends
 from sidecall.features.jobs.running import RunningCall, answer_sender
-from sidecall.features.jobs.suspended import HeldCalls
+from sidecall.features.jobs.suspended import SuspendedCalls
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import StoreUnavailable
@@ -30,7 +30,7 @@ class EndWriter:
     a call is queued again.
     """
 
-    def __init__(self, calls: Calls, ends: Ends, held: HeldCalls) -> None:
+    def __init__(self, calls: Calls, ends: Ends, held: SuspendedCalls) -> None:
         self._calls = calls
         self._ends = ends
         self._held = held

@@ -21,7 +21,7 @@ from sidecall.kernel.json_data.to_json import to_plain
 # What is kept of one call; beyond that the oldest that its tool has said is forgotten.
 _MOST = 256
 _MOST_BYTES = 64 * 1024
-# Chronicles that are kept though nobody writes or reads them, and for how many seconds.
+# Logs that are kept though nobody writes or reads them, and for how many seconds.
 _MOST_IDLE = 256
 _IDLE = 300.0
 # Behind which number at most those begin that other servers have, too; all have nine digits at most.
@@ -33,10 +33,10 @@ _END = 3
 _ALL = 2**62
 
 # Writes what happened for those who watch: its kind, its JSON and its number.
-WriteHappening = Callable[[str, bytes, int], bytes]
+WriteEvent = Callable[[str, bytes, int], bytes]
 
 
-class Happening:
+class LoggedEvent:
     """Something that happened to a call; numbers rise, and may have gaps where something was forgotten."""
 
     __slots__ = ("_body", "_kind", "_written", "number", "size")
@@ -48,7 +48,7 @@ class Happening:
         self._body = body
         self._written = b""
 
-    def write(self, write: WriteHappening) -> bytes:
+    def write(self, write: WriteEvent) -> bytes:
         """Return it as all who watch read it, written once however many they are."""
         if not self._written:
             self._written, self._body = write(self._kind, self._body, self.number), b""
@@ -80,7 +80,7 @@ class Watcher:
         self.reading.wake()
 
 
-class Chronicle:
+class EventLog:
     """What was heard of one call; `changed` is set, and another put in its place, when there is more.
 
     `heard` is the attempt, and the number in it, of what its tool has said last.
@@ -91,7 +91,7 @@ class Chronicle:
         self._first = self.last = last
         self.changed = asyncio.Event()
         self.heard = (0, 0)
-        self._happenings: dict[int, Happening] = {}
+        self._happenings: dict[int, LoggedEvent] = {}
         self._said: deque[int] = deque()
         self._size = 0
         self.said = self.said_bytes = 0  # Since it began, kept or not.
@@ -144,7 +144,7 @@ class Chronicle:
 
     def _add(self, kind: str, body: bytes) -> None:
         self.last += 1
-        self._happenings[self.last] = Happening(self.last, kind, body)
+        self._happenings[self.last] = LoggedEvent(self.last, kind, body)
         self.changed.set()
         self.changed = asyncio.Event()
 
@@ -163,12 +163,12 @@ class Chronicle:
         """Return whether this is one of its numbers, or the one that it began behind."""
         return self._first <= number <= self.last
 
-    def list_after(self, number: int) -> list[Happening]:
+    def list_after(self, number: int) -> list[LoggedEvent]:
         """List what is kept of what came after this number."""
         return [] if number >= self.last else [it for it in self._happenings.values() if it.number > number]
 
 
-class Chronicles:
+class EventLogs:
     """The chronicles of calls that run here or are watched, and those of some that were.
 
     Where others watch the same calls, `is_shared`, each chronicle begins behind a number of its own, so that those of
@@ -180,13 +180,13 @@ class Chronicles:
         self.progress = progress
         # One for all who tell, held for a moment only: most calls say nothing, and to make one for each costs more.
         self.lock = threading.Lock()
-        self._held: dict[str, tuple[Chronicle, int]] = {}
-        self._idle: dict[str, tuple[Chronicle, float]] = {}
+        self._held: dict[str, tuple[EventLog, int]] = {}
+        self._idle: dict[str, tuple[EventLog, float]] = {}
 
     def __len__(self) -> int:
         return len(self._held) + len(self._idle)
 
-    def hold(self, call_id: str, last: int = 0) -> Chronicle:
+    def hold(self, call_id: str, last: int = 0) -> EventLog:
         """Find the chronicle of a call, or begin one; it is kept until it is released as often as it is held.
 
         Args:
@@ -196,11 +196,11 @@ class Chronicles:
         self._forget()
         held = self._held.get(call_id)
         idle = self._idle.pop(call_id, None)
-        chronicle = held[0] if held else idle[0] if idle else Chronicle(self._choose_first() or last)
-        self._held[call_id] = (chronicle, held[1] + 1 if held else 1)
-        return chronicle
+        event_log = held[0] if held else idle[0] if idle else EventLog(self._choose_first() or last)
+        self._held[call_id] = (event_log, held[1] + 1 if held else 1)
+        return event_log
 
-    def find(self, call_id: str) -> Chronicle | None:
+    def find(self, call_id: str) -> EventLog | None:
         """Find the chronicle of a call that is held."""
         held = self._held.get(call_id)
         return None if held is None else held[0]
@@ -208,26 +208,26 @@ class Chronicles:
     def _choose_first(self) -> int:
         return randbelow(_MOST_FIRST) if self._is_shared else 0
 
-    def find_watchers(self, call_id: str) -> "tuple[Chronicle | None, tuple[Watcher, ...]]":
+    def find_watchers(self, call_id: str) -> "tuple[EventLog | None, tuple[Watcher, ...]]":
         """Return the chronicle of a call, if it is held, and who watches it; from any thread."""
         held = self._held.get(call_id)
         return (None, ()) if held is None else (held[0], held[0].watchers)
 
     def release(self, call_id: str) -> None:
         """Keep a chronicle a while longer."""
-        chronicle, count = self._held.pop(call_id)
+        event_log, count = self._held.pop(call_id)
         if count > 1:
-            self._held[call_id] = (chronicle, count - 1)
+            self._held[call_id] = (event_log, count - 1)
         else:
-            self._idle[call_id] = (chronicle, time.monotonic())
+            self._idle[call_id] = (event_log, time.monotonic())
             self._forget()
 
     @contextmanager
-    def watch(self, call_id: str, last: int) -> Iterator[Chronicle]:
+    def watch(self, call_id: str, last: int) -> Iterator[EventLog]:
         """Keep a chronicle while it is read."""
-        chronicle = self.hold(call_id, last)
+        event_log = self.hold(call_id, last)
         try:
-            yield chronicle
+            yield event_log
         finally:
             self.release(call_id)
 
@@ -240,14 +240,14 @@ class Chronicles:
             del self._idle[call_id]
 
 
-class Teller:
+class EventPublisher:
     """Write down what the tool of one attempt says, whatever thread it runs in; one that says nothing costs nothing."""
 
-    def __init__(self, chronicles: Chronicles, call_id: str, attempt: int, loop: asyncio.AbstractEventLoop) -> None:
-        self._chronicles = chronicles
+    def __init__(self, event_logs: EventLogs, call_id: str, attempt: int, loop: asyncio.AbstractEventLoop) -> None:
+        self._event_logs = event_logs
         self._call_id = call_id
         self._attempt = attempt
-        self._chronicle: Chronicle | None = None
+        self._event_log: EventLog | None = None
         self._loop = loop
         self._coming: deque[tuple[str, bytes]] | None = None
         self._size = 0
@@ -272,14 +272,14 @@ class Teller:
 
     def _hold(self, body: bytes) -> list[Pause]:
         """Return what to wait for before this is said: watchers who have not taken what came before."""
-        chronicle, watchers = self._chronicles.find_watchers(self._call_id)
-        if chronicle is None:
+        event_log, watchers = self._event_logs.find_watchers(self._call_id)
+        if event_log is None:
             return []
 
         def has_room(watcher: Watcher) -> bool:
-            with self._chronicles.lock:
+            with self._event_logs.lock:
                 count, size = len(self._coming or ()), self._size
-            return watcher.has_room(chronicle.said + count + 1, chronicle.said_bytes + size + len(body))
+            return watcher.has_room(event_log.said + count + 1, event_log.said_bytes + size + len(body))
 
         late = [it for it in watchers if not it.reading.is_still and not has_room(it)]
         return [HeldPart(it.reading, partial(has_room, it), _leave_nothing_out) for it in late]
@@ -291,7 +291,7 @@ class Teller:
 
     def _queue(self, kind: str, body: bytes) -> bool:
         """Let something wait for the loop; return whether that has to be woken."""
-        with self._chronicles.lock:
+        with self._event_logs.lock:
             coming = self._coming = self._coming or deque()
             coming.append((kind, body))
             self._size += len(body)
@@ -304,28 +304,28 @@ class Teller:
         """Have all that was said written down for those at other servers, before the call ends."""
         if self._is_awake:
             await asyncio.sleep(0)
-        if self._chronicles.progress is not None:
-            await self._chronicles.progress.settle(self._call_id)
+        if self._event_logs.progress is not None:
+            await self._event_logs.progress.settle(self._call_id)
 
     def close(self) -> None:
         """Write down nothing more."""
         self._is_closed = True
-        if self._chronicles.progress is not None:
-            self._chronicles.progress.leave(self._call_id)
-        if self._chronicle is not None:
-            self._chronicles.release(self._call_id)
+        if self._event_logs.progress is not None:
+            self._event_logs.progress.leave(self._call_id)
+        if self._event_log is not None:
+            self._event_logs.release(self._call_id)
 
     def _write(self) -> None:
-        with self._chronicles.lock:
+        with self._event_logs.lock:
             coming, self._coming = self._coming or (), None
             self._size, self._is_awake = 0, False
         if self._is_closed:
             return
-        if self._chronicle is None:
-            self._chronicle = self._chronicles.hold(self._call_id)
-        self._chronicle.add_said(self._attempt, coming)
-        if self._chronicles.progress is not None:
-            self._chronicles.progress.add(self._call_id, self._attempt, coming)
+        if self._event_log is None:
+            self._event_log = self._event_logs.hold(self._call_id)
+        self._event_log.add_said(self._attempt, coming)
+        if self._event_logs.progress is not None:
+            self._event_logs.progress.add(self._call_id, self._attempt, coming)
 
 
 def _write_said(call_id: str, said: Mapping[str, Any]) -> bytes | None:

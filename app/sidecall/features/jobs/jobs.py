@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 
-from sidecall.features.approvals.recovery import StrayDecisions
+from sidecall.features.approvals.recovery import OrphanRecovery
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.calls.accepted import AcceptedCall
 from sidecall.features.calls.entry import Acceptance, CallEntry, CallFilter, CallPage
@@ -16,17 +16,17 @@ from sidecall.features.credentials.resume import SignInWaits
 from sidecall.features.jobs.completion import end_unwanted, may_repeat
 from sidecall.features.jobs.completion_waiters import Ends, hear
 from sidecall.features.jobs.completion_writer import EndWriter
-from sidecall.features.jobs.event_log import Chronicles
+from sidecall.features.jobs.event_log import EventLogs
 from sidecall.features.jobs.keys import make_call_key
 from sidecall.features.jobs.load import JobLoad
 from sidecall.features.jobs.neighbours import Neighbours
 from sidecall.features.jobs.progress_reader import ProgressReader
 from sidecall.features.jobs.progress_writer import ProgressWriter
-from sidecall.features.jobs.reconciler import Upkeep
+from sidecall.features.jobs.reconciler import JobReconciler
 from sidecall.features.jobs.retention import Keeping
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.jobs.submission import JobLimits, Show, Submission, Submitted, entry_of, show_nothing
-from sidecall.features.jobs.suspended import HeldCalls
+from sidecall.features.jobs.suspended import SuspendedCalls
 from sidecall.features.jobs.watching import Sights, watch_call
 from sidecall.kernel.concurrency.coroutines import await_all
 from sidecall.kernel.concurrency.outlasting import outlast
@@ -86,30 +86,30 @@ class Jobs:
         self._ends = Ends(ledger.notices)
         self._listening = 0
         self._pipeline = pipeline
-        self._held = HeldCalls(ledger, find, self._ends, show)
+        self._held = SuspendedCalls(ledger, find, self._ends, show)
         writer = EndWriter(ledger.calls, self._ends, self._held)
         progress = None if ledger.progress is None else ProgressWriter(ledger.progress, ledger.notices)
-        chronicles = Chronicles(is_shared=ledger.is_shared, progress=progress)
-        self._runner = Runner(ledger.calls, pipeline, find, writer, self.limits.running, chronicles)
-        self._progress = ProgressReader(ledger.progress, chronicles, self._runner.__contains__)
+        event_logs = EventLogs(is_shared=ledger.is_shared, progress=progress)
+        self._runner = Runner(ledger.calls, pipeline, find, writer, self.limits.running, event_logs)
+        self._progress = ProgressReader(ledger.progress, event_logs, self._runner.__contains__)
         self.waits = SignInWaits(pipeline, ledger.approvals, self.notice)
         auditor = Auditor(ledger.audit)
-        self._strays = StrayDecisions(pipeline, ledger.approvals, self.notice, self._held.remembers, auditor)
+        self._orphans = OrphanRecovery(pipeline, ledger.approvals, self.notice, self._held.remembers, auditor)
         self._keeping = Keeping(ledger.calls.kept)
-        self._upkeep = Upkeep(ledger, self._runner, self._held, find, self._ends, self.limits)
+        self._upkeep = JobReconciler(ledger, self._runner, self._held, find, self._ends, self.limits)
         ledger.notices.attach(Neighbours(ledger.heartbeat, self._runner, self._upkeep, self._ends, self._progress))
         self.load = JobLoad(self._runner, self._upkeep, self.limits)
 
     async def open(self) -> None:
         """Take up what a server before this one has left behind, and begin to run what is queued."""
         self._runner.open()
-        self._strays.open()
+        self._orphans.open()
         await self._upkeep.open()
         await self._keeping.open()
 
     async def close(self, patience: float = 0.0) -> None:
         """Run no more calls; after so many seconds those that may run twice are left to another server, or the next."""
-        closing = [self.waits.close(patience), self._strays.close(patience)]
+        closing = [self.waits.close(patience), self._orphans.close(patience)]
         if not self._upkeep.is_open:
             await await_all(closing)
             return
@@ -215,7 +215,7 @@ class Jobs:
         return watch_call(
             entry.id,
             after,
-            self._runner.chronicles,
+            self._runner.event_logs,
             self._ends,
             lambda: self.get(entry.id, entry.tenant),
             self._progress,

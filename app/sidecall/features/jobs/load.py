@@ -1,6 +1,6 @@
 """How full the queue of remembered calls is."""
 
-from sidecall.features.jobs.reconciler import Upkeep
+from sidecall.features.jobs.reconciler import JobReconciler
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.jobs.submission import JobLimits
 from sidecall.kernel.core.occupancy import Occupancy
@@ -9,9 +9,9 @@ from sidecall.kernel.core.occupancy import Occupancy
 class JobLoad:
     """Counts the remembered calls that run here, and those that are queued; other servers may share the queue."""
 
-    def __init__(self, runner: Runner, upkeep: Upkeep, limits: JobLimits) -> None:
+    def __init__(self, runner: Runner, reconciler: JobReconciler, limits: JobLimits) -> None:
         self._runner = runner
-        self._upkeep = upkeep
+        self._upkeep = reconciler
         self._limits = limits
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from sidecall.features.calls.notices import NoticeKind
 from sidecall.features.jobs.completion_waiters import Ends
 from sidecall.features.jobs.progress_reader import ProgressReader
-from sidecall.features.jobs.reconciler import Upkeep
+from sidecall.features.jobs.reconciler import JobReconciler
 from sidecall.features.jobs.runner import Runner
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.heartbeat import Heartbeat
@@ -19,14 +19,14 @@ class Neighbours:
     """Look where others say that something is new; nothing is done for what they say alone."""
 
     def __init__(
-        self, heartbeat: Heartbeat, runner: Runner, upkeep: Upkeep, ends: Ends, progress: ProgressReader
+        self, heartbeat: Heartbeat, runner: Runner, reconciler: JobReconciler, ends: Ends, progress: ProgressReader
     ) -> None:
         self._servers = Look(heartbeat.count_others)
         self._runner = runner
-        self._upkeep = upkeep
+        self._upkeep = reconciler
         self._ends = ends
         self._progress = progress
-        self._cancels = Look(upkeep.cancel_unwanted)
+        self._cancels = Look(reconciler.cancel_unwanted)
 
     def hear(self, kind: NoticeKind, call_id: str) -> None:
         """Look at a call; at all that are queued, where it has no id."""

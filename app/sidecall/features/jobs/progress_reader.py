@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 
 from sidecall.features.calls.progress import ProgressLog
-from sidecall.features.jobs.event_log import Chronicle, Chronicles
+from sidecall.features.jobs.event_log import EventLog, EventLogs
 from sidecall.kernel.core.overload import StoreUnavailable
 
 # So much of it is put into a chronicle at once: those who watch take it before more is.
@@ -16,47 +16,47 @@ _TURNS = 5
 class ProgressReader:
     """Put what tools say at other servers into the chronicles of their calls, for those who watch them here."""
 
-    def __init__(self, log: ProgressLog | None, chronicles: Chronicles, runs: Callable[[str], bool]) -> None:
+    def __init__(self, log: ProgressLog | None, event_logs: EventLogs, runs: Callable[[str], bool]) -> None:
         """Read where there is something to read; none of it is of calls that this server `runs`."""
         self._log = log
-        self._chronicles = chronicles
+        self._event_logs = event_logs
         self._runs = runs
         self._looking: dict[str, bool] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     def look(self, call_id: str) -> None:
         """Read what is new of a call that is watched here, if it is."""
-        chronicle = self._chronicles.find(call_id)
-        if self._log is None or chronicle is None:
+        event_log = self._event_logs.find(call_id)
+        if self._log is None or event_log is None:
             return
         is_looking = call_id in self._looking
         self._looking[call_id] = True
         if not is_looking:
-            task = asyncio.get_running_loop().create_task(self._follow(call_id, chronicle))
+            task = asyncio.get_running_loop().create_task(self._follow(call_id, event_log))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _follow(self, call_id: str, chronicle: Chronicle) -> None:
+    async def _follow(self, call_id: str, event_log: EventLog) -> None:
         try:
             while self._looking[call_id]:
                 self._looking[call_id] = False
-                async for _ in self.read(call_id, chronicle):
+                async for _ in self.read(call_id, event_log):
                     for _ in range(_TURNS):
                         await asyncio.sleep(0)
         finally:
             del self._looking[call_id]
 
-    async def read(self, call_id: str, chronicle: Chronicle) -> AsyncGenerator[None]:
+    async def read(self, call_id: str, event_log: EventLog) -> AsyncGenerator[None]:
         """Put what is new into a chronicle, and pause whenever there is as much as its readers can take at once."""
         if self._log is None or self._runs(call_id):
             return
         try:
-            parts = await self._log.list_after(call_id, *chronicle.heard)
+            parts = await self._log.list_after(call_id, *event_log.heard)
         except StoreUnavailable:
             return
         for part in parts:
             first = part.last - len(part.said)
             for begin in range(0, len(part.said), _AT_ONCE):
                 said = part.said[begin : begin + _AT_ONCE]
-                chronicle.add_heard(part.attempt, first + begin, said)
+                event_log.add_heard(part.attempt, first + begin, said)
                 yield

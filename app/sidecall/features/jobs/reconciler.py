@@ -13,7 +13,7 @@ from sidecall.features.jobs.completion_waiters import Ends
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.jobs.sharing import FairShare
 from sidecall.features.jobs.submission import JobLimits
-from sidecall.features.jobs.suspended import HeldCalls
+from sidecall.features.jobs.suspended import SuspendedCalls
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.batch import Find
@@ -27,7 +27,7 @@ _PAUSE = 1.0
 _SLOW_LOOK = 30.0
 
 
-class Upkeep:
+class JobReconciler:
     """Begin queued calls when there is room, and take up what other servers have left behind.
 
     `queued` is about how many calls are queued; other servers may have changed it since. It may be too high for a
@@ -35,7 +35,7 @@ class Upkeep:
     """
 
     def __init__(
-        self, ledger: Ledger, runner: Runner, held: HeldCalls, find: Find, ends: Ends, limits: JobLimits
+        self, ledger: Ledger, runner: Runner, held: SuspendedCalls, find: Find, ends: Ends, limits: JobLimits
     ) -> None:
         """Join what it takes."""
         self._ledger = ledger
@@ -228,7 +228,7 @@ class Upkeep:
 
     async def _keep_company(self) -> None:
         """Do what others ask, and take up the calls of those that have ended."""
-        await self._take_up_strays()
+        await self._recover_orphans()
         await self.cancel_unwanted()
         if self._ledger.is_shared:
             silent_since = await self._ledger.heartbeat.find_silence()
@@ -250,9 +250,9 @@ class Upkeep:
         for call_id in await self._queue.list_cancelled(self._ledger.owner):
             self._runner.cancel(call_id)
 
-    async def _take_up_strays(self) -> None:
+    async def _recover_orphans(self) -> None:
         """Take up the calls of this server that it does not run: the store broke off when they began or ended."""
-        for lost in await self._queue.list_strays(self._ledger.owner, self._runner.__contains__):
+        for lost in await self._queue.list_orphans(self._ledger.owner, self._runner.__contains__):
             await self._take_up(lost, was_begun=self._runner.take_dropped(lost.id))
 
     async def _recover(self, silent_since: float) -> None:

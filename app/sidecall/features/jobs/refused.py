@@ -1,6 +1,6 @@
 """What becomes of a remembered call that was refused, where nobody waits who is told."""
 
-from sidecall.features.calls.entry import CallEnd
+from sidecall.features.calls.entry import CallCompletion
 from sidecall.features.jobs.completion import end_unanswered, end_with
 from sidecall.features.jobs.running import RunningCall
 from sidecall.kernel.core.errors import RequestError
@@ -18,7 +18,7 @@ def is_final(request: CallRequest, error: Overloaded) -> bool:
     return is_past or isinstance(error, TooManyApprovals)
 
 
-def end_refused(running: RunningCall, request: CallRequest, error: RequestError) -> CallEnd:
+def end_refused(running: RunningCall, request: CallRequest, error: RequestError) -> CallCompletion:
     """Make the end of a call that does not come again; what its tool has done may be known to nobody."""
     if running.has_begun and not isinstance(error, _IN_ASKING):
         return end_unanswered(request.call, running.id)

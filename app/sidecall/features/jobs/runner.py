@@ -10,7 +10,7 @@ from sidecall.features.calls.stores import Calls
 from sidecall.features.jobs.call_task import CallTask
 from sidecall.features.jobs.completion import end_cancelled, end_unknown, end_with, may_repeat
 from sidecall.features.jobs.completion_writer import EndWriter, Write
-from sidecall.features.jobs.event_log import Chronicles, Teller
+from sidecall.features.jobs.event_log import EventLogs, EventPublisher
 from sidecall.features.jobs.refused import end_refused, is_final
 from sidecall.features.jobs.running import Accepted, RunningCall, answer_sender
 from sidecall.features.jobs.submission import Submission
@@ -36,7 +36,7 @@ class Runner:
     """Run up to `most` calls at once; `freed` is called when one has ended."""
 
     def __init__(
-        self, calls: Calls, pipeline: Pipeline, find: Find, writer: EndWriter, most: int, chronicles: Chronicles
+        self, calls: Calls, pipeline: Pipeline, find: Find, writer: EndWriter, most: int, event_logs: EventLogs
     ) -> None:
         self._calls = calls
         self._pipeline = pipeline
@@ -44,7 +44,7 @@ class Runner:
         self.writer = writer
         self._most = most
         self._running: dict[str, RunningCall] = {}
-        self.chronicles = chronicles
+        self.event_logs = event_logs
         self._expected: dict[str, CallTask] = {}
         self._dropped: set[str] = set()
         self._pausing = 0
@@ -89,7 +89,7 @@ class Runner:
         self, running: RunningCall, acceptance: Acceptance, accepted: Accepted, loop: asyncio.AbstractEventLoop
     ) -> None:
         """Run a call; one that ends without having waited for anything is written down once, with its end."""
-        teller = Teller(self.chronicles, running.id, 1, loop)
+        teller = EventPublisher(self.event_logs, running.id, 1, loop)
         try:
             work = self._run(running, teller.tell)
             try:
@@ -103,7 +103,7 @@ class Runner:
                 write = await await_rest(work, awaited)
                 running.note_end()
                 if await accepting:
-                    if self.chronicles.progress is not None:
+                    if self.event_logs.progress is not None:
                         await teller.settle()
                     await self.writer.write_down(running, write)
         except BaseException as error:
@@ -201,7 +201,7 @@ class Runner:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _carry_out(self, running: RunningCall, loop: asyncio.AbstractEventLoop) -> None:
-        teller = Teller(self.chronicles, running.id, running.attempt, loop)
+        teller = EventPublisher(self.event_logs, running.id, running.attempt, loop)
         try:
             work = self._run(running, teller.tell)
             try:
@@ -212,7 +212,7 @@ class Runner:
                 answer_sender(running.sender, running.accepted)
                 write = await await_rest(work, awaited)
             running.note_end()
-            if self.chronicles.progress is not None:
+            if self.event_logs.progress is not None:
                 await teller.settle()
             await self.writer.write_down(running, write)
         except BaseException as error:
@@ -227,7 +227,7 @@ class Runner:
         if not isinstance(error, Exception):
             raise error
 
-    def _leave(self, running: RunningCall, teller: Teller) -> None:
+    def _leave(self, running: RunningCall, teller: EventPublisher) -> None:
         teller.close()
         del self._running[running.id]
         running.task = None

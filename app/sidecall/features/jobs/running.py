@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from sidecall.dataclasses import dataclass
 from sidecall.features.calls.accepted import AcceptedCall
-from sidecall.features.calls.entry import CallEnd, CallEntry, end_entry
+from sidecall.features.calls.entry import CallCompletion, CallEntry, end_entry
 from sidecall.features.jobs.call_task import CallTask
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.record import CallRecord
@@ -36,7 +36,7 @@ class RunningCall:
     cancelled_by: str = ""
     has_begun: bool = False
     has_ended: bool = False
-    end: CallEnd | None = None
+    end: CallCompletion | None = None
     refusal: RequestError | None = None
     sender: Accepted | None = None
 
@@ -50,7 +50,7 @@ class RunningCall:
         if self.task is not None:
             self.task.is_over = True
 
-    def describe_end(self, end: CallEnd, at: float) -> CallEntry | None:
+    def describe_end(self, end: CallCompletion, at: float) -> CallEntry | None:
         """Return what is known of it once it has ended then, in seconds since 1970."""
         if self.accepted is not None:
             return self.accepted.entry

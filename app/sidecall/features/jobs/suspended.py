@@ -16,7 +16,7 @@ from sidecall.kernel.ports.approvals.rules import Decided
 from sidecall.storage.ledger import Ledger
 
 
-class HeldCalls:
+class SuspendedCalls:
     """The calls that wait for a person; any server can end them."""
 
     def __init__(self, ledger: Ledger, find: Find, ends: Ends, show: Show = show_nothing) -> None:

@@ -6,20 +6,20 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
 from sidecall.features.calls.entry import CallEntry
 from sidecall.features.jobs.completion_waiters import Ends, News
-from sidecall.features.jobs.event_log import Chronicle, Chronicles, Happening
+from sidecall.features.jobs.event_log import EventLog, EventLogs, LoggedEvent
 from sidecall.features.jobs.progress_reader import ProgressReader
 
 # Seconds after which the ledger is asked again: another server may run the call.
 _LOOK = 1.0
 
 # What happens, as much as there is at once, and at last the call as it has ended; None where nothing did for a while.
-Sights = AsyncGenerator[Sequence[Happening] | CallEntry | None]
+Sights = AsyncGenerator[Sequence[LoggedEvent] | CallEntry | None]
 
 
 async def watch_call(
     call_id: str,
     after: int,
-    chronicles: Chronicles,
+    event_logs: EventLogs,
     ends: Ends,
     look: Callable[[], Awaitable[CallEntry]],
     progress: ProgressReader,
@@ -29,7 +29,7 @@ async def watch_call(
     Args:
         call_id: Which one.
         after: The number of what its reader has heard last; 0 for one that begins.
-        chronicles: Where is kept what was heard of calls that run here.
+        event_logs: Where is kept what was heard of calls that run here.
         ends: Tells what became of calls that run here.
         look: Asks the ledger how the call stands.
         progress: Reads what its tool says at another server.
@@ -38,21 +38,21 @@ async def watch_call(
         UnknownCall: It was refused before it began, and is forgotten.
         StoreUnavailable: The ledger cannot be asked just now.
     """
-    with chronicles.watch(call_id, after) as chronicle, chronicle.watched() as watcher:
-        if not chronicle.has_given(after):  # It was heard elsewhere, or so long ago that it is forgotten.
+    with event_logs.watch(call_id, after) as event_log, event_log.watched() as watcher:
+        if not event_log.has_given(after):  # It was heard elsewhere, or so long ago that it is forgotten.
             after = 0
         while True:
             with ends.listen(call_id) as news:  # Before the look, so that nothing is missed between.
                 entry = await look()
-                async for happenings in _read_elsewhere(call_id, after, chronicle, progress):
+                async for happenings in _read_elsewhere(call_id, after, event_log, progress):
                     after = happenings[-1].number
                     yield happenings
-                chronicle.note(entry)
+                event_log.note(entry)
                 until = time.monotonic() + _LOOK
                 while True:
-                    changed = chronicle.changed
-                    if happenings := chronicle.list_after(after):
-                        after, taken = happenings[-1].number, (chronicle.said, chronicle.said_bytes)
+                    changed = event_log.changed
+                    if happenings := event_log.list_after(after):
+                        after, taken = happenings[-1].number, (event_log.said, event_log.said_bytes)
                         yield happenings
                         watcher.take(*taken)  # Who asks for more has sent it.
                     if entry.has_ended:
@@ -64,10 +64,10 @@ async def watch_call(
 
 
 async def _read_elsewhere(
-    call_id: str, after: int, chronicle: Chronicle, progress: ProgressReader
-) -> AsyncGenerator[Sequence[Happening]]:
-    async for _ in progress.read(call_id, chronicle):
-        if happenings := chronicle.list_after(after):
+    call_id: str, after: int, event_log: EventLog, progress: ProgressReader
+) -> AsyncGenerator[Sequence[LoggedEvent]]:
+    async for _ in progress.read(call_id, event_log):
+        if happenings := event_log.list_after(after):
             after = happenings[-1].number
             yield happenings
 

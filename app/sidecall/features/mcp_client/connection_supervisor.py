@@ -128,12 +128,12 @@ class UpstreamServer:
             return await asyncio.create_task(link.call(name, args, report, headers))
         except LinkLost as error:
             if headers:
-                self._news.tell_changed()  # It may be this connection alone; a look shows whether the server is there.
+                self._news.notify_changed()  # Perhaps this connection alone; a look shows whether the server is there.
             else:
                 self._news.tell_gone(str(error))
             raise self._make_failure() from error
         except CallRefused as error:
-            self._news.tell_changed()  # A look shows whether it is still there, and whether it still has the tool.
+            self._news.notify_changed()  # A look shows whether it is still there, and whether it still has the tool.
             raise ToolException(f"Error: {error}") from error
 
     def _make_failure(self) -> ToolException:

@@ -58,7 +58,7 @@ class LinkNews:
     gone: str | None = None
     has_any: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def tell_changed(self) -> None:
+    def notify_changed(self) -> None:
         """Note that the list of tools has changed, or may have."""
         self.changed = True
         self.has_any.set()

@@ -146,7 +146,7 @@ class Upstream:
     async def _run(self) -> None:
         try:
             self._sdk, wardens, *_ = await SERVER.run(lambda: [import_module(name) for name in _LOADED])
-            self._warden = wardens.Warden()
+            self._warden = wardens.ProcessReaper()
         except Exception:
             logger.exception("no MCP server can be connected to: the official client cannot be loaded")
             return

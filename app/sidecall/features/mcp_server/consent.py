@@ -18,7 +18,7 @@ from sidecall.kernel.core.errors import ApprovalConflict, InvalidDecision, Unkno
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.record import CallRecord
-from sidecall.kernel.ports.approvals.approval import AnsweredBefore, ApprovalRecord, ApprovalRequired, Decision
+from sidecall.kernel.ports.approvals.approval import AlreadyAnswered, ApprovalRecord, ApprovalRequired, Decision
 from sidecall.kernel.ports.approvals.fingerprint import compute_fingerprint
 
 # Why a call is rejected, by what the client says of its form. One that was closed is not left to be approved later,
@@ -73,7 +73,7 @@ async def _repeat(parts: McpParts, request: CallRequest, approval_id: str) -> To
     if record.approval.sign_in is not None and record.approval.status == "pending":
         return await parts.run(request)  # Which looks whether they have signed in.
     known = record.as_error()
-    if isinstance(known, AnsweredBefore):
+    if isinstance(known, AlreadyAnswered):
         return known.answer
     raise known
 

@@ -36,20 +36,20 @@ async def answer_message(parts: McpParts, message: RpcMessage, exchange: Exchang
         return await method(parts, message, exchange)
     except RequestError as error:
         error.quotas = error.quotas or parts.pipeline.gate.quotas_of(exchange.caller, message.tool_name)
-        raise word_refusal(error) from error
+        raise format_refusal(error) from error
     except RpcError:
         raise
     except Exception as error:
         known = find_known(error)
         if known is not None:
-            raise word_refusal(known) from error
+            raise format_refusal(known) from error
         if isinstance(error, OSError):
             raise
         logger.error("%s failed", message.method, exc_info=error)
         raise RpcError(INTERNAL_ERROR, "The server failed; its log has the details.", status=500) from None
 
 
-def word_refusal(error: RequestError) -> RpcError:
+def format_refusal(error: RequestError) -> RpcError:
     """Make the JSON-RPC error that stands for a problem: its code is the status that a REST client gets."""
     status, slug = find_status(error)
     told = {"type": f"urn:sidecall:problem:{slug}", **error.members}

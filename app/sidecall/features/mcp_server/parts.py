@@ -11,7 +11,7 @@ from sidecall.features.mcp_server.listing import ToolPages
 from sidecall.features.mcp_server.sessions import Sessions
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
-from sidecall.kernel.core.result_memory import ResultRoom
+from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.body import Bounds
 from sidecall.kernel.lifecycle import Lifecycle
@@ -35,7 +35,7 @@ class McpParts:
     contents: Contents
     pages: ToolPages
     changes: ListChanges
-    results: ResultRoom
+    results: ResultMemory
     bounds: Bounds
     jobs: Jobs | None = None
     lifecycle: Lifecycle = field(default_factory=Lifecycle)

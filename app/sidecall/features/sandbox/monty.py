@@ -18,7 +18,7 @@ import pydantic_monty as monty
 
 from sidecall.features.sandbox.bubblewrap import HOME
 from sidecall.features.sandbox.kept_output import KeptOutput
-from sidecall.features.sandbox.monty_values import word_value
+from sidecall.features.sandbox.monty_values import format_value
 from sidecall.features.sandbox.python_session import show_output
 from sidecall.kernel.ports.sandbox import PythonEnd, SandboxLimits
 
@@ -68,7 +68,7 @@ class MontyPython:
     def _run(self, code: str, directory: Path | None, seconds: float) -> PythonEnd:
         printed = KeptOutput(_MOST_OUTPUT)
         try:
-            value, error = word_value(self._feed(code, directory, seconds, printed))
+            value, error = format_value(self._feed(code, directory, seconds, printed))
         except TimeoutError:
             value, error = None, _TIME_IS_UP.format(seconds)
         except monty.MontyError as failure:

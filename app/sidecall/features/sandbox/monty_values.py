@@ -14,7 +14,7 @@ _MOST_WRITTEN = 16_000_000
 _WRITTEN_OF_EACH = 32
 
 
-def word_value(value: Any) -> tuple[str | None, str | None]:
+def format_value(value: Any) -> tuple[str | None, str | None]:
     """Return a value as Python writes it, without the middle of a long one; or the error that it cannot be written."""
     if value is None:
         return None, None

@@ -159,7 +159,7 @@ def _show_queue(queue: _HasQueue) -> QueueStatus:
 def _show_store(database: Database | None, kind: StoreKind, forgets: str | None = None) -> StoreStatus:
     trouble = None if database is None else database.trouble
     usable = trouble is None
-    since = None if database is None or trouble is None else database.troubled_since
+    since = None if database is None or trouble is None else database.unavailable_since
     return StoreStatus(
         kind=kind,
         usable=usable,

@@ -11,7 +11,7 @@ from sidecall.kernel.core.current import CALL
 from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.overload import CallRefused
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.ports.approvals.approval import AnsweredBefore
+from sidecall.kernel.ports.approvals.approval import AlreadyAnswered
 from sidecall.kernel.ports.observer import Outcome
 
 # Where a call is counted, within which other call it runs, its span, and what was noted of it.
@@ -63,7 +63,7 @@ class CallTelemetry:
         tally, outer, traced, noted = begun
         if self._tracing is not None:
             self._tracing.end(invocation, traced, outcome)
-        if isinstance(invocation.error, AnsweredBefore):
+        if isinstance(invocation.error, AlreadyAnswered):
             tally.begun -= 1
         elif isinstance(invocation.error, CallRefused):  # As one that the gate does not let in.
             tally.begun -= 1

@@ -19,7 +19,7 @@ from sidecall.features.telemetry.protocol import MissingExtra
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.span_losses import CountedBatches, SpanLosses
 from sidecall.features.telemetry.spans import Spans
-from sidecall.features.telemetry.standard_variables import tell_of_losses
+from sidecall.features.telemetry.standard_variables import report_losses
 from sidecall.version import __version__
 
 logger = logging.getLogger("sidecall")
@@ -61,7 +61,7 @@ def provider_from_environment(losses: SpanLosses | None = None) -> TracerProvide
         resource = resource.merge(Resource({SERVICE_NAME: "sidecall", SERVICE_VERSION: __version__}))
     names = list(_exporters())
     if _QUICK in names:
-        tell_of_losses()
+        report_losses()
     exporters, losses = [_make_exporter(name) for name in names], losses or SpanLosses()
     found = _make_call_provider(resource, exporters[0], losses) if names == [_QUICK] and not _is_measured() else None
     if found is not None:

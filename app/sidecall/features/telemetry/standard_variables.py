@@ -78,7 +78,7 @@ def _read(name: str, default: int, least: int = 1) -> int:
     return number
 
 
-def tell_of_losses() -> None:
+def report_losses() -> None:
     """Log why every span will be lost, where the variables of OTLP over HTTP say so; the exporter says it late."""
     for ending, find_fault in _FAULTS.items():
         name = next(filter(os.environ.get, (_OF_TRACES + ending, _OF_ALL + ending)), None)

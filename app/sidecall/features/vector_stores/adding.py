@@ -11,7 +11,7 @@ from functools import partial
 
 from sidecall.dataclasses import dataclass
 from sidecall.features.vector_stores.embedding import Embeddings
-from sidecall.features.vector_stores.files import SentFiles, word_bounds
+from sidecall.features.vector_stores.files import SentFiles, format_bounds
 from sidecall.features.vector_stores.indexing.cutting import cut_text
 from sidecall.features.vector_stores.indexing.filters import Attribute, list_attributes
 from sidecall.features.vector_stores.indexing.words import strip_ending, write_piece_words
@@ -132,7 +132,7 @@ class Adding:
         """Refuse one whose store or file has gone, or for which there is no room."""
         members, *sizes = await self._require_both(tenant, new)
         if members >= self.bounds.files or sum(sizes) + new.size > self.bounds.bytes:
-            raise TooManyFiles(word_bounds(self.bounds))
+            raise TooManyFiles(format_bounds(self.bounds))
 
     async def _fill(
         self, tenant: str, number: int, new: Member, name: str, pieces: Sequence[tuple[str, bytes | None]]

@@ -33,7 +33,7 @@ class SentFiles:
         kept = KeptFile(f"file-{uuid7().hex}", name, purpose, len(body), self._clock())
         row = (kept.id, tenant, name, purpose, kept.size, kept.created_at, body)
         if await self._database.write("put_file", *row, self._bounds.files, self._bounds.bytes) is None:
-            raise TooManyFiles(word_bounds(self._bounds))
+            raise TooManyFiles(format_bounds(self._bounds))
         return kept
 
     async def list(self, tenant: str, choice: Choice, purpose: str | None = None) -> Page[KeptFile]:
@@ -80,7 +80,7 @@ class SentFiles:
             raise UnknownFile
 
 
-def word_bounds(bounds: ShelfBounds) -> str:
+def format_bounds(bounds: ShelfBounds) -> str:
     """Word how much a tenant may keep."""
     return (
         f"Files that you may keep: {bounds.files:,}, with {bounds.bytes:,} bytes, those of pieces in stores "

@@ -41,7 +41,7 @@ _MOST_LISTED = 200
 _PATIENCE = 3.0
 
 
-class Courier:
+class WebhookDispatcher:
     """Send what is due, each message at least once."""
 
     def __init__(

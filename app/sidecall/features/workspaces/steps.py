@@ -47,7 +47,7 @@ async def open_workspace(invocation: Invocation) -> None:
         MissingContext: The conversation is said in a way that cannot be used.
     """
     conversation, lasts = _choose(invocation)
-    places = invocation.surroundings.workspaces or _PASSING
+    places = invocation.services.workspaces or _PASSING
     invocation.conversation = conversation
     opening = partial(places.open, invocation.request.caller.tenant, conversation, lasts=lasts)
     invocation.workspace = await FILES.run_for(key_of(invocation.request.caller), opening)
@@ -113,7 +113,7 @@ def _look(workspace: "_workspace.Workspace", path: str) -> "_entries.Entry | Non
     return None if entry.is_folder else entry
 
 
-async def tell_of_workspace(invocation: Invocation) -> None:
+async def note_workspace(invocation: Invocation) -> None:
     """Write into an answer that its workspace is full now, or that files were written which go with the call."""
     message, workspace = invocation.message, invocation.workspace
     if message is None or not isinstance(workspace, _workspace.Workspace):
@@ -121,7 +121,7 @@ async def tell_of_workspace(invocation: Invocation) -> None:
     note, caller = None, key_of(invocation.request.caller)
     if workspace.is_kept:
         note = await FILES.run_for(caller, _find_fullness, workspace) if workspace.is_uncounted else None
-    elif invocation.surroundings.workspaces is not None:
+    elif invocation.services.workspaces is not None:
         note = _GONE if await FILES.run_for(caller, _has_files, workspace) else None
     if note is not None:
         message.response_metadata[WORKSPACE] = note
@@ -147,7 +147,7 @@ async def leave_workspace(invocation: Invocation) -> None:
     """Note that the call does not use its workspace any more; one that has no conversation goes."""
     workspace, invocation.workspace = invocation.workspace, None
     if workspace is not None:
-        places = invocation.surroundings.workspaces or _PASSING
+        places = invocation.services.workspaces or _PASSING
         # Files of no conversation are removed.
         pool = FILES if workspace.is_kept else CLEARING
         await pool.run_for(key_of(invocation.request.caller), places.end, workspace)

@@ -29,7 +29,7 @@ from sidecall.kernel.core.errors import (
     ToolFailure,
 )
 from sidecall.kernel.core.held_context import read_context
-from sidecall.kernel.core.invocation import CallRequest, Invocation, Surroundings
+from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocation
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.options import ToolOptions
 from sidecall.kernel.core.tool import CompiledTool
@@ -182,7 +182,7 @@ async def _run(plan: _Plan) -> Invocation:
     try:
         await executor.start([tool])
         stages = default_stages({tool.executor: executor}, MemoryApprovals(), _make_budget(tool))
-        pipeline = Pipeline(Registry([tool]), stages, surroundings=Surroundings(plan.store))
+        pipeline = Pipeline(Registry([tool]), stages, services=CallServices(plan.store))
         return await pipeline.invoke(tool, plan.request)
     finally:
         await executor.close()

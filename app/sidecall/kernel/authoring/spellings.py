@@ -49,7 +49,7 @@ def _translate_values(options: dict[str, Any]) -> dict[str, Any]:
 
 def suggest_annotation(name: str) -> str:
     """Word which of the annotations a misspelt one was likely meant to be; empty where it resembles none."""
-    meant = _resemblance.find_likely(name, ToolAnnotations.model_fields)
+    meant = _resemblance.find_likely_name(name, ToolAnnotations.model_fields)
     return "" if meant is None else f" Did you mean {meant}?"
 
 
@@ -61,7 +61,7 @@ def refuse_option(name: str, known: Collection[str], arguments: Collection[str])
         known: The options.
         arguments: What else may have been meant, such as the function.
     """
-    meant = _NAMES.get(name) or _resemblance.find_likely(name, [*known, "name", *_NAMES, *arguments])
+    meant = _NAMES.get(name) or _resemblance.find_likely_name(name, [*known, "name", *_NAMES, *arguments])
     hint = "the" if meant is None else f"did you mean {_NAMES.get(meant, meant)}? The"
     return f"there is no option `{name}`; {hint} options are: {', '.join(known)}."
 
@@ -74,6 +74,6 @@ def refuse_beside(given: Collection[str], known: Collection[str]) -> None:
     """
     wrong = next((name for name in given if name not in known), None)
     if wrong is not None:
-        meant = _resemblance.find_likely(wrong, known)
+        meant = _resemblance.find_likely_name(wrong, known)
         hint = "" if meant is None else f"; did you mean {meant}?"
         raise InvalidToolOption(f"nothing called `{wrong}` comes beside a call{hint}")

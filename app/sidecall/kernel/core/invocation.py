@@ -25,7 +25,7 @@ from sidecall.kernel.core.held_context import HeldContext
 from sidecall.kernel.core.injection import Supply
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.nothing import NOTHING
-from sidecall.kernel.core.result_memory import ResultRoom, Share
+from sidecall.kernel.core.result_memory import ResultMemory, ResultReservation
 from sidecall.kernel.core.secret_mask import SecretMask
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.core.trace import name_trace
@@ -98,7 +98,7 @@ def _count_nothing(_tool: CompiledTool) -> Release:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class CallServices:
     """What a server offers to all its calls.
 
     `abandon` is told when something of a call runs on although the call has been answered. `trace` names the current
@@ -111,7 +111,7 @@ class Surroundings:
     secrets: Callable[[str], str | None] = lambda name: os.environ.get(name) or None
     abandon: Callable[[CompiledTool], Release] = _count_nothing
     trace: Callable[[], Mapping[str, str]] = dict
-    results: ResultRoom | None = None
+    results: ResultMemory | None = None
     contents: ReachableContents | None = None
     deny: Callable[[Caller, str], None] = lambda _caller, _tool: None
     own_secrets: OwnSecrets | None = None
@@ -121,7 +121,7 @@ class Surroundings:
     passages: Passages | None = None
 
 
-NOWHERE = Surroundings()
+NO_SERVICES = CallServices()
 
 
 class GivenUp(Exception):
@@ -140,7 +140,7 @@ class Invocation:
     tool: CompiledTool
     started: float
     deadline: float | None
-    surroundings: Surroundings
+    services: CallServices
 
     # To make an empty one of each takes longer than most stages, so those that few calls fill begin as a common one.
     repaired: list[str] = field(default_factory=list)  # decode, validate
@@ -155,14 +155,14 @@ class Invocation:
     injected: Mapping[str, Any] = NOTHING  # inject
     values: Mapping[str, Any] = NOTHING  # validate
     verdicts: Sequence[dict[str, Any]] = ()  # guard_input, guard_output
-    is_told: bool = False  # tell_start
+    is_told: bool = False  # run_on_start
     attempts: int = 0  # execute
     is_given_up: bool = False  # execute
     output: Any = None  # execute, guard_output
     notes: Sequence[str] = ()  # format_output
     message: ToolMessage | None = None  # format_output, format_failure; budget cuts its content
     error: BaseException | None = None  # the pipeline: what the last stage that failed has raised
-    share: Share | None = None  # whoever first finds the result to be large
+    share: ResultReservation | None = None  # whoever first finds the result to be large
     trace_id: str = ""  # whoever makes spans
     _context: ToolContext | None = None  # whoever asks first
 
@@ -175,7 +175,7 @@ class Invocation:
     def tool_context(self) -> ToolContext:
         """What the tool, and whoever stands around it, may ask about this call."""
         if self._context is None:
-            contents, passages = self.surroundings.contents, self.surroundings.passages
+            contents, passages = self.services.contents, self.services.passages
             args = self.call.args
             made = self._context = object.__new__(ToolContext)
             # Past the form in which tests make one, which takes as long again.
@@ -188,11 +188,11 @@ class Invocation:
                 state=self.request.state,
                 context=self.request.context,
                 headers=self.request.headers,
-                store=pick_tenant(self.surroundings.store, self.request.caller.tenant),
+                store=pick_tenant(self.services.store, self.request.caller.tenant),
                 contents=None if contents is None else CallerContents(contents, self.request.caller),
-                sandbox=self.surroundings.sandbox,
+                sandbox=self.services.sandbox,
                 passages=None if passages is None else OwnPassages(passages, self.request.caller.tenant),
-                trace=partial(name_trace, self.surroundings.trace, self.request.headers),
+                trace=partial(name_trace, self.services.trace, self.request.headers),
                 deadline=self.deadline,
                 approved=self.request.approved,
                 rejection=self.request.rejection,
@@ -226,21 +226,21 @@ class Invocation:
 
     def abandon(self) -> Release:
         """Note that something of this call runs on; it keeps its tool's place until what this returns is called."""
-        return self.surroundings.abandon(self.tool)
+        return self.services.abandon(self.tool)
 
-    def open_share(self) -> Share | None:
+    def open_share(self) -> ResultReservation | None:
         """Return what counts the result, if anything does."""
-        if self.share is None and self.surroundings.results is not None:
+        if self.share is None and self.services.results is not None:
             holder = self.id if self.request.holder is None else self.request.holder
-            self.share = self.surroundings.results.open(holder, self.tool.name)
+            self.share = self.services.results.open(holder, self.tool.name)
         return self.share
 
     def close_share(self) -> None:
         """Note that the result is made; where nobody else releases it, it counts no more."""
         if self.share is not None:
             self.share.finish(is_kept=self.message is not None)
-            if self.request.holder is None and self.surroundings.results is not None:
-                self.surroundings.results.release(self.share.holder)
+            if self.request.holder is None and self.services.results is not None:
+                self.services.results.release(self.share.holder)
 
     def look_around(self) -> None:
         """Look whether anybody waits for the result.
@@ -271,7 +271,7 @@ class Invocation:
     def _find_secret(self, name: str, of: SecretOwner) -> str | None:
         """Find a secret, which is masked from now on in all that leaves the server; None if there is none."""
         found = None if of == "server" else self.own_secrets.get(name)
-        return self._mask(self.surroundings.secrets(name) if found is None and of != "caller" else found)
+        return self._mask(self.services.secrets(name) if found is None and of != "caller" else found)
 
     def _find_token(self, provider: str) -> str | None:
         """Find a person's token, which is masked as a secret is; None if there is none."""
@@ -305,7 +305,7 @@ def new_invocation_id() -> str:
 
 
 def new_invocation(
-    request: CallRequest, tool: CompiledTool, default_timeout: float | None, surroundings: Surroundings = NOWHERE
+    request: CallRequest, tool: CompiledTool, default_timeout: float | None, services: CallServices = NO_SERVICES
 ) -> Invocation:
     """Accept a call: give it an id and a deadline on the monotonic clock."""
     now = time.monotonic()
@@ -313,7 +313,7 @@ def new_invocation(
     deadline = None if seconds is None else now + seconds
     if request.deadline is not None and (deadline is None or request.deadline.moment < deadline):
         deadline = request.deadline.moment
-    return Invocation(request.id or str(uuid7()), request, tool, now, deadline, surroundings, [], [])
+    return Invocation(request.id or str(uuid7()), request, tool, now, deadline, services, [], [])
 
 
 def find_usage(invocation: Invocation) -> Usage | None:

@@ -21,7 +21,7 @@ _LOOK = 0.1
 Wake = Callable[[], object]
 
 
-class ResultRoom:
+class ResultMemory:
     """The bytes of large results, counted from being made until they are written; beyond the bound, others wait.
 
     One request at a time may go beyond it, and of that request one call at a time, so that there is always one who goes
@@ -35,9 +35,9 @@ class ResultRoom:
         self.large: dict[str, int] = {}
         self._lock = threading.RLock()
         self._writing = asyncio.Lock()
-        self.shares: dict[Hashable, list[Share]] = {}
-        self._ahead: Share | None = None
-        self._line: dict[Wake, tuple[Share, int]] = {}
+        self.shares: dict[Hashable, list[ResultReservation]] = {}
+        self._ahead: ResultReservation | None = None
+        self._line: dict[Wake, tuple[ResultReservation, int]] = {}
 
     @property
     def is_full(self) -> bool:
@@ -49,9 +49,9 @@ class ResultRoom:
         """How many wait for room."""
         return len(self._line)
 
-    def open(self, holder: Hashable, tool: str) -> "Share":
+    def open(self, holder: Hashable, tool: str) -> "ResultReservation":
         """Begin to count a call of a tool; whoever holds its result releases it."""
-        share = Share(self, holder, tool)
+        share = ResultReservation(self, holder, tool)
         with self._lock:
             self.shares.setdefault(holder, []).append(share)
         return share
@@ -66,7 +66,7 @@ class ResultRoom:
                     self._ahead = None
             self._let_in()
 
-    def count(self, share: "Share", size: int) -> None:
+    def count(self, share: "ResultReservation", size: int) -> None:
         """Count so many bytes for a share, and no more if it is over."""
         with self._lock:
             if not share.is_over:
@@ -75,7 +75,7 @@ class ResultRoom:
                 if size >= _LARGE:
                     self.large[share.tool] = size
 
-    def finish(self, share: "Share") -> None:
+    def finish(self, share: "ResultReservation") -> None:
         """Note that a result is made: whether its tool makes large ones, and that others of its holder may go on."""
         with self._lock:
             share.is_made = True
@@ -87,7 +87,7 @@ class ResultRoom:
         """Return the bytes of all results that are made and held."""
         return sum(share.size for share in self.shares.get(holder, ()) if share.is_made)
 
-    def enter(self, share: "Share", more: int, wake: Wake) -> bool:
+    def enter(self, share: "ResultReservation", more: int, wake: Wake) -> bool:
         """Return whether a share may go on, with so many bytes more; else let it wait until it is woken."""
         with self._lock:
             if share.is_over or self._has_room(share, more):
@@ -101,7 +101,7 @@ class ResultRoom:
             if self._line.pop(wake, None) is not None:
                 self._let_in()
 
-    def _has_room(self, share: "Share", more: int) -> bool:
+    def _has_room(self, share: "ResultReservation", more: int) -> bool:
         if self.used + more <= self.most:
             return True
         ahead = self._ahead
@@ -140,12 +140,12 @@ def _write(plain: Any) -> bytes:
     return write_pieces(plain, to_json, b",", b":")
 
 
-class Share:
+class ResultReservation:
     """What the result of one call takes of the room; its request, or whoever else it is for, is the holder."""
 
     __slots__ = ("_room", "holder", "is_made", "is_over", "size", "tool")
 
-    def __init__(self, room: ResultRoom, holder: Hashable, tool: str) -> None:
+    def __init__(self, room: ResultMemory, holder: Hashable, tool: str) -> None:
         self._room = room
         self.holder = holder
         self.tool = tool

@@ -9,7 +9,7 @@ from types import CoroutineType
 from typing import Any
 
 from sidecall.kernel.concurrency.backpressure import Pause
-from sidecall.kernel.core.result_memory import SMALL, Share, estimate_size
+from sidecall.kernel.core.result_memory import SMALL, ResultReservation, estimate_size
 
 # What most tools return: nothing of these is left to wait for.
 COMPLETE = frozenset((str, int, float, bool, dict, list, tuple, type(None)))
@@ -20,7 +20,7 @@ _TURN = 0.01
 # Called with each part that a generator yields; it may raise when no more are wanted, and return what to wait for.
 Say = Callable[[Any], Pause | None]
 # Begins to count what is gathered, where that is bounded.
-OpenShare = Callable[[], Share | None]
+OpenShare = Callable[[], ResultReservation | None]
 
 
 # Looks whether the parts are still wanted, and raises if they are not.
@@ -111,7 +111,7 @@ class _Gathered:
         self._size = 0
         self._counted = 0
 
-    def add(self, part: Any) -> Share | None:
+    def add(self, part: Any) -> ResultReservation | None:
         """Take a part; return what is to wait before the next, if it should."""
         self._parts.append(part)
         self._size += _OVERHEAD + (len(part) if type(part) is str else estimate_size(part))

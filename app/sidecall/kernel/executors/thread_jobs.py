@@ -62,7 +62,7 @@ class ThreadJob:
 
     def _call(self) -> Any:
         invocation = self.invocation
-        tool, room = invocation.tool, invocation.surroundings.results
+        tool, room = invocation.tool, invocation.services.results
         if room is not None and room.used and tool.name in room.large:
             self._wait_for_room(room.large[tool.name])
         positional, keywords = tool.bind(invocation.values)

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sidecall.features.access.middleware import path_of
 from sidecall.kernel.core.errors import SidecallError
-from sidecall.kernel.http.system_refusals import word_system_refusal
+from sidecall.kernel.http.system_refusals import format_system_refusal
 
 # Where it stands in the scope that the path came with a slash behind it, by which clients read relative addresses.
 SLASH = "sidecall.slash"
@@ -86,7 +86,7 @@ def _word_failures(send: Send) -> Send:
         error = sys.exception()  # That which the framework is about to tell of.
         words = None
         if message["type"] == "lifespan.startup.failed" and isinstance(error, SidecallError | OSError | RuntimeError):
-            words = str(error) if isinstance(error, SidecallError) else word_system_refusal(error)
+            words = str(error) if isinstance(error, SidecallError) else format_system_refusal(error)
         await send(message if words is None else {**message, "message": f"the server cannot start: {words}"})
 
     return say

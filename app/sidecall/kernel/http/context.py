@@ -11,7 +11,7 @@ from sidecall.dataclasses import dataclass
 from sidecall.features.access.middleware import caller_of
 from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.core.deadline import Deadline
-from sidecall.kernel.http.disconnect import DisconnectListener, Sweep
+from sidecall.kernel.http.disconnect import DisconnectListener, DisconnectSweep
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ class RequestContext:
 
 
 def make_context(
-    scope: Scope, receive: Receive, deadline: Deadline | None = None, sweep: Sweep | None = None
+    scope: Scope, receive: Receive, deadline: Deadline | None = None, sweep: DisconnectSweep | None = None
 ) -> RequestContext:
     """Gather what the server knows of a request; whether its client is there is looked at with others of a sweep."""
     return RequestContext(Headers(scope=scope), caller_of(scope), DisconnectListener(receive, sweep), deadline)

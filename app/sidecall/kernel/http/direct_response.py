@@ -3,7 +3,7 @@
 from sidecall.kernel.http.reply import Reply
 
 
-class WholeExchange:
+class DirectResponse:
     """One request and its answer, as a server of ours knows them.
 
     ASGI has two messages for a request and two for an answer, and each costs a coroutine and a dictionary. Our server

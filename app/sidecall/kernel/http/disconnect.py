@@ -22,7 +22,7 @@ async def until_gone(receive: Receive) -> None:
         pass
 
 
-class Sweep:
+class DisconnectSweep:
     """Have many listeners begin, each once it has waited for one round or two: a timer for each costs more."""
 
     __slots__ = ("_due", "_fresh", "_loop")
@@ -67,7 +67,7 @@ class DisconnectListener:
 
     __slots__ = ("_has_begun", "_listener", "_receive", "_sweep", "_task", "is_gone")
 
-    def __init__(self, receive: Receive, sweep: Sweep | None = None) -> None:
+    def __init__(self, receive: Receive, sweep: DisconnectSweep | None = None) -> None:
         self._receive = receive
         self._sweep = sweep
         self._listener: asyncio.Task[None] | None = None

@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sidecall.kernel.http import problems
-from sidecall.kernel.http.direct_response import WholeExchange
+from sidecall.kernel.http.direct_response import DirectResponse
 from sidecall.kernel.http.reply import Reply
 from sidecall.kernel.http.request_id import NOSNIFF, header_of
 from sidecall.kernel.http.watch import RequestWatch
@@ -22,7 +22,7 @@ Shortcut = Callable[[Scope, Receive], Reply | Awaitable[Reply] | None]
 NO_WAYS: Mapping[str, ASGIApp] = MappingProxyType({})
 
 
-class Door:
+class FastPath:
     """Answer what has a shortcut, and pass the rest on.
 
     An application that is mounted in another is served by the framework, which knows what of the path is its own.
@@ -93,7 +93,7 @@ async def _refuse(error: Exception, scope: Scope, receive: Receive, send: Send) 
 def _is_sent(reply: Reply, scope: Scope, send: Send) -> bool:
     """Send an answer at once where that can be done."""
     exchange = getattr(send, "__self__", None)
-    return isinstance(exchange, WholeExchange) and exchange.answer(reply, scope["state"]["request_id"].encode())
+    return isinstance(exchange, DirectResponse) and exchange.answer(reply, scope["state"]["request_id"].encode())
 
 
 class _Nothing:

@@ -15,7 +15,7 @@ _SHORT = "The system gives this server no more open files, or no more memory, at
 _QUIET = 60.0
 
 
-def word_system_refusal(error: BaseException) -> str | None:
+def format_system_refusal(error: BaseException) -> str | None:
     """Return what the system has refused, where that is behind an error; None where the error is of another kind."""
     cause: BaseException | None = error
     while cause is not None:

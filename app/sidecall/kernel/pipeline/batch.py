@@ -11,7 +11,7 @@ from sidecall.kernel.core.errors import RequestError, ToolExecutionError
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.pipeline.fair_start import PORTION, Portions
+from sidecall.kernel.pipeline.fair_start import PORTION, BatchThrottle
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.pipeline.isolate import answer_for
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
@@ -32,7 +32,7 @@ async def keep(_index: int, message: ToolMessage) -> ToolMessage:
 
 
 async def run_batch(
-    run: Run, find: Find, requests: Sequence[CallRequest], ready: Ready[T], portions: Portions
+    run: Run, find: Find, requests: Sequence[CallRequest], ready: Ready[T], portions: BatchThrottle
 ) -> list[T]:
     """Answer calls, and return what is kept of their answers, in the order they came.
 
@@ -90,7 +90,7 @@ class _Batch(Generic[T]):
         self._is_waiting = self._has_begun = False
         self._turn_ends = monotonic() + _TURN
 
-    async def run_group(self, group: Sequence[CallRequest], first: int, portions: Portions) -> list[T]:
+    async def run_group(self, group: Sequence[CallRequest], first: int, portions: BatchThrottle) -> list[T]:
         caller = key_of(group[0].caller)
         places = portions.join(caller, len(group))
         running = (self._run_one(index, request) for index, request in enumerate(group, first))

@@ -11,7 +11,7 @@ from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.messages import Content, ContentBlock, ToolMessage
 from sidecall.kernel.core.native_items import bound_outputs
 from sidecall.kernel.core.options import IN_PROCESSES
-from sidecall.kernel.core.result_memory import SMALL, ResultRoom, Share, estimate_size
+from sidecall.kernel.core.result_memory import SMALL, ResultMemory, ResultReservation, estimate_size
 from sidecall.kernel.core.result_values import ABSENT, find_value, keep_value
 from sidecall.kernel.json_data.bulk import is_bulky
 from sidecall.kernel.json_data.to_json import too_large
@@ -27,7 +27,7 @@ _SHORT = 1000
 class Budget:
     """Cut contents that are too large, and keep the whole where the calling program finds it."""
 
-    def __init__(self, most: int, keep: Keep, results: ResultRoom | None = None) -> None:
+    def __init__(self, most: int, keep: Keep, results: ResultMemory | None = None) -> None:
         """Cut contents beyond `most` bytes, and refuse artifacts for which there never is room among the results."""
         self._most = most
         self._keep = keep
@@ -89,7 +89,7 @@ class Budget:
             return most
         return size + most
 
-    def _find_excess(self, share: Share, size: int) -> tuple[int, int] | None:
+    def _find_excess(self, share: ResultReservation, size: int) -> tuple[int, int] | None:
         """Return the bytes of all answers of a batch and their bound, where this one makes them too many."""
         together = share.settle(size)
         most = together if self._results is None else self._results.most

@@ -18,7 +18,7 @@ from sidecall.kernel.ports.approvals.preview import NO_PREVIEW, Preview
 
 
 @dataclass(frozen=True, slots=True)
-class Rehearsal:
+class RehearsedCall:
     """What a call would begin with: its arguments once checked and filled up; or `message`, with which it would end.
 
     `approval` is the one that the same call has already, where that has no answer yet; `sign_in` the provider at which
@@ -40,7 +40,7 @@ class Rehearsal:
         return self.message is None and (self.approval is None or self.approval.status == "pending")
 
 
-async def rehearse(invocation: Invocation, steps: Sequence[Step]) -> Rehearsal:
+async def rehearse(invocation: Invocation, steps: Sequence[Step]) -> RehearsedCall:
     """Take a call as far as the arguments its tool would get, and ask whether a person would have to approve it.
 
     Args:
@@ -64,7 +64,7 @@ async def rehearse(invocation: Invocation, steps: Sequence[Step]) -> Rehearsal:
     requires_approval = is_asked or await is_required(invocation)
     args: dict[str, Any] = to_plain(invocation.visible_values)
     preview = await make_preview(invocation)
-    return Rehearsal(
+    return RehearsedCall(
         args,
         requires_approval,
         invocation.repaired,

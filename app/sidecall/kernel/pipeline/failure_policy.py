@@ -30,7 +30,7 @@ _OF_THE_TOOL = frozenset(("tool_error", "execution_error", "output_error"))
 _HANDLED_BY_ALL = _OF_THE_TOOL | {"malformed_arguments", "invalid_arguments"}
 
 
-def contain(invocation: Invocation) -> None:
+def wrap_unexpected(invocation: Invocation) -> None:
     """Put a crash of the tool in the place of what no stage knows, so that no call takes others down with it.
 
     Raises:
@@ -54,7 +54,7 @@ def has_way_through(tool: CompiledTool) -> bool:
     return tool.options.handle_tool_error is None or tool.options.timeout_behavior == "raise"
 
 
-async def let_through(invocation: Invocation) -> None:
+async def reraise(invocation: Invocation) -> None:
     """Put the problem for the calling program in the place of a failure that the author lets reach it.
 
     Raises:

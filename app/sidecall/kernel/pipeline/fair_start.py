@@ -11,7 +11,7 @@ PORTION = 16
 PORTIONS = 8
 
 
-class Portions:
+class BatchThrottle:
     """Let so many portions begin in each turn of the event loop; callers take turns.
 
     All that has begun runs before the loop looks at anything else. Batches of one caller begin one after the other,

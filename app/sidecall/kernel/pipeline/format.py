@@ -164,12 +164,12 @@ async def _reword(invocation: Invocation, failure: ToolFailure, message: ToolMes
     invocation.message = message
 
 
-def tells_ignored(tool: CompiledTool) -> bool:
+def notes_ignored(tool: CompiledTool) -> bool:
     """Return whether the model is told which of its arguments were dropped."""
     return tool.options.unknown_args == "tell"
 
 
-def tell_ignored(invocation: Invocation) -> None:
+def note_ignored(invocation: Invocation) -> None:
     """Write the line about dropped arguments that dialects without a place for their names add to the content."""
     message, names = invocation.message, invocation.ignored
     if message is not None and names:

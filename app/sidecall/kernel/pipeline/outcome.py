@@ -5,14 +5,14 @@ import asyncio
 from sidecall.kernel.core.errors import RequestError, ToolFailure
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.pipeline.isolate import find_kind
-from sidecall.kernel.ports.approvals.approval import AnsweredBefore, ApprovalRequired
+from sidecall.kernel.ports.approvals.approval import AlreadyAnswered, ApprovalRequired
 from sidecall.kernel.ports.observer import Outcome
 
 
 def find_outcome(invocation: Invocation) -> Outcome:
     """Name the end of a call that all its stages have been taken for."""
     message, error = invocation.message, invocation.error
-    if error is None or isinstance(error, AnsweredBefore):
+    if error is None or isinstance(error, AlreadyAnswered):
         failed: Outcome = "rejected" if error is not None and error.approval.status == "rejected" else "tool_error"
         return failed if message is not None and message.status == "error" else "success"
     return error.kind if message is not None and isinstance(error, ToolFailure) else find_outcome_of_error(error)

@@ -9,7 +9,7 @@ from sidecall.features.workspaces.steps import require_files, takes_workspace
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.error_kind import ErrorKind
 from sidecall.kernel.core.errors import MissingContext, RequestError, ToolFailure
-from sidecall.kernel.core.invocation import NOWHERE, CallRequest, Invocation, Surroundings, new_invocation
+from sidecall.kernel.core.invocation import NO_SERVICES, CallRequest, CallServices, Invocation, new_invocation
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.native_items import settle_item
 from sidecall.kernel.core.nothing import NOTHING
@@ -49,18 +49,18 @@ class Pipeline:
         registry: Registry,
         stages: Stages,
         default_timeout: float | None = None,
-        surroundings: Surroundings = NOWHERE,
+        services: CallServices = NO_SERVICES,
         admission: Admission | None = None,
         observer: Observer | None = None,
     ) -> None:
         admission = admission or Admission(Limits())
         self._registry = registry
         self._default_timeout = default_timeout
-        self._surroundings = surroundings
+        self._surroundings = services
         self._observer: Observer = observer or Unobserved()
         self._admission = admission
         self.plans = Plans(stages, admission)
-        self.gate = Gate(registry, self.plans, admission, self._observer, surroundings.deny)
+        self.gate = Gate(registry, self.plans, admission, self._observer, services.deny)
 
     async def run(self, request: CallRequest) -> ToolMessage:
         """Answer a call by the name it asks for.
@@ -197,11 +197,11 @@ class Pipeline:
             await waits
         return _check.try_arguments(invocation)
 
-    async def rehearse(self, request: CallRequest) -> "_rehearse.Rehearsal":
+    async def rehearse(self, request: CallRequest) -> "_rehearse.RehearsedCall":
         """Return what a call would do; raises what `run` does, but ApprovalRequired."""
         entered = await self.gate.enter(request)
         if not isinstance(entered, Ticket):
-            return _rehearse.Rehearsal(message=entered)
+            return _rehearse.RehearsedCall(message=entered)
         invocation = self._accept(request, entered.plan.tool)
         try:
             return await _rehearse.rehearse(invocation, entered.plan.success)
@@ -212,7 +212,7 @@ class Pipeline:
             entered.leave()
         if invocation.message is None:
             raise invocation.pop_error()
-        return _rehearse.Rehearsal(message=invocation.message)
+        return _rehearse.RehearsedCall(message=invocation.message)
 
     async def find_missing(self, request: CallRequest) -> MissingContext | None:
         """Return what a call would be refused for because its caller, not the model, left it out; None if nothing."""
@@ -267,8 +267,8 @@ def _settle(invocation: Invocation) -> None:
 
 async def _take_again(plan: Plan, invocation: Invocation, rule: ApprovalRule) -> None:
     """Take a call from the top that a rule has approved when it was on its way."""
-    request, surroundings = replace(invocation.request, approved=True, rule=rule), invocation.surroundings
-    fresh = Invocation(invocation.id, request, invocation.tool, invocation.started, invocation.deadline, surroundings)
+    request, services = replace(invocation.request, approved=True, rule=rule), invocation.services
+    fresh = Invocation(invocation.id, request, invocation.tool, invocation.started, invocation.deadline, services)
     fresh.waited, fresh.share, fresh.trace_id = invocation.waited, invocation.share, invocation.trace_id
     for field in fields(Invocation):  # The same object, which is watched.
         setattr(invocation, field.name, getattr(fresh, field.name))

@@ -25,7 +25,7 @@ def has_callbacks(tool: CompiledTool) -> bool:
     return bool(tool.options.callbacks)
 
 
-async def tell_start(invocation: Invocation) -> None:
+async def run_on_start(invocation: Invocation) -> None:
     """Announce that the tool is about to run."""
     tool = invocation.tool
     invocation.is_told = True
@@ -35,7 +35,7 @@ async def tell_start(invocation: Invocation) -> None:
     await _tell(invocation, "on_tool_start", (serialized, str(inputs)), {"inputs": copy.deepcopy(inputs)})
 
 
-async def tell_end(invocation: Invocation) -> None:
+async def run_on_end(invocation: Invocation) -> None:
     """Pass on what the call was answered with."""
     message = invocation.message
     await _tell(invocation, "on_tool_end", (message and message.model_copy(deep=True),), {})
@@ -45,13 +45,13 @@ async def tell_end(invocation: Invocation) -> None:
 _TOLD = (ToolFailure, ToolCallFailed, GuardrailTripped)
 
 
-async def tell_error(invocation: Invocation) -> None:
+async def run_on_error(invocation: Invocation) -> None:
     """Pass on why the call failed, after its start if that has not been told."""
     error = invocation.error
     if error is None or not (invocation.is_told or isinstance(error, _TOLD)):
         return
     if not invocation.is_told:
-        await tell_start(invocation)
+        await run_on_start(invocation)
     await _tell(invocation, "on_tool_error", (_choose_heard(invocation, error),), {})
 
 

@@ -5,37 +5,37 @@ from collections.abc import Mapping
 from sidecall.features.approvals.steps import (
     Approve,
     ApproveInside,
-    Recall,
+    FindPrevious,
     may_ask,
-    repeat_answer,
+    replay_answer,
     takes_user_tokens,
     wants_approval,
 )
 from sidecall.features.cache.answers import Caching
 from sidecall.features.cache.run import RunCached, has_cache, has_no_cache
-from sidecall.features.contract.deprecated import is_deprecated, tell_deprecated
+from sidecall.features.contract.deprecated import is_deprecated, note_deprecated
 from sidecall.features.credentials.hide import hide_in_answer, hide_in_events, takes_secrets
 from sidecall.features.credentials.look_up import look_up_secrets, takes_own_secrets
 from sidecall.features.credentials.require_sign_in import AskAgain, RequireSignIn, look_up_tokens
 from sidecall.features.workspaces.steps import (
     leave_workspace,
     list_files,
+    note_workspace,
     open_workspace,
     takes_workspace,
-    tell_of_workspace,
 )
 from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.pipeline.budget import Budget
 from sidecall.kernel.pipeline.decode import decode
 from sidecall.kernel.pipeline.execution.execute import Execute
-from sidecall.kernel.pipeline.failure_policy import contain, has_way_through, let_through, log_failure
-from sidecall.kernel.pipeline.format import format_failure, format_output, tell_ignored, tells_ignored
+from sidecall.kernel.pipeline.failure_policy import has_way_through, log_failure, reraise, wrap_unexpected
+from sidecall.kernel.pipeline.format import format_failure, format_output, note_ignored, notes_ignored
 from sidecall.kernel.pipeline.guard import guard_input, guard_output, has_input_guardrails, has_output_guardrails
 from sidecall.kernel.pipeline.inject import has_injections, inject
 from sidecall.kernel.pipeline.refuse_caller import names_callers, refuse_caller
 from sidecall.kernel.pipeline.result_schema import hold_result, promises_value
-from sidecall.kernel.pipeline.run_callbacks import has_callbacks, tell_end, tell_error, tell_start
+from sidecall.kernel.pipeline.run_callbacks import has_callbacks, run_on_end, run_on_error, run_on_start
 from sidecall.kernel.pipeline.stage import Stage, Stages
 from sidecall.kernel.pipeline.validate import validate
 from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
@@ -57,7 +57,7 @@ def default_stages(
     success = (
         Stage(decode),
         Stage(refuse_caller, names_callers),
-        Stage(Recall(approvals), may_ask),
+        Stage(FindPrevious(approvals), may_ask),
         Stage(look_up_secrets, takes_own_secrets),
         Stage(look_up_tokens, takes_user_tokens),
         Stage(open_workspace, takes_workspace),
@@ -67,18 +67,18 @@ def default_stages(
         Stage(guard_input, has_input_guardrails),
         Stage(RequireSignIn(approvals), takes_user_tokens),
         Stage(Approve(approvals, rules), wants_approval),
-        Stage(tell_start, has_callbacks),
+        Stage(run_on_start, has_callbacks),
         execute,
         Stage(guard_output, has_output_guardrails),
         *write,
         Stage(list_files, takes_workspace),
-        Stage(tell_of_workspace, takes_workspace),
+        Stage(note_workspace, takes_workspace),
         Stage(hide_in_answer, takes_secrets),
         Stage(hold_result, promises_value),
-        Stage(tell_ignored, tells_ignored),
-        Stage(tell_deprecated, is_deprecated),
+        Stage(note_ignored, notes_ignored),
+        Stage(note_deprecated, is_deprecated),
         *keep_to_budget,
-        Stage(tell_end, has_callbacks),
+        Stage(run_on_end, has_callbacks),
         Stage(leave_workspace, takes_workspace),
     )
     return Stages(success, _list_failure(approvals, rules, keep_to_budget))
@@ -86,19 +86,19 @@ def default_stages(
 
 def _list_failure(approvals: Approvals, rules: ApprovalRules | None, keep_to_budget: list[Stage]) -> tuple[Stage, ...]:
     return (
-        Stage(contain),
+        Stage(wrap_unexpected),
         Stage(leave_workspace, takes_workspace),
         Stage(ApproveInside(approvals, rules)),
         Stage(AskAgain(approvals), takes_user_tokens),
         Stage(log_failure),
-        Stage(let_through, has_way_through),
+        Stage(reraise, has_way_through),
         Stage(format_failure),
         Stage(hide_in_answer, takes_secrets),
-        Stage(tell_ignored, tells_ignored),
-        Stage(tell_deprecated, is_deprecated),
+        Stage(note_ignored, notes_ignored),
+        Stage(note_deprecated, is_deprecated),
         *keep_to_budget,
-        Stage(tell_error, has_callbacks),
-        Stage(repeat_answer),
+        Stage(run_on_error, has_callbacks),
+        Stage(replay_answer),
     )
 
 

@@ -182,7 +182,7 @@ def _answer_instead(parts: Parts, request: CallRequest, context: RequestContext,
     if parts.results.shares:
         parts.results.release(context.presence)
     if isinstance(error, ApprovalRequired):
-        headers = tell_quota(parts, request.caller, request.call.name)
+        headers = find_quota_headers(parts, request.caller, request.call.name)
         return Reply(to_json(error.approval), 202, {"Location": f"/approvals/{error.approval.id}"} | headers)
     if isinstance(error, RequestError):
         error.quotas = error.quotas or parts.pipeline.gate.quotas_of(request.caller, request.call.name)
@@ -193,7 +193,7 @@ def _make_headers(
     parts: Parts, request: CallRequest, dialect: DialectName, message: ToolMessage, tool: CompiledTool | None
 ) -> dict[str, str]:
     is_counted = parts.pipeline.gate.counts(tool)
-    headers = tell_quota(parts, request.caller, request.call.name) if is_counted else {}
+    headers = find_quota_headers(parts, request.caller, request.call.name) if is_counted else {}
     if message.additional_kwargs or "cache" in message.response_metadata:
         headers |= _tell(message, dialect)
     return headers
@@ -221,7 +221,7 @@ async def answer_calls(
         body = await write_json(parts, answers, messages)
     finally:
         parts.results.release(context.presence)
-    return Reply(body, 200, waiting_headers(messages) | tell_quota(parts, context.caller))
+    return Reply(body, 200, waiting_headers(messages) | find_quota_headers(parts, context.caller))
 
 
 async def write_json(parts: Parts, answer: Any, large: Any) -> bytes:
@@ -258,6 +258,6 @@ def content_url(content_id: str | None) -> str | None:
     return None if content_id is None else f"/contents/{content_id}"
 
 
-def tell_quota(parts: Parts, caller: Caller, tool: str | None = None) -> dict[str, str]:
+def find_quota_headers(parts: Parts, caller: Caller, tool: str | None = None) -> dict[str, str]:
     """Return what is left of all calls, and of those of the tool of a single one."""
     return quota_headers(parts.pipeline.gate.quotas_of(caller, tool))

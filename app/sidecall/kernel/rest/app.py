@@ -16,7 +16,7 @@ from sidecall.dataclasses import dataclass
 from sidecall.features.access.access import Access
 from sidecall.features.access.hosts import OwnHosts
 from sidecall.features.access.middleware import CALLER, Authentication, Refuse, permit_all
-from sidecall.features.access.origin_policy import PageRule, Welcome
+from sidecall.features.access.origin_policy import OriginPolicy, PageRule
 from sidecall.features.access.resource import WELL_KNOWN
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.calls import unknown_calls
@@ -25,7 +25,7 @@ from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.http import problems
 from sidecall.kernel.http.application import Application, Wrapper
 from sidecall.kernel.http.cors import share_with
-from sidecall.kernel.http.fast_path import NO_WAYS, Door
+from sidecall.kernel.http.fast_path import NO_WAYS, FastPath
 from sidecall.kernel.http.head import HeadAsGet
 from sidecall.kernel.http.request_id import RequestId, RequestIdHeader
 from sidecall.kernel.http.watch import Arrivals, Behind, RequestWatch
@@ -87,7 +87,7 @@ def build_api(
     parts: Parts,
     lifespan: Lifespan | None = None,
     access: Access | None = None,
-    welcome: Welcome | None = None,
+    welcome: OriginPolicy | None = None,
     pages: Pages = _ALL_PAGES,
     ways: Mapping[str, ASGIApp] = NO_WAYS,
 ) -> Application:
@@ -105,9 +105,9 @@ def build_api(
     is_open = partial(_is_open, with_metrics=not is_proved or pages.metrics == "open")
     watch = RequestWatch(parts.metrics.requests)
     app = Application(
-        wrappers=_wrappers(parts, watch, access, welcome or Welcome(OwnHosts("localhost")), is_open),
+        wrappers=_wrappers(parts, watch, access, welcome or OriginPolicy(OwnHosts("localhost")), is_open),
         inner=[partial(Behind, watch=watch), HeadAsGet, RequestIdHeader],
-        door=partial(Door, watch=watch, shortcuts=make_shortcuts(parts), ways=ways),
+        door=partial(FastPath, watch=watch, shortcuts=make_shortcuts(parts), ways=ways),
         title="Sidecall",
         version=__version__,
         summary="A ToolCall goes in, a ToolMessage comes out.",
@@ -172,7 +172,7 @@ def _add_routes(app: Application, pages: Pages, ways: Mapping[str, ASGIApp], *, 
 
 
 def _wrappers(
-    parts: Parts, watch: RequestWatch, access: Access | None, welcome: Welcome, is_open: Callable[[str], bool]
+    parts: Parts, watch: RequestWatch, access: Access | None, welcome: OriginPolicy, is_open: Callable[[str], bool]
 ) -> list[Wrapper]:
     """List what every request passes through, from the outside in."""
     share, refuse = share_with(welcome.origins), _watch_refusals(watch)

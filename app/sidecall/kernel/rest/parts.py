@@ -26,14 +26,14 @@ from sidecall.features.workspaces.workspaces import Workspaces
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
-from sidecall.kernel.core.result_memory import ResultRoom
+from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.body import Bounds
 from sidecall.kernel.http.context import RequestContext, make_context
 from sidecall.kernel.http.preferences import read_pins
 from sidecall.kernel.lifecycle import Lifecycle
-from sidecall.kernel.pipeline.fair_start import Portions
+from sidecall.kernel.pipeline.fair_start import BatchThrottle
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
 from sidecall.kernel.ports.contents import Contents
@@ -67,13 +67,13 @@ class Parts:
     metrics: Metrics = field(default_factory=Metrics)
     lifecycle: Lifecycle = field(default_factory=Lifecycle)
     toolsets: Toolsets = NO_TOOLSETS
-    portions: Portions = field(default_factory=Portions)
+    portions: BatchThrottle = field(default_factory=BatchThrottle)
     backlog: Backlog = field(default_factory=Backlog)
     excerpts: Excerpts = field(default_factory=Excerpts)
     receivers: AllowedHosts = field(default_factory=lambda: AllowedHosts(()))
     history: "_history.History | NoHistory" = field(default_factory=NoHistory)
     secrets: SecretKeeper = field(default_factory=_keep_none)
-    results: ResultRoom = field(default_factory=lambda: ResultRoom(16 * 1024 * 1024))
+    results: ResultMemory = field(default_factory=lambda: ResultMemory(16 * 1024 * 1024))
     documents: OpenAPIDocuments = field(default_factory=OpenAPIDocuments)
     vector_stores: "_stores.VectorStores | None" = None
     workspaces: Workspaces = field(default_factory=lambda: Workspaces(Path(".sidecall/workspaces")))

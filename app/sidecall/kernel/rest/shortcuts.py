@@ -10,8 +10,8 @@ from sidecall.features.access.credential_cache import HEADERS
 from sidecall.features.access.middleware import CALLER
 from sidecall.kernel.http.body import Bounds, is_plain, read_rest
 from sidecall.kernel.http.context import make_context
-from sidecall.kernel.http.direct_response import WholeExchange
-from sidecall.kernel.http.disconnect import Sweep
+from sidecall.kernel.http.direct_response import DirectResponse
+from sidecall.kernel.http.disconnect import DisconnectSweep
 from sidecall.kernel.http.fast_path import Shortcut
 from sidecall.kernel.http.preferences import PLAIN, Preferences, make_preferences, read_preferences
 from sidecall.kernel.http.reply import Reply
@@ -27,13 +27,13 @@ _CONVERSATION = HEADER.lower().encode()
 
 def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
     """Make the shortcuts, by their paths."""
-    sweep = Sweep()
+    sweep = DisconnectSweep()
 
     def call(scope: Scope, receive: Receive) -> Reply | Awaitable[Reply] | None:
         if not _is_plain_call(scope, parts.bounds):
             return None
         exchange = getattr(receive, "__self__", None)
-        body = exchange.take_body() if isinstance(exchange, WholeExchange) else None
+        body = exchange.take_body() if isinstance(exchange, DirectResponse) else None
         return (
             _receive_and_call(parts, scope, receive, sweep)
             if body is None
@@ -64,7 +64,7 @@ def _is_plain_call(scope: Scope, bounds: Bounds) -> bool:
     )
 
 
-async def _receive_and_call(parts: Parts, scope: Scope, receive: Receive, sweep: Sweep) -> Reply:
+async def _receive_and_call(parts: Parts, scope: Scope, receive: Receive, sweep: DisconnectSweep) -> Reply:
     message = await receive()
     body = message.get("body", b"")
     if message.get("more_body", False) or message["type"] == "http.disconnect":
@@ -74,7 +74,9 @@ async def _receive_and_call(parts: Parts, scope: Scope, receive: Receive, sweep:
     return came if isinstance(came, Reply) else await came
 
 
-def _call(parts: Parts, scope: Scope, receive: Receive, sweep: Sweep, body: bytes) -> Reply | Awaitable[Reply]:
+def _call(
+    parts: Parts, scope: Scope, receive: Receive, sweep: DisconnectSweep, body: bytes
+) -> Reply | Awaitable[Reply]:
     context = make_context(scope, receive, sweep=sweep)
     if _CONVERSATION in scope[HEADERS]:
         require_conversation(context.headers, {})

@@ -27,11 +27,11 @@ from sidecall.later import Later
 if TYPE_CHECKING:
     from sidecall.kernel.schema import judge as _judge
     from sidecall.kernel.schema.repair import coerce as _mend
-    from sidecall.kernel.schema.repair import unknown_keys as _strays
+    from sidecall.kernel.schema.repair import unknown_keys as _unknown_keys
 else:
     _judge = Later("sidecall.kernel.schema.judge")
     _mend = Later("sidecall.kernel.schema.repair.coerce")
-    _strays = Later("sidecall.kernel.schema.repair.unknown_keys")
+    _unknown_keys = Later("sidecall.kernel.schema.repair.unknown_keys")
 
 # Made once: json.dumps makes an encoder at every call.
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -134,7 +134,7 @@ class ModelArgsSchema:
 
     def _check(self, given: Mapping[str, Any]) -> BaseModel:
         """Make an instance, and refuse names that no field takes."""
-        if self.unknown == "walk" and not _strays.find_strays(given, self.closed):
+        if self.unknown == "walk" and not _unknown_keys.find_unknown_keys(given, self.closed):
             return self._check_known(given)
         validator = self.model.__pydantic_validator__
         text = None if self.json_mode == "never" else self._write_json(given)

@@ -81,10 +81,10 @@ def list_details(error: ValidationError) -> list[ErrorDetails]:
 
 def make_field_errors(details: Sequence[ErrorDetails], schema: Schema, data: Any) -> list[FieldError]:
     """Make one entry per mistake: the path in the data, the rule, and what is allowed there."""
-    return word_errors([(detail, locate(detail["loc"], detail["type"], data, schema)) for detail in details], schema)
+    return format_errors([(detail, locate(detail["loc"], detail["type"], data, schema)) for detail in details], schema)
 
 
-def word_errors(found: Sequence[tuple[ErrorDetails, Site]], schema: Schema) -> list[FieldError]:
+def format_errors(found: Sequence[tuple[ErrorDetails, Site]], schema: Schema) -> list[FieldError]:
     """Make one entry per mistake whose place is known."""
     entries: list[FieldError] = []
     unions: set[tuple[str | int, ...]] = set()

@@ -9,13 +9,13 @@ from pydantic_core import ErrorDetails
 from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError
 from sidecall.kernel.core.tool import DEEPEST, Schema
-from sidecall.kernel.schema.explain import list_details, word_errors
+from sidecall.kernel.schema.explain import format_errors, list_details
 from sidecall.kernel.schema.paths import OF_KEYS, reduce_to_data
 from sidecall.kernel.schema.repair.coerce import Reading
 from sidecall.kernel.schema.repair.entries import Path
 from sidecall.kernel.schema.repair.locations import Site, locate
 from sidecall.kernel.schema.repair.nulls import find_nulls
-from sidecall.kernel.schema.repair.unknown_keys import Stray, find_strays
+from sidecall.kernel.schema.repair.unknown_keys import UnknownKey, find_unknown_keys
 
 # What pydantic says of a name that there is no field for.
 _UNKNOWN = frozenset(("extra_forbidden", "unexpected_keyword_argument"))
@@ -73,20 +73,20 @@ class ModelJudge:
         faults = [it for it in details if it["type"] not in _UNKNOWN]
         unknown = [it["loc"] for it in details if it["type"] in _UNKNOWN] if len(faults) < len(details) else []
         keys = [it["loc"][:-1] for it in faults if it["loc"] and it["loc"][-1] == OF_KEYS]
-        strays = self._find_strays([*unknown, *keys], data)
-        if keys and strays:
-            paths = {stray.path for stray in strays}
+        unknown_keys = self._find_strays([*unknown, *keys], data)
+        if keys and unknown_keys:
+            paths = {unknown_key.path for unknown_key in unknown_keys}
             faults = [
                 it for it in faults if it["loc"][-1:] != (OF_KEYS,) or reduce_to_data(data, it["loc"]) not in paths
             ]
-        return Reading(count=count, faults=faults, strays=strays, unknown=unknown)
+        return Reading(count=count, faults=faults, unknown_keys=unknown_keys, unknown=unknown)
 
-    def _find_strays(self, unknown: Sequence[Path], data: Any) -> list[Stray]:
+    def _find_strays(self, unknown: Sequence[Path], data: Any) -> list[UnknownKey]:
         """Find the names without a place of which pydantic complains; it knows aliases that the schema does not."""
         if not unknown and not self.walks:
             return []
         deepest = DEEPEST if self.walks else max(map(len, unknown))
-        found = [it for it in find_strays(data, self.root, deepest) if it.path[0] not in self.supplied]
+        found = [it for it in find_unknown_keys(data, self.root, deepest) if it.path[0] not in self.supplied]
         return found if self.walks else [it for it in found if any(_is_about(loc, it.path) for loc in unknown)]
 
     def list_sites(self, reading: Reading, data: Mapping[str, Any]) -> list[Site]:
@@ -100,7 +100,7 @@ class ModelJudge:
     def list_extras(self, reading: Reading, data: Mapping[str, Any]) -> list[Path]:
         """List the paths that names without a place may have; the labels of unions in a location may be names, too."""
         if self.walks:
-            return [stray.path for stray in reading.strays]
+            return [unknown_key.path for unknown_key in reading.unknown_keys]
         both = [
             (locate(loc, "extra_forbidden", data, self.root).path, reduce_to_data(data, loc)) for loc in reading.unknown
         ]
@@ -110,10 +110,10 @@ class ModelJudge:
         """Make the entries of what is wrong, but for unknown names."""
         self.list_sites(reading, data)
         found = list(zip(reading.faults, reading.sites or (), strict=True))
-        if not found and not reading.strays:  # Names that no member of a union takes, whichever was meant.
+        if not found and not reading.unknown_keys:  # Names that no member of a union takes, whichever was meant.
             unknown = [ErrorDetails(type="extra_forbidden", loc=loc, msg="", input=None) for loc in reading.unknown]
             found = [(it, locate(it["loc"], it["type"], data, self.root)) for it in unknown]
-        return word_errors(found, self.root)
+        return format_errors(found, self.root)
 
 
 def _is_about(loc: Path, path: Path) -> bool:

@@ -19,8 +19,8 @@ from sidecall.kernel.schema.repair.coerce import Reading
 from sidecall.kernel.schema.repair.entries import Path
 from sidecall.kernel.schema.repair.locations import Site, find_inner
 from sidecall.kernel.schema.repair.nulls import find_nulls
-from sidecall.kernel.schema.repair.rules import add_rule, find_rule, word_rule
-from sidecall.kernel.schema.repair.unknown_keys import find_strays
+from sidecall.kernel.schema.repair.rules import add_rule, find_rule, format_rule
+from sidecall.kernel.schema.repair.unknown_keys import find_unknown_keys
 from sidecall.kernel.schema.validators import compile_validator
 from sidecall.kernel.schema.walk import list_schemas, map_children
 from sidecall.kernel.schema.whole import make_integers
@@ -84,12 +84,12 @@ class SchemaJudge:
         # The validator lists all errors of a value, however many; where no name is wrong, once is enough.
         if not any(map(_is_of_names, errors)):
             return _read(errors, data)
-        strays = find_strays(data, self.root)
+        unknown_keys = find_unknown_keys(data, self.root)
         known = _read(self._list_errors(self.validator, data), data)
-        if not strays:
+        if not unknown_keys:
             return self._leave_nulls_out(errors, data) or known
         known.fits = False
-        known.strays = strays
+        known.unknown_keys = unknown_keys
         return known
 
     def list_sites(self, reading: Reading, data: Mapping[str, Any]) -> list[Site]:
@@ -106,7 +106,7 @@ class SchemaJudge:
     def list_extras(self, reading: Reading, data: Mapping[str, Any]) -> list[Path]:
         """List the paths of names without a place."""
         del data
-        return [stray.path for stray in reading.strays]
+        return [unknown_key.path for unknown_key in reading.unknown_keys]
 
     def judge_known(self, data: Mapping[str, Any]) -> Reading:
         """Find what is wrong with arguments, whatever else there is beside them."""
@@ -151,7 +151,7 @@ class SchemaJudge:
             known = reading.places.get(id(error))
             return self._locate(data, error) if known is None else known
 
-        return [entry for error in reading.faults for entry in word_rule(error, locate, self.root)]
+        return [entry for error in reading.faults for entry in format_rule(error, locate, self.root)]
 
 
 def _read(errors: list[Any], data: Any) -> Reading:

@@ -44,10 +44,10 @@ def find_same(name: str, names: Iterable[str]) -> list[str]:
 
 def find_resembling(name: str, names: Iterable[str]) -> str | None:
     """Name the one that a name was most likely meant to be; None where it resembles nothing."""
-    return next(iter(find_alike(name, names)), None)
+    return next(iter(find_closest_names(name, names)), None)
 
 
-def find_alike(name: str, names: Iterable[str]) -> list[str]:
+def find_closest_names(name: str, names: Iterable[str]) -> list[str]:
     """Name those that a name was most likely meant to be, of which all are equally far from it."""
     reduced = reduce_name(name)
     if not reduced:
@@ -71,7 +71,7 @@ def _choose_nearest(measured: Iterable[tuple[float | None, str]]) -> list[str]:
     return best
 
 
-def find_likely(name: str, names: Iterable[str]) -> str | None:
+def find_likely_name(name: str, names: Iterable[str]) -> str | None:
     """Name the one that a name resembles, or else the one that begins like it; for what is refused in any case."""
     listed = list(names)
     alike = find_resembling(name, listed)

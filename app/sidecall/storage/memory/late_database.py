@@ -47,9 +47,9 @@ class LateDatabase:
         return self._trouble if self._database is None else self._database.trouble
 
     @property
-    def troubled_since(self) -> float | None:
+    def unavailable_since(self) -> float | None:
         """When that began, in seconds since 1970; None when it can be used."""
-        return None if self._database is None else self._database.troubled_since
+        return None if self._database is None else self._database.unavailable_since
 
     async def open(self) -> None:
         """Let one be made when it is needed."""

@@ -16,10 +16,10 @@ from sidecall.storage.postgres.connecting import open_connection
 from sidecall.storage.postgres.link import Link, find_by_index, name_loss
 from sidecall.storage.postgres.outage import Outage
 from sidecall.storage.postgres.readers import NoneFreeError, PostgresReaders
-from sidecall.storage.postgres.roles import LEDGER, Concern
+from sidecall.storage.postgres.roles import LEDGER, DatabaseRole
 from sidecall.storage.postgres.sessions import require_sessions
 from sidecall.storage.postgres.tables import NoTables, bring_up_to_date, require_tables, try_tables
-from sidecall.storage.postgres.words import is_locked, is_of_all, is_said, is_unavailable, name_address, word_fault
+from sidecall.storage.postgres.words import format_fault, is_locked, is_of_all, is_said, is_unavailable, name_address
 from sidecall.storage.statements import read_statements
 
 # What one commit takes at most, so that it is done in a time that can be waited for.
@@ -57,7 +57,7 @@ class PostgresDatabase:
         patience: float = 2.0,
         readers: int = _READERS,
         writers: int = _WRITERS,
-        concern: Concern = LEDGER,
+        concern: DatabaseRole = LEDGER,
     ) -> None:
         self._address = name_address(url)
         self._statements = read_statements(self.dialect) if statements is None else statements
@@ -81,9 +81,9 @@ class PostgresDatabase:
         return self._outage.trouble
 
     @property
-    def troubled_since(self) -> float | None:
+    def unavailable_since(self) -> float | None:
         """When that began, in seconds since 1970; None when it can be used."""
-        return self._outage.troubled_since
+        return self._outage.unavailable_since
 
     async def open(self) -> None:
         """Connect, and bring the tables up to date.
@@ -107,7 +107,7 @@ class PostgresDatabase:
         except (OSError, TimeoutError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             await self.close()
             raise StoreUnfit(
-                f"The database {self._address} (SIDECALL_STORE) cannot be used: {word_fault(error)}."
+                f"The database {self._address} (SIDECALL_STORE) cannot be used: {format_fault(error)}."
             ) from None
 
     async def close(self) -> None:
@@ -244,7 +244,7 @@ class PostgresDatabase:
     def _suffer(self, error: Exception) -> None:
         """Note that the database has failed somebody."""
         if is_said(error):
-            self._outage.begin(word_fault(error), is_found=False)
+            self._outage.begin(format_fault(error), is_found=False)
         else:
             self._outage.doubt()
 
@@ -271,7 +271,7 @@ class PostgresDatabase:
         except StoreUnfit as error:
             return error.message
         except Exception as error:
-            return word_fault(error)
+            return format_fault(error)
         return None
 
     async def _try(self, link: Link) -> None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import asyncpg
 
 from sidecall.storage.postgres.connecting import open_connection
-from sidecall.storage.postgres.words import word_fault
+from sidecall.storage.postgres.words import format_fault
 
 T = TypeVar("T")
 
@@ -150,7 +150,7 @@ class Link:
             try:
                 await self.open()
             except Exception as error:
-                self._note(word_fault(error))
+                self._note(format_fault(error))
             else:
                 return
             # Many servers do not come back at the same moment.

@@ -12,7 +12,7 @@ import asyncpg
 from sidecall.features.calls.notices import NoticeKind, NoticeListener
 from sidecall.storage.notice_words import EVERYWHERE, Bundle, hand_on, write_word
 from sidecall.storage.postgres.link import Link
-from sidecall.storage.postgres.words import is_unavailable, name_address, word_fault
+from sidecall.storage.postgres.words import format_fault, is_unavailable, name_address
 
 logger = logging.getLogger("sidecall")
 
@@ -111,7 +111,7 @@ class PostgresNotices:
                 await self._send()
             except Exception as error:
                 if not is_unavailable(error):
-                    logger.warning("other servers were not told of something new: %s", word_fault(error))
+                    logger.warning("other servers were not told of something new: %s", format_fault(error))
             await asyncio.sleep(_APART)
 
     async def _send(self) -> None:

@@ -6,8 +6,8 @@ import time
 from collections.abc import Awaitable, Callable
 from contextvars import Context
 
-from sidecall.storage.outage_log import TroubleLog
-from sidecall.storage.postgres.roles import Concern
+from sidecall.storage.outage_log import OutageLog
+from sidecall.storage.postgres.roles import DatabaseRole
 
 # Seconds before the first trial, and at most between two of them.
 _SOON = 0.1
@@ -30,13 +30,13 @@ class Outage:
 
     def __init__(
         self,
-        concern: Concern,
+        concern: DatabaseRole,
         address: str,
         find_fault: Callable[[], Awaitable[str | None]],
         when_begun: Callable[[], None],
     ) -> None:
         self._name = f"PostgreSQL at {address}"
-        self._log = TroubleLog(concern.name, "used", concern.loss, self._name)
+        self._log = OutageLog(concern.name, "used", concern.loss, self._name)
         self._find_fault = find_fault
         self._when_begun = when_begun
         self._is_open = False
@@ -47,7 +47,7 @@ class Outage:
         self._doubting: asyncio.Task[bool] | None = None
         self.fault: str | None = None
         self.trouble: str | None = "It is not open."
-        self.troubled_since: float | None = None  # In seconds since 1970.
+        self.unavailable_since: float | None = None  # In seconds since 1970.
 
     def open(self) -> None:
         """Begin: the database can be used."""
@@ -73,7 +73,7 @@ class Outage:
         is_new = self.fault is None
         self._say(fault)
         if is_new:
-            self.troubled_since = time.time()
+            self.unavailable_since = time.time()
             self._pause, self._is_found = self._choose_pause(), is_found
             self._mending = asyncio.get_running_loop().create_task(self._mend(), context=Context())
             self._when_begun()
@@ -112,6 +112,6 @@ class Outage:
                 break
             self._is_found = True
             self._say(fault)
-        self.fault = self.trouble = self.troubled_since = None
+        self.fault = self.trouble = self.unavailable_since = None
         self._ended_at = time.monotonic()
-        self._log.tell_end()
+        self._log.run_on_end()

@@ -4,7 +4,7 @@ from sidecall.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Concern:
+class DatabaseRole:
     """Some of the tables of one database, which are used together on connections of their own."""
 
     name: str
@@ -12,7 +12,7 @@ class Concern:
     tables: tuple[str, ...]
 
 
-LEDGER = Concern(
+LEDGER = DatabaseRole(
     "the ledger",
     "calls that have to be remembered get 503",
     (
@@ -20,12 +20,12 @@ LEDGER = Concern(
         *("call_progress", "calls", "contents", "items", "servers"),
     ),
 )
-HISTORY = Concern(
+HISTORY = DatabaseRole(
     "the history",
     "calls that end are kept in memory as far as there is room",
     ("history_blocks", "history_counts", "history_marks"),
 )
-FILES = Concern(
+FILES = DatabaseRole(
     "the files",
     "files can be neither sent nor searched",
     ("file_attributes", "file_pieces", "file_words", "files", "vector_store_files", "vector_stores"),

@@ -55,7 +55,7 @@ def name_address(url: str) -> str:
     return f"{host}{'' if port is None else f':{port}'}/{database}"
 
 
-def word_fault(error: BaseException) -> str:
+def format_fault(error: BaseException) -> str:
     """Return why the database cannot be used, in a few words."""
     if isinstance(error, TimeoutError):
         return "it does not answer in time"

@@ -10,7 +10,7 @@ from typing import Any
 
 from sidecall.storage.notice_words import Bundle
 from sidecall.storage.sqlite.messages import CHUNK, Messages, Told, pack_message
-from sidecall.storage.sqlite.writer_connection import Alive, Trouble
+from sidecall.storage.sqlite.writer_connection import Alive, Unavailable
 
 
 class Client:
@@ -20,7 +20,7 @@ class Client:
         """Name the socket, and the process at its other end."""
         self._link = link
         self.pid = pid
-        self.trouble: Trouble | None = None  # Which it was told, and has not asked to try again since.
+        self.trouble: Unavailable | None = None  # Which it was told, and has not asked to try again since.
         self.polled = 0  # What was waited for last.
         self.has_ended = False
         self._messages = Messages()

@@ -16,10 +16,10 @@ from sidecall.later import Later
 from sidecall.storage.database import Dialect, Row
 from sidecall.storage.sqlite.faults import FileMoved, FileOverwritten, advise_fault, is_damage, is_fault
 from sidecall.storage.sqlite.file import SqliteFile, StoreWithoutRoom
-from sidecall.storage.sqlite.roles import LEDGER, Purpose
-from sidecall.storage.sqlite.thread import HandInThread
-from sidecall.storage.sqlite.writer import HANGS_AFTER, NOT_OPEN, Hand, Writer
-from sidecall.storage.sqlite.writer_connection import Pen
+from sidecall.storage.sqlite.roles import LEDGER, DatabaseRole
+from sidecall.storage.sqlite.thread import ThreadWriter
+from sidecall.storage.sqlite.writer import HANGS_AFTER, NOT_OPEN, Writer, WriterBackend
+from sidecall.storage.sqlite.writer_connection import WriterConnection
 from sidecall.storage.statements import read_statements
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class SqliteDatabase:
         patience: float = 2.0,
         most_waiting: int = 64 * 1024 * 1024,
         statements: Mapping[str, str] | None = None,
-        purpose: Purpose = LEDGER,
+        purpose: DatabaseRole = LEDGER,
         hangs_after: float = HANGS_AFTER,
     ) -> None:
         """Name a file.
@@ -67,14 +67,14 @@ class SqliteDatabase:
         self._changes = _find_changes() if statements is None else _strip_keys(self._statements)
         self._file = SqliteFile(path, patience, purpose)
         # No other process sees what is in memory, nor does a disk hold it up; Windows hands on no sockets.
-        hand: Hand = HandInThread(Pen(self._file))
+        hand: WriterBackend = ThreadWriter(WriterConnection(self._file))
         hangs_after = math.inf if path is None else hangs_after
         self.notices: Notices = NoNotices()
         if self._file.path is not None and purpose.writer is not None:
-            hand = shared = _shared_hand.SharedHand(self._file.path, purpose.writer)
+            hand = shared = _shared_hand.SharedWriter(self._file.path, purpose.writer)
             self.notices = _notices.WorkerNotices(shared)
         elif self._file.path is not None and purpose.is_apart and sys.platform != "win32":
-            hand = _hand.HandInProcess(self._file.path, patience, purpose)
+            hand = _hand.ProcessWriter(self._file.path, patience, purpose)
         self.is_shared = purpose.writer is not None
         self._writer = Writer(hand, str(self._file), most_waiting, purpose, hangs_after)
         self._readers: _readers.Readers | None = None
@@ -85,9 +85,9 @@ class SqliteDatabase:
         return self._writer.trouble
 
     @property
-    def troubled_since(self) -> float | None:
+    def unavailable_since(self) -> float | None:
         """When that began, in seconds since 1970; None when it can be used, or never could."""
-        return self._writer.troubled_since
+        return self._writer.unavailable_since
 
     async def open(self) -> None:
         """Take the file's lock, and bring its tables up to date; where its disk is full, as soon as there is room.

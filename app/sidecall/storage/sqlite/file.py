@@ -21,9 +21,9 @@ from sidecall.storage.sqlite.faults import (
     is_full,
     is_out_of_reach,
 )
-from sidecall.storage.sqlite.file_identity import FileIdentity, Likeness
+from sidecall.storage.sqlite.file_identity import FileIdentity, KnownFile
 from sidecall.storage.sqlite.file_lock import FileLock, FileTaken, LockOutOfReach
-from sidecall.storage.sqlite.roles import LEDGER, Purpose
+from sidecall.storage.sqlite.roles import LEDGER, DatabaseRole
 from sidecall.storage.sqlite.tables import carry_out, copy_tables, find_missing
 
 _OLDEST = (3, 35, 0)  # RETURNING
@@ -58,7 +58,7 @@ class SqliteFile:
     """A database of ours in a file, or in memory where there is no path."""
 
     def __init__(
-        self, path: Path | None, patience: float, purpose: Purpose = LEDGER, holder: int | None = None
+        self, path: Path | None, patience: float, purpose: DatabaseRole = LEDGER, holder: int | None = None
     ) -> None:
         """Name a file.
 
@@ -74,7 +74,7 @@ class SqliteFile:
         self._patience = patience
         self._lock = None if path is None else FileLock(Path(f"{self.path}.lock"), holder or os.getpid())
         # The descriptor that holds the lock is one of a process that starts no others, which would inherit it.
-        self._likeness = Likeness(self.path, is_locked=purpose.is_apart)
+        self._likeness = KnownFile(self.path, is_locked=purpose.is_apart)
 
     def __str__(self) -> str:
         return "the database in memory" if self.path is None else str(self.path)

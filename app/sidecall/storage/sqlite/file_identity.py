@@ -17,7 +17,7 @@ FileIdentity = tuple[_Known | None, ...]
 ReadSource = tuple[int, FileIdentity | None]
 
 
-class Likeness:
+class KnownFile:
     """Know a file again, and its log beside it; without a path there is nothing to know."""
 
     def __init__(self, path: Path | None, *, is_locked: bool = False) -> None:

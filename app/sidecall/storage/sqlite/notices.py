@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sidecall.features.calls.notices import NoticeKind, NoticeListener
 from sidecall.storage.notice_words import EVERYWHERE, Bundle, hand_on, write_word
-from sidecall.storage.sqlite.shared_backend import SharedHand
+from sidecall.storage.sqlite.shared_backend import SharedWriter
 
 # Seconds between two messages at least: what is told meanwhile goes together.
 _APART = 0.005
@@ -18,7 +18,7 @@ class WorkerNotices:
     What was told while another process took the place of the one that writes is lost; then all is looked at once.
     """
 
-    def __init__(self, hand: SharedHand) -> None:
+    def __init__(self, hand: SharedWriter) -> None:
         """Speak for the worker that writes by this hand."""
         self._hand = hand
         hand.attach(self._begin, self._hear)

@@ -16,7 +16,7 @@ from sidecall.storage.sqlite.clients import Client, as_sent
 from sidecall.storage.sqlite.file import SqliteFile
 from sidecall.storage.sqlite.messages import Told
 from sidecall.storage.sqlite.roles import PURPOSES
-from sidecall.storage.sqlite.writer_connection import Order, Pen, Trouble, Usable
+from sidecall.storage.sqlite.writer_connection import Order, Unavailable, Usable, WriterConnection
 
 # More in one commit would let the first of them wait for long.
 _LARGEST_GROUP = 1000
@@ -35,7 +35,7 @@ class Service:
     not written, whatever the others do meanwhile.
     """
 
-    def __init__(self, pen: Pen, server: int, listener: socket.socket | None = None) -> None:
+    def __init__(self, pen: WriterConnection, server: int, listener: socket.socket | None = None) -> None:
         """Write for the process of this id; `listener` is where its workers ask to be let in, if it has some."""
         self._pen = pen
         self._server = server
@@ -93,7 +93,7 @@ class Service:
         finally:
             self._speaking.acquire()
 
-    def _look(self) -> Trouble | None:
+    def _look(self) -> Unavailable | None:
         if self._usable is None:
             return None
         with self._waiting_for_disk():
@@ -183,7 +183,7 @@ class Service:
             return
         with self._waiting_for_disk():
             outcomes = self._pen.write(group)
-        if isinstance(outcomes, Trouble):
+        if isinstance(outcomes, Unavailable):
             self._tell(outcomes)
             return
         outcomes = as_sent(outcomes)
@@ -198,12 +198,12 @@ class Service:
     def _try_again(self, client: Client, *, is_damaged: bool) -> None:
         with self._waiting_for_disk():
             outcome = self._pen.try_again(is_damaged)
-        client.trouble = outcome if isinstance(outcome, Trouble) else None
+        client.trouble = outcome if isinstance(outcome, Unavailable) else None
         client.say(outcome)
-        if isinstance(outcome, Trouble):
+        if isinstance(outcome, Unavailable):
             self._tell(outcome)
 
-    def _tell(self, trouble: Trouble) -> None:
+    def _tell(self, trouble: Unavailable) -> None:
         """Let all hear of trouble who do not know of any."""
         for client in self._clients.values():
             if client.trouble is None:
@@ -224,9 +224,9 @@ def write_for_workers(series: str, path: str, patience: str, descriptor: str, se
         Service(_prepare(series, path, patience, server), int(server), listener).run()
 
 
-def _prepare(series: str, path: str, patience: str, server: str) -> Pen:
+def _prepare(series: str, path: str, patience: str, server: str) -> WriterConnection:
     # The server decides when it is over: after what runs in it has ended, which may write to the last.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     purpose = replace(next(one for one in PURPOSES if one.series == series), is_apart=True)
-    return Pen(SqliteFile(Path(path), float(patience), purpose, holder=int(server)))
+    return WriterConnection(SqliteFile(Path(path), float(patience), purpose, holder=int(server)))

@@ -6,7 +6,7 @@ from sidecall.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Purpose:
+class DatabaseRole:
     """What a file is for: the migrations that make its tables, and what the log says when it cannot be written.
 
     `sign` is a table that no other kind of file has, from its first version on. `is_apart` says that a process of
@@ -27,10 +27,10 @@ class Purpose:
     ending: str = ""
 
 
-LEDGER = Purpose(
+LEDGER = DatabaseRole(
     "sqlite", "approvals", "the ledger", "calls that have to be remembered get 503", is_apart=True, is_seldom=False
 )
-HISTORY = Purpose(
+HISTORY = DatabaseRole(
     "sqlite_history",
     "history_blocks",
     "the history",
@@ -38,7 +38,7 @@ HISTORY = Purpose(
     is_apart=True,
     ending=".history",
 )
-FILES = Purpose(
+FILES = DatabaseRole(
     "sqlite_files",
     "vector_stores",
     "the files",

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.sqlite.messages import Told, pack_message
-from sidecall.storage.sqlite.writer_backend import LinkedHand
+from sidecall.storage.sqlite.writer_backend import LinkedWriter
 from sidecall.storage.sqlite.writer_connection import Hear, Outcomes, Usable
 
 
-class SharedHand(LinkedHand):
+class SharedWriter(LinkedWriter):
     """Ask a process that others ask, too, and that whoever started this one has start again when it ends."""
 
     def __init__(self, path: Path, writer: socket.socket) -> None:

@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from sidecall.storage.sqlite.roles import Purpose
+from sidecall.storage.sqlite.roles import DatabaseRole
 from sidecall.storage.sqlite.writer_backend import start_process
 
 logger = logging.getLogger("sidecall")
@@ -26,7 +26,7 @@ _SECONDS_TO_END = 5.0
 class SharedWriter:
     """Keep a process at work that writes a file for workers; another takes the place of one that ends."""
 
-    def __init__(self, path: Path, purpose: Purpose) -> None:
+    def __init__(self, path: Path, purpose: DatabaseRole) -> None:
         """Name the file; `socket` is what workers are given, by which they ask."""
         self._path = path
         self._series = purpose.series

@@ -9,7 +9,7 @@ from functools import cache
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.migrate import Migration, list_missing, read_migrations
 from sidecall.storage.sqlite.faults import REPAIR
-from sidecall.storage.sqlite.roles import PURPOSES, Purpose
+from sidecall.storage.sqlite.roles import PURPOSES, DatabaseRole
 
 # Set by the first migration of each series.
 _OURS = 1397310533
@@ -20,7 +20,7 @@ _LEDGER_ALONE = (
 )
 
 
-def find_missing(connection: sqlite3.Connection, purpose: Purpose, place: str) -> tuple[Migration, ...]:
+def find_missing(connection: sqlite3.Connection, purpose: DatabaseRole, place: str) -> tuple[Migration, ...]:
     """Return the steps that a file lacks, and change nothing in it.
 
     Raises:
@@ -40,7 +40,7 @@ def find_missing(connection: sqlite3.Connection, purpose: Purpose, place: str) -
     return missing
 
 
-def _require_purpose(found: Collection[str], purpose: Purpose, place: str) -> None:
+def _require_purpose(found: Collection[str], purpose: DatabaseRole, place: str) -> None:
     others = [one.name for one in PURPOSES if one.sign in found and one is not purpose]
     if others and purpose.sign not in found:
         raise StoreUnfit(f"{place} is a file of {others[0]}, not of {purpose.name}. {_LEDGER_ALONE}")

@@ -8,17 +8,17 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from sidecall.storage.sqlite.writer_connection import Hear, Order, Outcomes, Pen, Usable
+from sidecall.storage.sqlite.writer_connection import Hear, Order, Outcomes, Usable, WriterConnection
 
 # Seconds without work after which it is looked what has become of the file.
 _LOOK = 1.0
 _Work = Callable[[], Outcomes]
 
 
-class HandInThread:
+class ThreadWriter:
     """Write in a thread of this process."""
 
-    def __init__(self, pen: Pen) -> None:
+    def __init__(self, pen: WriterConnection) -> None:
         self._pen = pen
         self._sent: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
 

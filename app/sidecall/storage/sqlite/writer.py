@@ -12,11 +12,11 @@ from typing import Any, Protocol
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.storage.gathering import Gathering
-from sidecall.storage.outage_log import TroubleLog
+from sidecall.storage.outage_log import OutageLog
 from sidecall.storage.sqlite.file_identity import ReadSource
-from sidecall.storage.sqlite.roles import LEDGER, Purpose
+from sidecall.storage.sqlite.roles import LEDGER, DatabaseRole
 from sidecall.storage.sqlite.sizes import measure
-from sidecall.storage.sqlite.writer_connection import Alive, Hear, Kind, Order, Outcomes, Trouble, Usable
+from sidecall.storage.sqlite.writer_connection import Alive, Hear, Kind, Order, Outcomes, Unavailable, Usable
 
 # So many are waited for, or as many as are being written just now, or a quarter of the most that waited at once lately.
 # Where all were, this process and the hand would take turns, and each would wait for the other.
@@ -45,7 +45,7 @@ _LOOK = 0.5
 _Waiting = tuple[asyncio.Future[Any], int]
 
 
-class Hand(Protocol):
+class WriterBackend(Protocol):
     """Whoever holds the pen: carries out what it is sent, in order, and says what became of it."""
 
     def open(self) -> Usable:
@@ -83,16 +83,16 @@ class Writer:
 
     def __init__(
         self,
-        hand: Hand,
+        hand: WriterBackend,
         name: str,
         most_waiting: int,
-        purpose: Purpose = LEDGER,
+        purpose: DatabaseRole = LEDGER,
         hangs_after: float = HANGS_AFTER,
     ) -> None:
         """Write by this hand what is called so; `most_waiting` is in bytes, `hangs_after` in seconds or endless."""
         self._hand = hand
         self._name = name
-        self._log = TroubleLog(purpose.name, "written", purpose.loss, name)
+        self._log = OutageLog(purpose.name, "written", purpose.loss, name)
         self._most_waiting = most_waiting
         self._size = 0
         self._orders: list[Order] = []  # Not sent yet.
@@ -111,7 +111,7 @@ class Writer:
         self._watch: asyncio.TimerHandle | None = None
         self._apart = Context()  # What goes wrong belongs to no request, though one finds it out.
         self.trouble: str | None = "It is not open."
-        self.troubled_since: float | None = None  # In seconds since 1970.
+        self.unavailable_since: float | None = None  # In seconds since 1970.
         # Of the file: the connections of an earlier generation lead to what is gone.
         self.source: ReadSource = 0, None
 
@@ -226,7 +226,7 @@ class Writer:
         self._looks_unanswered, self._is_tried = 0, False
         if outcomes is None:
             self._miss_hand()
-        elif isinstance(outcomes, Trouble):
+        elif isinstance(outcomes, Unavailable):
             self._suffer(outcomes.text)
         elif isinstance(outcomes, Usable):
             if self.trouble is not None:
@@ -246,7 +246,7 @@ class Writer:
 
     def _suffer(self, trouble: str) -> None:
         if self.trouble is None:
-            self.troubled_since = time.time()
+            self.unavailable_since = time.time()
         self._set_trouble(trouble)
         self._orders.clear()
         self._settle([StoreUnavailable() for _ in self._waiting])
@@ -258,10 +258,10 @@ class Writer:
         self._log.tell(trouble)
 
     def _recover(self, usable: Usable) -> None:
-        self.trouble = self.troubled_since = None
+        self.trouble = self.unavailable_since = None
         self._is_damaged = False
         self.source = self.source[0] + 1, usable.identity
-        self._log.tell_end()
+        self._log.run_on_end()
 
     async def _mend(self) -> None:
         """Try again until the file can be used."""

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.sqlite.messages import Messages, pack_message
-from sidecall.storage.sqlite.roles import Purpose
+from sidecall.storage.sqlite.roles import DatabaseRole
 from sidecall.storage.sqlite.writer import LARGE
 from sidecall.storage.sqlite.writer_connection import Hear, Order, Usable
 
@@ -30,7 +30,7 @@ _SECONDS_TO_END = 2.0
 _SECONDS_TO_OPEN = 60.0
 
 
-class LinkedHand:
+class LinkedWriter:
     """Write in another process, by a socket to it."""
 
     _link: socket.socket
@@ -89,10 +89,10 @@ class LinkedHand:
         self._transport.write_eof()
 
 
-class HandInProcess(LinkedHand):
+class ProcessWriter(LinkedWriter):
     """Write in a process of its own, which ends with this one, however that ends."""
 
-    def __init__(self, path: Path, patience: float, purpose: Purpose) -> None:
+    def __init__(self, path: Path, patience: float, purpose: DatabaseRole) -> None:
         super().__init__(path)
         self._series = purpose.series
         self._patience = patience

@@ -48,7 +48,7 @@ Order = tuple[str, Any, Kind]
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class Unavailable:
     """Why a file cannot be used, in words for an operator; what came with it was not written."""
 
     text: str
@@ -67,7 +67,7 @@ class Alive:
 
 
 # What became of each order of a group, an exception where it failed alone; or of the file; or that it takes a while.
-Outcomes = list[Any] | Trouble | Usable | Alive
+Outcomes = list[Any] | Unavailable | Usable | Alive
 # Hears what became of what was sent, in the order in which it was sent; None when nothing more will come.
 Hear = Callable[[Outcomes | None], None]
 
@@ -84,7 +84,7 @@ def widen(statement: str) -> str | None:
     return f"{statement[: values.start()]}VALUES {', '.join([row] * _TOGETHER)}{statement[values.end() :]}"
 
 
-class Pen:
+class WriterConnection:
     """Write a file; after trouble nothing is written until it is tried again, whatever was sent meanwhile."""
 
     def __init__(self, file: SqliteFile) -> None:
@@ -94,7 +94,7 @@ class Pen:
         self._needs_check = False
         self._has_log = False  # Nor is there one once it was deleted, and what stood in it saved.
         self._roomy_until = 0.0
-        self._trouble: Trouble | None = None
+        self._trouble: Unavailable | None = None
 
     @property
     def in_memory(self) -> bool:
@@ -132,7 +132,7 @@ class Pen:
         self._connection.close()
         self._has_log = False
 
-    def write(self, group: Sequence[Order]) -> list[Any] | Trouble:
+    def write(self, group: Sequence[Order]) -> list[Any] | Unavailable:
         """Carry out a group durably; what fails by itself fails alone."""
         if self._trouble is None:
             try:
@@ -142,7 +142,7 @@ class Pen:
         assert self._trouble is not None
         return self._trouble
 
-    def look(self) -> Trouble | None:
+    def look(self) -> Unavailable | None:
         """Look, while there is nothing to write, whether the log is lost, or the disk full; say so once."""
         if self._trouble is not None:
             return None
@@ -155,7 +155,7 @@ class Pen:
             self._suffer(error)
         return self._trouble
 
-    def try_again(self, is_damaged: bool = False) -> Trouble | Usable:
+    def try_again(self, is_damaged: bool = False) -> Unavailable | Usable:
         """Try whether the file can be used again; all of it where who reads it says that it is damaged."""
         if is_damaged:
             self._needs_check = self._needs_reopening = not self._file.in_memory
@@ -170,7 +170,7 @@ class Pen:
             self._commit([])
             self._cursor.execute(_TRIAL)
         except StoreUnfit as error:
-            self._trouble = Trouble(error.message)
+            self._trouble = Unavailable(error.message)
         except Exception as error:
             self._suffer(error)
         else:
@@ -206,7 +206,7 @@ class Pen:
         self._needs_reopening = not (is_passing(error) or self._file.in_memory)
         self._needs_room = is_full(error)
         self._needs_check = self._needs_reopening and (self._needs_check or is_damage(error))
-        self._trouble = Trouble(f"{self._file}: {advise_fault(error)}")
+        self._trouble = Unavailable(f"{self._file}: {advise_fault(error)}")
 
     def _make_room(self, group: Sequence[Order], spare: int = 0) -> None:
         """Write the log into the file while there is room for that: on a full disk it could never become smaller."""

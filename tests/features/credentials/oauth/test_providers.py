@@ -99,14 +99,14 @@ def test_a_provider_that_nobody_names_is_a_warning(caplog: pytest.LogCaptureFixt
     assert "tool list_mail takes a token of hub, which SIDECALL_OAUTH lacks" in caplog.text
 
 
-NOWHERE = dict.fromkeys(("authorization_endpoint", "token_endpoint", "revocation_endpoint"))
+NO_SERVICES = dict.fromkeys(("authorization_endpoint", "token_endpoint", "revocation_endpoint"))
 CALLER = Caller("ada")
 
 
 def find_provider(provider: LocalProvider, **changes: Any) -> dict[str, ProviderSettings]:
     """Read settings of a provider that says itself where it is asked."""
     provider.issuer = provider.url
-    return read_providers(provider.write_settings(**{**NOWHERE, "issuer": provider.url, **changes}))
+    return read_providers(provider.write_settings(**{**NO_SERVICES, "issuer": provider.url, **changes}))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from sidecall.features.credentials.oauth.asking import Grant
 from sidecall.features.credentials.oauth.authorization_flow import WayBack
 from sidecall.features.credentials.oauth.providers import read_providers
 from sidecall.features.credentials.oauth.signing_in import SigningIn
-from sidecall.features.credentials.oauth.stored import StoredToken, TokenDrawer
+from sidecall.features.credentials.oauth.stored import StoredToken, TokenStore
 from sidecall.features.credentials.oauth.tokens import TokenKeeper
 from sidecall.features.credentials.own_secrets import SecretKeeper
 from sidecall.features.credentials.sealing import Sealer
@@ -61,7 +61,7 @@ async def give(provider: LocalProvider, places: SealedSecrets, clock: Clock) -> 
     """Let ada have signed in a while ago, with a token for a hundred seconds."""
     provider.grants["ada-refresh-0"] = "ada"
     token = StoredToken.of(Grant("ada-access-0", 100.0, "ada-refresh-0"), clock())
-    await TokenDrawer(places, Sealer([SECRETS_KEY])).put(ADA, "hub", token)
+    await TokenStore(places, Sealer([SECRETS_KEY])).put(ADA, "hub", token)
 
 
 async def test_a_token_is_refreshed_before_it_expires(
@@ -115,7 +115,7 @@ async def test_a_worker_that_ended_while_refreshing_keeps_nobody_from_it(
 ) -> None:
     """Its claim ends."""
     await give(provider, places, clock)
-    drawer = TokenDrawer(places, Sealer([SECRETS_KEY]))
+    drawer = TokenStore(places, Sealer([SECRETS_KEY]))
     kept = await drawer.find(ADA, "hub")
     assert kept is not None
     assert await drawer.swap(ADA, "hub", kept, kept.token.claimed("gone", 1100.0))
@@ -163,7 +163,7 @@ async def test_a_token_without_a_refresh_token_is_used_up(
     """Until it expires, if it does."""
     places = MemorySecrets()
     token = StoredToken.of(Grant("x", seconds, None), clock())
-    await TokenDrawer(places, Sealer([SECRETS_KEY])).put(ADA, "hub", token)
+    await TokenStore(places, Sealer([SECRETS_KEY])).put(ADA, "hub", token)
     clock.now = now
 
     assert await keep(provider, places, clock).find(ADA, "hub") == expected
@@ -174,7 +174,7 @@ async def test_a_key_can_be_changed(provider: LocalProvider, places: SealedSecre
     await give(provider, places, clock)
     await SecretKeeper(places, Sealer([NEWER_KEY, SECRETS_KEY]), Auditor(MemoryAudit())).open()
     sealed = await places.find(ADA, ["oauth:token:hub"])
-    kept = await TokenDrawer(places, Sealer([NEWER_KEY])).find(ADA, "hub")
+    kept = await TokenStore(places, Sealer([NEWER_KEY])).find(ADA, "hub")
 
     assert kept is not None
     assert kept.token.refresh_token == "ada-refresh-0"

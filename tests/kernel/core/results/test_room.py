@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from sidecall.kernel.core.result_memory import ResultRoom, Share, estimate_size
+from sidecall.kernel.core.result_memory import ResultMemory, ResultReservation, estimate_size
 
 KIB = 1024
 LARGE = 300 * KIB
@@ -26,7 +26,7 @@ async def _done(futures: list[asyncio.Future[None]]) -> list[bool]:
     return [future.done() for future in futures]
 
 
-def _shares(room: ResultRoom, *sizes: int) -> list[Share]:
+def _shares(room: ResultMemory, *sizes: int) -> list[ResultReservation]:
     shares = [room.open(number, "draw") for number in range(len(sizes))]
     for share, size in zip(shares, sizes, strict=True):
         share.grow_to(size)
@@ -35,7 +35,7 @@ def _shares(room: ResultRoom, *sizes: int) -> list[Share]:
 
 async def test_nobody_waits_within_the_bound() -> None:
     """Exactly the bound is within it."""
-    room = ResultRoom(LARGE)
+    room = ResultMemory(LARGE)
     first, second = _shares(room, LARGE - 1, 1)
 
     await first.wait()
@@ -46,7 +46,7 @@ async def test_nobody_waits_within_the_bound() -> None:
 
 async def test_one_goes_on_beyond_the_bound_and_the_others_wait_for_it() -> None:
     """Then the next of them does."""
-    room = ResultRoom(LARGE)
+    room = ResultMemory(LARGE)
     ahead, *others = _shares(room, LARGE, LARGE, LARGE)
     await ahead.wait()
     waiting = await _begin(*(share.wait() for share in others))
@@ -63,7 +63,7 @@ async def test_one_goes_on_beyond_the_bound_and_the_others_wait_for_it() -> None
 
 async def test_of_the_one_beyond_the_bound_one_call_at_a_time_goes_on() -> None:
     """A batch holds all its results until the last is there."""
-    room = ResultRoom(LARGE)
+    room = ResultMemory(LARGE)
     first, second = (room.open("batch", "draw") for _ in range(2))
     first.grow_to(LARGE + 1)
     await first.wait()
@@ -79,7 +79,7 @@ async def test_of_the_one_beyond_the_bound_one_call_at_a_time_goes_on() -> None:
 
 async def test_who_is_let_in_counts_with_what_it_is_about_to_make() -> None:
     """Lest all go on at once when one leaves."""
-    room = ResultRoom(LARGE)
+    room = ResultMemory(LARGE)
     ahead, *others = _shares(room, LARGE + 1, 0, 0, 0)
     await ahead.wait()
     waiting = await _begin(*(share.wait(LARGE) for share in others))
@@ -91,9 +91,9 @@ async def test_who_is_let_in_counts_with_what_it_is_about_to_make() -> None:
 
 
 @pytest.mark.parametrize("end", [lambda room: room.release(0), lambda room: room.shares[0][0].finish(is_kept=False)])
-def test_what_is_not_kept_counts_no_more(end: Callable[[ResultRoom], None]) -> None:
+def test_what_is_not_kept_counts_no_more(end: Callable[[ResultMemory], None]) -> None:
     """Whoever made it may have failed, or have handed it on."""
-    room = ResultRoom(LARGE)
+    room = ResultMemory(LARGE)
     [share] = _shares(room, LARGE)
 
     end(room)
@@ -105,7 +105,7 @@ def test_what_is_not_kept_counts_no_more(end: Callable[[ResultRoom], None]) -> N
 
 def test_a_tool_is_known_by_its_last_result() -> None:
     """Only those of large ones wait before they run."""
-    room = ResultRoom(LARGE)
+    room = ResultMemory(LARGE)
     [share] = _shares(room, LARGE)
     known = dict(room.large)
     share.settle(KIB)
@@ -116,7 +116,7 @@ def test_a_tool_is_known_by_its_last_result() -> None:
 
 async def test_who_does_not_wait_any_more_holds_nobody_up() -> None:
     """A client that has gone, or a deadline that has passed."""
-    room = ResultRoom(LARGE)
+    room = ResultMemory(LARGE)
     ahead, gone, after = _shares(room, LARGE, 1, 1)
     await ahead.wait()
     assert ahead.grow_to(LARGE + 1)
@@ -131,7 +131,7 @@ async def test_who_does_not_wait_any_more_holds_nobody_up() -> None:
 
 async def test_a_thread_waits_as_others_do() -> None:
     """And asks now and then whether it should."""
-    room = ResultRoom(LARGE)
+    room = ResultMemory(LARGE)
     ahead, other = _shares(room, LARGE, 1)
     await ahead.wait()
     looked = threading.Event()

@@ -11,7 +11,7 @@ import pytest
 from sidecall import Registry, ToolCall, ToolMessage
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.kernel.authoring.offers import TOOLS_OF
-from sidecall.kernel.core.invocation import CallRequest, Surroundings
+from sidecall.kernel.core.invocation import CallRequest, CallServices
 from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.pipeline import Pipeline
@@ -224,9 +224,9 @@ async def test_a_tool_keeps_its_place_until_its_killed_process_is_gone() -> None
     """Its next call does not run beside what is left of the last one, though a process is idle."""
     two = ProcessExecutor(2, TOOLS_OF)
     admission = Admission(Limits())
-    surroundings = Surroundings(abandon=admission.abandon)
+    services = CallServices(abandon=admission.abandon)
     stages = default_stages({"process": two}, MemoryApprovals())
-    pipeline = Pipeline(Registry([alone]), stages, surroundings=surroundings, admission=admission)
+    pipeline = Pipeline(Registry([alone]), stages, services=services, admission=admission)
     await two.start([alone.compiled])
     assert two.fork_server_pid is not None
     os.kill(two.fork_server_pid, signal.SIGSTOP)

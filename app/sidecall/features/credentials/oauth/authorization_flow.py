@@ -18,7 +18,7 @@ from sidecall.dataclasses import dataclass
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.credentials.oauth.asking import OAuthProvider, make_verifier
 from sidecall.features.credentials.oauth.paths import CALLBACK, START
-from sidecall.features.credentials.oauth.stored import StoredToken, TokenDrawer
+from sidecall.features.credentials.oauth.stored import StoredToken, TokenStore
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.ports.secrets import RESERVED, Seal, SealedSecret, SecretUnreadable
@@ -60,7 +60,7 @@ class SignInRounds:
     def __init__(
         self,
         providers: Mapping[str, OAuthProvider],
-        drawer: TokenDrawer,
+        drawer: TokenStore,
         seal: Seal,
         auditor: Auditor,
         way: WayBack,

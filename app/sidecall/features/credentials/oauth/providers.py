@@ -70,8 +70,8 @@ class ProviderSettings(BaseModel, defer_build=True):
             raise ValueError("write client_secret or client_secret_file, not both")
         if self.has_secret and self.token_endpoint_auth_method not in _WITH_SECRET:
             raise ValueError("token_endpoint_auth_method is none, so there is no use for a client_secret")
-        if strays := sorted(_OURS & self.params.keys()):
-            raise ValueError(f"params has {strays[0]!r}, which is not yours to set")
+        if orphans := sorted(_OURS & self.params.keys()):
+            raise ValueError(f"params has {orphans[0]!r}, which is not yours to set")
         return self
 
     @property

@@ -8,7 +8,7 @@ from sidecall.features.audit.auditor import Auditor
 from sidecall.features.credentials.oauth.asking import OAuthProvider
 from sidecall.features.credentials.oauth.authorization_flow import SignInRounds, WayBack
 from sidecall.features.credentials.oauth.providers import ProviderSettings
-from sidecall.features.credentials.oauth.stored import TokenDrawer
+from sidecall.features.credentials.oauth.stored import TokenStore
 from sidecall.features.credentials.oauth.tokens import TokenKeeper
 from sidecall.kernel.ports.secrets import Seal, SealedSecrets
 
@@ -31,6 +31,6 @@ class SigningIn:
     ) -> Self:
         """Join them."""
         providers = {name: OAuthProvider(name, it, way.proxy) for name, it in settings.items()}
-        drawer = TokenDrawer(places, seal)
+        drawer = TokenStore(places, seal)
         rounds = SignInRounds(providers, drawer, seal, auditor, way)
         return cls(rounds, TokenKeeper(providers, drawer, auditor, rounds.invite))

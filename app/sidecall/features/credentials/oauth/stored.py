@@ -62,7 +62,7 @@ class KeptToken:
     sealed: SealedSecret
 
 
-class TokenDrawer:
+class TokenStore:
     """Keep tokens and rounds of signing in where secrets of callers are; no caller can name a secret as these are."""
 
     def __init__(self, places: SealedSecrets, seal: Seal) -> None:

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.credentials.oauth.asking import GrantRefused, OAuthProvider
-from sidecall.features.credentials.oauth.stored import KeptToken, StoredToken, TokenDrawer
+from sidecall.features.credentials.oauth.stored import KeptToken, StoredToken, TokenStore
 from sidecall.kernel.concurrency.outlasting import outlast
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.ports.user_tokens import SignIn, TokenListing, TokenRemoval, TokenUnavailable, UnknownUserToken
@@ -31,7 +31,7 @@ class TokenKeeper:
     def __init__(
         self,
         providers: Mapping[str, OAuthProvider],
-        drawer: TokenDrawer,
+        drawer: TokenStore,
         auditor: Auditor,
         invite: Invite,
         clock: Callable[[], float] = time.time,

@@ -103,8 +103,8 @@ def _cut_sections(lines: _Lines) -> list[list[tuple[int, str]]]:
         elif sections:
             sections[-1].append((number, line))
         elif line.strip():
-            stray = f"Line {number} of the patch, {quote_line(line)}, belongs to no file: name it above, as in"
-            raise PatchRefused(f"{stray} `*** Update File: src/app.py`.")
+            orphan = f"Line {number} of the patch, {quote_line(line)}, belongs to no file: name it above, as in"
+            raise PatchRefused(f"{orphan} `*** Update File: src/app.py`.")
     return sections
 
 
@@ -115,9 +115,11 @@ def _read_section(lines: list[tuple[int, str]]) -> FilePatch:
     if not path:
         raise PatchRefused(f"Line {number} of the patch names no file.")
     if kind == "delete":
-        stray = next((line for line in body if line[1].strip()), None)
-        if stray is not None:
-            raise PatchRefused(f"Line {stray[0]} of the patch, {quote_line(stray[1])}, follows a file that is deleted.")
+        orphan = next((line for line in body if line[1].strip()), None)
+        if orphan is not None:
+            raise PatchRefused(
+                f"Line {orphan[0]} of the patch, {quote_line(orphan[1])}, follows a file that is deleted."
+            )
         return FilePatch("delete", path)
     if kind == "update" and body and body[0][1].startswith(_MOVE):
         move_to = body[0][1][len(_MOVE) :].strip()

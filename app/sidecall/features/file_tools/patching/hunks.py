@@ -94,7 +94,7 @@ class _Reader:
         elif not line or line[0] in " +-":
             self._add(HunkLine(line[:1] or " ", line[1:], number, not line))
         else:
-            raise PatchRefused(_describe_stray(number, line))
+            raise PatchRefused(_describe_orphan(number, line))
 
     def _open(self, number: int, line: str) -> None:
         draft = self._drafts[-1]
@@ -169,8 +169,8 @@ def read_new_text(lines: Sequence[tuple[int, str]]) -> str:
         elif line.startswith("+") or not line:
             texts.append(line[1:])
         elif not line.startswith("@@") and line.rstrip() != END_OF_FILE:
-            stray = f"Line {number} of the patch, {quote_line(line)}, must begin with `+`"
-            raise PatchRefused(f"{stray}, as every line of a new file does.")
+            orphan = f"Line {number} of the patch, {quote_line(line)}, must begin with `+`"
+            raise PatchRefused(f"{orphan}, as every line of a new file does.")
     return "\n".join(texts) + ending if texts else ""
 
 
@@ -188,7 +188,7 @@ def skip_headers(lines: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
     return lines[start:]
 
 
-def _describe_stray(number: int, line: str) -> str:
+def _describe_orphan(number: int, line: str) -> str:
     if line.startswith("*** "):
         return f"Line {number} of the patch, {quote_line(line)}, is not known here. A diff has hunks of one file only."
     return f"Line {number} of the patch, {quote_line(line)}, must begin with {_ALLOWED}: write a space before context."

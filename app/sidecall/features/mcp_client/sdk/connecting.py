@@ -28,7 +28,7 @@ from sidecall.features.mcp_client.link import (
 from sidecall.features.mcp_client.listed import ListedTool
 from sidecall.features.mcp_client.sdk.listing import PageUnfit, fetch_page, keep_first, read_tools
 from sidecall.features.mcp_client.sdk.pipes import open_pipes
-from sidecall.features.mcp_client.sdk.process_reapers import Warden
+from sidecall.features.mcp_client.sdk.process_reapers import ProcessReaper
 from sidecall.version import __version__
 
 _CLIENT = mcp_types.Implementation(name="sidecall", version=__version__)
@@ -70,7 +70,7 @@ class SdkLink:
                 if not cursor:
                     break
         except (MCPError, ValidationError, PageUnfit, RuntimeError) as error:
-            raise LinkLost(f"It does not list its tools: {word_failure(error)}") from error
+            raise LinkLost(f"It does not list its tools: {format_connection_error(error)}") from error
         return keep_first(self._server, found)
 
     async def call(
@@ -89,7 +89,7 @@ class SdkLink:
             async with self._open_aside(headers) as client:
                 answer = await _call(client, name, args, report)
         except* (httpx2.HTTPError, LinkLost) as errors:
-            raise LinkLost(word_failure(errors)) from errors
+            raise LinkLost(format_connection_error(errors)) from errors
         assert answer is not None
         return answer
 
@@ -124,7 +124,7 @@ async def _call(client: Any, name: str, args: Mapping[str, Any], report: Report)
     except ValidationError as error:
         raise CallRefused(f"The tool has run, but its answer cannot be read: {_word_unfit(error)}.") from error
     except RuntimeError as error:  # An answer that asks for something that is not passed on.
-        raise CallRefused(word_failure(error)) from error
+        raise CallRefused(format_connection_error(error)) from error
     said = result.model_dump(by_alias=True, mode="json", exclude_none=True)
     return RemoteAnswer(
         blocks=said.get("content", []),
@@ -137,7 +137,7 @@ async def _call(client: Any, name: str, args: Mapping[str, Any], report: Report)
 
 @asynccontextmanager
 async def open_link(
-    server: str, entry: UpstreamEntry, bounds: LinkBounds, news: LinkNews, warden: Warden, *, is_legacy: bool
+    server: str, entry: UpstreamEntry, bounds: LinkBounds, news: LinkNews, warden: ProcessReaper, *, is_legacy: bool
 ) -> AsyncIterator[SdkLink]:
     """Connect to a server until the body ends; `news` hears of changes, and of the server's end.
 
@@ -150,7 +150,7 @@ async def open_link(
 
     async def hear(message: Any) -> None:
         if isinstance(message, mcp_types.ToolListChangedNotification):
-            news.tell_changed()
+            news.notify_changed()
 
     async with AsyncExitStack() as stack:
         if entry.url is None:
@@ -184,7 +184,7 @@ async def _listen(client: Any, news: LinkNews) -> None:
     with suppress(MCPError, RuntimeError, TimeoutError):
         async with client.listen(tools_list_changed=True) as events:
             async for _ in events:
-                news.tell_changed()
+                news.notify_changed()
 
 
 @asynccontextmanager
@@ -224,7 +224,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def word_failure(error: BaseException) -> str:
+def format_connection_error(error: BaseException) -> str:
     """Word why a server is not reached, without its address, which may hold a secret."""
     error = _find_first(error)
     if isinstance(error, LinkLost):
@@ -252,9 +252,9 @@ def _read_failure(error: Exception) -> LinkLost | None:
     """Read why no connection came about, where that is known."""
     first = _find_first(error)
     if isinstance(first, (ServerAbsent, httpx2.ConnectError, httpx2.ConnectTimeout)):
-        return ServerAbsent(word_failure(error))
+        return ServerAbsent(format_connection_error(error))
     if isinstance(first, MCPError) and not _is_closed(first):
-        return LinkRefused(f"It refuses to be connected to: {word_failure(error)}")
+        return LinkRefused(f"It refuses to be connected to: {format_connection_error(error)}")
     return None
 
 

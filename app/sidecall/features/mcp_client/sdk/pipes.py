@@ -12,7 +12,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 
 from sidecall.features.mcp_client.entries import UpstreamEntry
-from sidecall.features.mcp_client.sdk.process_reapers import Warden
+from sidecall.features.mcp_client.sdk.process_reapers import ProcessReaper
 from sidecall.features.mcp_client.sdk.processes import describe_end, end_process, start_process
 from sidecall.features.mcp_client.sdk.stderr import ErrorOutput
 from sidecall.features.mcp_client.words import EntryWords
@@ -29,7 +29,7 @@ Streams = tuple[MemoryObjectReceiveStream[Any], MemoryObjectSendStream[Any]]
 
 @asynccontextmanager
 async def open_pipes(
-    server: str, entry: UpstreamEntry, limit: int, warden: Warden, tell_gone: Callable[[str], None]
+    server: str, entry: UpstreamEntry, limit: int, warden: ProcessReaper, tell_gone: Callable[[str], None]
 ) -> AsyncIterator[Streams]:
     """Start a server, give the streams of its messages, and end it with all that it has started.
 
@@ -67,7 +67,7 @@ async def open_pipes(
             stream.close()
 
 
-async def _close(process: asyncio.subprocess.Process, work: list[asyncio.Task[None]], warden: Warden) -> None:
+async def _close(process: asyncio.subprocess.Process, work: list[asyncio.Task[None]], warden: ProcessReaper) -> None:
     try:
         work[0].cancel()
         await asyncio.gather(work[0], return_exceptions=True)

@@ -9,7 +9,7 @@ _PROGRAM = Path(__file__).with_name("process_reaper.py")
 _PATIENCE = 5.0
 
 
-class Warden:
+class ProcessReaper:
     """Knows the groups of processes that this process has started; its program runs from the first one on."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from sidecall.features.workspaces.allowance import Allowance
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.kernel.core.context import Caller, EventListener, HeaderMap
 from sidecall.kernel.core.injection import Injection
-from sidecall.kernel.core.invocation import CallRequest, Invocation, Surroundings
+from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocation
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.finder import Home
@@ -43,9 +43,7 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
         "headers": dict(context.headers),
         "caller": {field.name: getattr(context.caller, field.name) for field in fields(context.caller)},
         "deadline": invocation.deadline,  # on the clock that all processes of a machine share
-        "secrets": {
-            it.field: invocation.surroundings.secrets(it.field) for it in wanted if it.field and _asks(it, own)
-        },
+        "secrets": {it.field: invocation.services.secrets(it.field) for it in wanted if it.field and _asks(it, own)},
         "own_secrets": {it.field: own[it.field] for it in wanted if it.field and it.field in own and it.of != "server"},
         "user_tokens": dict(invocation.user_tokens),
         "memory_limit_mb": invocation.tool.options.memory_limit_mb or memory_limit_mb,
@@ -56,7 +54,7 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
         "has_contents": context.contents is not None,
         "workspace": _write_workspace(invocation.workspace),
         "is_heard": invocation.request.listener is not None,
-        "trace": dict(invocation.surroundings.trace()),
+        "trace": dict(invocation.services.trace()),
     }
 
 
@@ -102,9 +100,7 @@ def read_request(
         tool=tool,
         started=time.monotonic(),
         deadline=request["deadline"],
-        surroundings=Surroundings(
-            store, request["secrets"].get, contents=contents, trace=lambda: dict(request["trace"])
-        ),
+        services=CallServices(store, request["secrets"].get, contents=contents, trace=lambda: dict(request["trace"])),
         args=request["args"],
     )
     made.workspace = _open_workspace(request["workspace"])

@@ -47,7 +47,7 @@ class Execute:
         executor = self._executors[invocation.tool.executor]
         retry = invocation.tool.options.retry
         running = executor.run(invocation) if retry is None else attempts.run_again(executor, invocation, retry)
-        results = invocation.surroundings.results
+        results = invocation.services.results
         if results is not None and results.used and invocation.tool.name in results.large:
             running = _run_with_room(invocation, results.large[invocation.tool.name], running)
         try:

@@ -154,7 +154,7 @@ def _describe_wait(approval: Approval) -> str:
     return f"waits until a person has signed in at {approval.sign_in.provider}: {approval.sign_in.url}"
 
 
-class AnsweredBefore(SidecallError):
+class AlreadyAnswered(SidecallError):
     """The call was decided about and answered when it came before."""
 
     def __init__(self, approval: Approval, message: ToolMessage) -> None:
@@ -227,10 +227,10 @@ class ApprovalRecord(BaseModel, defer_build=True):
         """Whether the tool runs again whatever the person decides."""
         return self.is_inside or self.state is not None
 
-    def as_error(self) -> ApprovalRequired | AnsweredBefore:
+    def as_error(self) -> ApprovalRequired | AlreadyAnswered:
         """Make what ends the same call when it comes again: it never runs a second time."""
         message = self.approval.message
-        return ApprovalRequired.of(self.approval) if message is None else AnsweredBefore(self.approval, message)
+        return ApprovalRequired.of(self.approval) if message is None else AlreadyAnswered(self.approval, message)
 
     def require_pending(self) -> CallRecord:
         """Return the call that waits.

@@ -8,7 +8,7 @@ from sidecall.kernel.ports.approvals.approval import ApprovalRecord
 
 
 @dataclass(frozen=True, slots=True)
-class StrayDecision:
+class OrphanedDecision:
     """A decision that was written down though whoever decided heard that it was not, or whose answer was not kept.
 
     `was_begun` says that its call may have run. `answer` is what was written down as its end already, where the server
@@ -22,4 +22,4 @@ class StrayDecision:
     has_expired: bool = False
 
 
-HearOfStray = Callable[[StrayDecision], None]
+OnOrphan = Callable[[OrphanedDecision], None]

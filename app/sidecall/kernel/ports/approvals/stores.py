@@ -8,7 +8,7 @@ from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
 from sidecall.kernel.ports.approvals.listing import ApprovalPage, WaitingApprovals
-from sidecall.kernel.ports.approvals.orphan import HearOfStray
+from sidecall.kernel.ports.approvals.orphan import OnOrphan
 from sidecall.kernel.ports.approvals.preview import NO_PREVIEW, Preview
 from sidecall.kernel.ports.approvals.rules import ApprovalRule, RulePage
 
@@ -77,7 +77,7 @@ class Approvals(Protocol):
             StoreUnavailable: Nobody knows whether it is decided; where it is, a listener for strays is told of it.
         """
 
-    def hear_of_strays(self, listener: HearOfStray | None) -> None:
+    def on_orphan(self, listener: OnOrphan | None) -> None:
         """Let a listener hear, from now on, of what was decided here though nobody heard of that; None for none.
 
         And of calls that had begun, asked a person in the middle of their work, and have expired so.

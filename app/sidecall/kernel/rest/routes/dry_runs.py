@@ -10,7 +10,7 @@ from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.http.reply import Reply
 from sidecall.kernel.pipeline.isolate import answer_for
-from sidecall.kernel.rest.answers import tell_quota
+from sidecall.kernel.rest.answers import find_quota_headers
 from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.plain_calls import write_answer
 from sidecall.later import Later
@@ -38,7 +38,7 @@ async def rehearse_call(
     except RequestError as error:
         error.quotas = error.quotas or parts.pipeline.gate.quotas_of(context.caller, sent.call.name)
         raise
-    headers = tell_quota(parts, context.caller, sent.call.name)
+    headers = find_quota_headers(parts, context.caller, sent.call.name)
     return Reply(to_json(_write_rehearsal(sent, rehearsal, form)), 200, headers)
 
 
@@ -52,12 +52,14 @@ async def rehearse_calls(
         try:
             rehearsal = await parts.pipeline.rehearse(request)
         except RequestError as error:
-            rehearsal = _rehearse.Rehearsal(message=answer_for(request, error))
+            rehearsal = _rehearse.RehearsedCall(message=answer_for(request, error))
         rehearsed.append(_write_rehearsal(sent, rehearsal, form))
-    return Reply(to_json(rehearsed), 200, tell_quota(parts, context.caller))
+    return Reply(to_json(rehearsed), 200, find_quota_headers(parts, context.caller))
 
 
-def _write_rehearsal(sent: ReceivedCall, rehearsal: "_rehearse.Rehearsal", form: DialectName | None) -> "_wire.DryRun":
+def _write_rehearsal(
+    sent: ReceivedCall, rehearsal: "_rehearse.RehearsedCall", form: DialectName | None
+) -> "_wire.DryRun":
     message = rehearsal.message
     return _wire.DryRun(
         would_run=rehearsal.would_run,

@@ -13,7 +13,7 @@ from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.schema.repair.entries import Path, make_misnamed
 from sidecall.kernel.schema.repair.locations import Site
 from sidecall.kernel.schema.repair.resolve_unknown import MOST_STRAYS, settle
-from sidecall.kernel.schema.repair.unknown_keys import Notes, Stray
+from sidecall.kernel.schema.repair.unknown_keys import Notes, UnknownKey
 from sidecall.kernel.schema.repair.values import mend_value
 from sidecall.kernel.schema.repair.wrappers import find_wrapped
 
@@ -36,7 +36,7 @@ class Reading:
     faults: Sequence[Any] = ()
     sites: Sequence[Site] | None = None
     places: dict[int, Site] = field(default_factory=dict)
-    strays: Sequence[Stray] = ()
+    unknown_keys: Sequence[UnknownKey] = ()
     unknown: Sequence[Path] = ()
 
 
@@ -127,9 +127,9 @@ class _Attempt:
 
     def _mend(self, reading: Reading) -> Any:
         data, notes, root = self._data, self._notes, self._judge.root
-        strays = [it for it in reading.strays if it.path not in notes.kept]
-        if strays and not (len(strays) > MOST_STRAYS and notes.errors):
-            settled = settle(data, strays, root, notes, kept_from=self._judge.kept_from, guards=self._guards)
+        unknown_keys = [it for it in reading.unknown_keys if it.path not in notes.kept]
+        if unknown_keys and not (len(unknown_keys) > MOST_STRAYS and notes.errors):
+            settled = settle(data, unknown_keys, root, notes, kept_from=self._judge.kept_from, guards=self._guards)
             if settled is not data:  # Which names stand where says what is wrong with values.
                 return settled
         for site in self._judge.list_sites(reading, data):
@@ -174,7 +174,9 @@ class _Attempt:
         """Name the places of values that do not fit, where what was sent had its name in other letters."""
         wrong = [tuple(it["loc"]) for it in entries]
         found = [it for it in self._notes.renamed.items() if any(loc[: len(it[0])] == it[0] for loc in wrong)]
-        return [make_misnamed(stray.path, path, list(stray.node["properties"])) for path, stray in found]
+        return [
+            make_misnamed(unknown_key.path, path, list(unknown_key.node["properties"])) for path, unknown_key in found
+        ]
 
 
 def _is_in(data: Any, path: Path) -> bool:

@@ -8,7 +8,7 @@ from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.schema.describe import MOST_LISTED, add_article, describe, describe_choice, write_literal
 from sidecall.kernel.schema.repair.members import list_options
-from sidecall.kernel.suggest.fuzzy_match import find_likely
+from sidecall.kernel.suggest.fuzzy_match import find_likely_name
 
 Path = tuple[str | int, ...]
 
@@ -48,7 +48,7 @@ def say_wanted(words: str) -> str:
 def make_choice(path: Path, kind: str, allowed: Sequence[Any], sent: Any = None) -> FieldError:
     """Make the entry of a value that is none of a list."""
     texts = {value: value for value in allowed if isinstance(value, str)}
-    meant = find_likely(sent, texts) if isinstance(sent, str) and sent not in texts else None
+    meant = find_likely_name(sent, texts) if isinstance(sent, str) and sent not in texts else None
     shown = _put_first(allowed, meant) if len(allowed) > MOST_LISTED else allowed
     wanted = describe_choice(shown)
     entry: FieldError = {"loc": list(path), "type": kind, "msg": f"Input should be {wanted}"}

@@ -10,8 +10,8 @@ from sidecall.kernel.schema.paths import drop_member, replace_member
 from sidecall.kernel.schema.repair.entries import Path, make_ambiguous, make_misnamed, make_unknown
 from sidecall.kernel.schema.repair.fitting import fits_outside, has_type, is_untyped, takes_inside
 from sidecall.kernel.schema.repair.members import list_options
-from sidecall.kernel.schema.repair.unknown_keys import Notes, Stray
-from sidecall.kernel.suggest.fuzzy_match import count_shared_words, find_alike, find_likely, find_same
+from sidecall.kernel.schema.repair.unknown_keys import Notes, UnknownKey
+from sidecall.kernel.suggest.fuzzy_match import count_shared_words, find_closest_names, find_likely_name, find_same
 
 # Whoever sends more of them means another tool.
 MOST_STRAYS = 20
@@ -21,7 +21,7 @@ _HOLDING = frozenset(("properties", "anyOf", "oneOf", "$ref"))
 
 def settle(
     data: Any,
-    strays: Sequence[Stray],
+    unknown_keys: Sequence[UnknownKey],
     root: Schema,
     notes: Notes,
     *,
@@ -32,28 +32,28 @@ def settle(
 
     Args:
         data: What was sent.
-        strays: Its names without a place.
+        unknown_keys: Its names without a place.
         root: The schema.
         notes: What was found and done.
         kept_from: How long the path of a name has to be that is kept if it resembles nothing; None drops them all.
         guards: How long the path of a name may be that is refused where it may have been meant for what was not sent.
     """
-    if len(strays) > MOST_STRAYS:
-        notes.errors += [make_unknown(it.path, list(it.node["properties"])) for it in strays]
+    if len(unknown_keys) > MOST_STRAYS:
+        notes.errors += [make_unknown(it.path, list(it.node["properties"])) for it in unknown_keys]
         return data
     settling = _Settling(data, root, notes)
-    unlike = [stray for stray in strays if not settling.place(stray)]
-    for stray in unlike:
-        beside = [other for other in unlike if other.path[:-1] == stray.path[:-1]]
-        if settling.guess(stray, beside) or settling.refuse(stray):
+    unlike = [unknown_key for unknown_key in unknown_keys if not settling.place(unknown_key)]
+    for unknown_key in unlike:
+        beside = [other for other in unlike if other.path[:-1] == unknown_key.path[:-1]]
+        if settling.guess(unknown_key, beside) or settling.refuse(unknown_key):
             continue
-        if len(stray.path) <= guards and (settling.enclose(stray) or settling.doubt(stray)):
+        if len(unknown_key.path) <= guards and (settling.enclose(unknown_key) or settling.doubt(unknown_key)):
             continue
-        if kept_from is not None and len(stray.path) >= kept_from:
-            notes.kept.add(stray.path)
+        if kept_from is not None and len(unknown_key.path) >= kept_from:
+            notes.kept.add(unknown_key.path)
         else:
-            notes.ignored.append(_show(stray.path))
-            settling.drop(stray)
+            notes.ignored.append(_show(unknown_key.path))
+            settling.drop(unknown_key)
     return settling.data
 
 
@@ -68,134 +68,142 @@ class _Settling:
         self._root = root
         self._notes = notes
 
-    def drop(self, stray: Stray) -> None:
+    def drop(self, unknown_key: UnknownKey) -> None:
         """Leave a stray out."""
-        self.data = drop_member(self.data, stray.path)
+        self.data = drop_member(self.data, unknown_key.path)
 
-    def place(self, stray: Stray) -> bool:
+    def place(self, unknown_key: UnknownKey) -> bool:
         """Put a stray where its name says that it belongs, and return whether it says so."""
-        parent = stray.path[:-1]
-        same = find_same(stray.name, stray.node["properties"])
-        twin = next((name for name in same if name in stray.sent), None)
-        free = [name for name in same if name not in stray.sent and (*parent, name) not in self._notes.meant]
+        parent = unknown_key.path[:-1]
+        same = find_same(unknown_key.name, unknown_key.node["properties"])
+        twin = next((name for name in same if name in unknown_key.sent), None)
+        free = [name for name in same if name not in unknown_key.sent and (*parent, name) not in self._notes.meant]
         if len(free) == 1:
             self._notes.repaired.append(f"{_show((*parent, free[0]))}: sent under its name in other letters")
-            self._notes.renamed[(*parent, free[0])] = stray
-            self._move(stray, (*parent, free[0]))
+            self._notes.renamed[(*parent, free[0])] = unknown_key
+            self._move(unknown_key, (*parent, free[0]))
             return True
         if twin is not None:
-            return self._compare(stray, twin)
-        elsewhere = self._find_elsewhere(stray)
+            return self._compare(unknown_key, twin)
+        elsewhere = self._find_elsewhere(unknown_key)
         if elsewhere is not None:
-            self._misname(stray, elsewhere)
+            self._misname(unknown_key, elsewhere)
             return True
-        alike = self._choose(stray, find_alike(stray.name, stray.unsent))
-        self._offer(stray, alike)
+        alike = self._choose(unknown_key, find_closest_names(unknown_key.name, unknown_key.unsent))
+        self._offer(unknown_key, alike)
         return bool(alike)
 
-    def _choose(self, stray: Stray, alike: list[str]) -> list[str]:
+    def _choose(self, unknown_key: UnknownKey, alike: list[str]) -> list[str]:
         """Choose what has to be sent, where a name resembles several."""
-        required = [name for name in alike if name in stray.node.get("required", ())]
+        required = [name for name in alike if name in unknown_key.node.get("required", ())]
         return required if len(alike) > 1 and len(required) == 1 else alike
 
-    def _compare(self, stray: Stray, twin: str) -> bool:
-        if stray.sent[twin] == stray.value:
+    def _compare(self, unknown_key: UnknownKey, twin: str) -> bool:
+        if unknown_key.sent[twin] == unknown_key.value:
             return False
         said = f"This is sent twice; send {twin} only"
-        self._notes.errors.append({"loc": list(stray.path), "type": "repeated_argument", "msg": said})
-        self.drop(stray)
+        self._notes.errors.append({"loc": list(unknown_key.path), "type": "repeated_argument", "msg": said})
+        self.drop(unknown_key)
         return True
 
-    def guess(self, stray: Stray, beside: Sequence[Stray]) -> bool:
+    def guess(self, unknown_key: UnknownKey, beside: Sequence[UnknownKey]) -> bool:
         """Offer a stray what is missing and its value fits, and return whether there is such a thing.
 
         One name for the one that is missing, or one of several for several.
         """
-        required = [name for name in stray.node.get("required", ()) if name not in stray.sent]
-        missing = [name for name in required if (*stray.path[:-1], name) not in self._notes.meant]
+        required = [name for name in unknown_key.node.get("required", ()) if name not in unknown_key.sent]
+        missing = [name for name in required if (*unknown_key.path[:-1], name) not in self._notes.meant]
         is_one_of_several = len(beside) > 1 and len(required) > 1
         if not missing or not (is_one_of_several or len(missing) == len(beside) == 1):
             return False
         fitting = [
-            name for name in missing if fits_outside(stray.value, stray.node["properties"].get(name), self._root)
+            name
+            for name in missing
+            if fits_outside(unknown_key.value, unknown_key.node["properties"].get(name), self._root)
         ]
-        shared = {name: count_shared_words(stray.name, name) for name in fitting} if len(fitting) > 1 else {}
+        shared = {name: count_shared_words(unknown_key.name, name) for name in fitting} if len(fitting) > 1 else {}
         best = [name for name in shared if shared[name] == max(shared.values())]
         offered = best if len(best) == 1 else fitting
-        self._offer(stray, offered)
+        self._offer(unknown_key, offered)
         return bool(offered)
 
-    def _offer(self, stray: Stray, names: Sequence[str]) -> None:
+    def _offer(self, unknown_key: UnknownKey, names: Sequence[str]) -> None:
         """Refuse a stray, and say which names it may have meant."""
         if len(names) == 1:
-            self._misname(stray, (*stray.path[:-1], names[0]))
+            self._misname(unknown_key, (*unknown_key.path[:-1], names[0]))
         elif names:
-            self._notes.errors.append(make_ambiguous(stray.path, names))
-            self.drop(stray)
+            self._notes.errors.append(make_ambiguous(unknown_key.path, names))
+            self.drop(unknown_key)
 
-    def _misname(self, stray: Stray, meant: Path) -> None:
-        self._notes.errors.append(make_misnamed(stray.path, meant, list(stray.node["properties"])))
-        self._move(stray, meant)
+    def _misname(self, unknown_key: UnknownKey, meant: Path) -> None:
+        self._notes.errors.append(make_misnamed(unknown_key.path, meant, list(unknown_key.node["properties"])))
+        self._move(unknown_key, meant)
 
-    def _move(self, stray: Stray, place: Path) -> None:
+    def _move(self, unknown_key: UnknownKey, place: Path) -> None:
         self._notes.meant.add(place)
-        self.drop(stray)
+        self.drop(unknown_key)
         *parents, name = place
         inner = self.data
         for depth, step in enumerate(parents):
             if isinstance(inner, dict) and inner.get(step) is None:
-                self.data = replace_member(self.data, place[:depth], {**inner, step: {name: stray.value}})
+                self.data = replace_member(self.data, place[:depth], {**inner, step: {name: unknown_key.value}})
                 return
             inner = inner[step]
-        self.data = replace_member(self.data, place[:-1], {**inner, name: stray.value})
+        self.data = replace_member(self.data, place[:-1], {**inner, name: unknown_key.value})
 
-    def refuse(self, stray: Stray) -> bool:
+    def refuse(self, unknown_key: UnknownKey) -> bool:
         """Refuse a stray where its object takes no other names, and return whether that is so."""
-        if stray.node.get("additionalProperties") is not False and stray.name not in list_forbidden(stray.node):
+        if unknown_key.node.get("additionalProperties") is not False and unknown_key.name not in list_forbidden(
+            unknown_key.node
+        ):
             return False
-        likely = find_likely(stray.name, stray.unsent)
+        likely = find_likely_name(unknown_key.name, unknown_key.unsent)
         if likely is None:
-            self._notes.errors.append(make_unknown(stray.path, list(stray.node["properties"])))
-            self.drop(stray)
+            self._notes.errors.append(make_unknown(unknown_key.path, list(unknown_key.node["properties"])))
+            self.drop(unknown_key)
         else:
-            self._misname(stray, (*stray.path[:-1], likely))
+            self._misname(unknown_key, (*unknown_key.path[:-1], likely))
         return True
 
-    def enclose(self, stray: Stray) -> bool:
+    def enclose(self, unknown_key: UnknownKey) -> bool:
         """Refuse what may have been meant for the inside of an object of any keys, and return whether there is one."""
-        unsent = {name: stray.node["properties"][name] for name in stray.unsent}
-        holders = [name for name, schema in unsent.items() if takes_inside(stray.value, schema, self._root)]
-        if not holders and len(stray.node["properties"]) == len(unsent) == 1:  # The only argument may be anything.
+        unsent = {name: unknown_key.node["properties"][name] for name in unknown_key.unsent}
+        holders = [name for name, schema in unsent.items() if takes_inside(unknown_key.value, schema, self._root)]
+        if (
+            not holders and len(unknown_key.node["properties"]) == len(unsent) == 1
+        ):  # The only argument may be anything.
             holders = [name for name, schema in unsent.items() if is_untyped(schema, self._root)]
         if len(holders) == 1:
-            place = (*stray.path[:-1], holders[0])
-            is_whole = isinstance(stray.value, dict) and fits_outside(stray.value, unsent[holders[0]], self._root)
-            self._misname(stray, place if is_whole else (*place, stray.name))
+            place = (*unknown_key.path[:-1], holders[0])
+            is_whole = isinstance(unknown_key.value, dict) and fits_outside(
+                unknown_key.value, unsent[holders[0]], self._root
+            )
+            self._misname(unknown_key, place if is_whole else (*place, unknown_key.name))
         return len(holders) == 1
 
-    def doubt(self, stray: Stray) -> bool:
+    def doubt(self, unknown_key: UnknownKey) -> bool:
         """Refuse what may have been meant for something optional of its type, and return whether there is such."""
-        required = stray.node.get("required", ())
-        optional = {name: stray.node["properties"][name] for name in stray.unsent if name not in required}
-        meant = {path[-1] for path in self._notes.meant if path[:-1] == stray.path[:-1]}
-        if not any(has_type(stray.value, it, self._root) for name, it in optional.items() if name not in meant):
+        required = unknown_key.node.get("required", ())
+        optional = {name: unknown_key.node["properties"][name] for name in unknown_key.unsent if name not in required}
+        meant = {path[-1] for path in self._notes.meant if path[:-1] == unknown_key.path[:-1]}
+        if not any(has_type(unknown_key.value, it, self._root) for name, it in optional.items() if name not in meant):
             return False
-        self._notes.errors.append(make_unknown(stray.path, list(stray.node["properties"])))
-        self.drop(stray)
+        self._notes.errors.append(make_unknown(unknown_key.path, list(unknown_key.node["properties"])))
+        self.drop(unknown_key)
         return True
 
-    def _find_elsewhere(self, stray: Stray) -> Path | None:
+    def _find_elsewhere(self, unknown_key: UnknownKey) -> Path | None:
         """Find an argument of this very name one level further in, or beside the object that it was sent in."""
-        for name, inner in stray.node["properties"].items():
+        for name, inner in unknown_key.node["properties"].items():
             if not isinstance(inner, dict) or _HOLDING.isdisjoint(inner):
                 continue
             options = list_options(inner, self._root)
-            sent = stray.sent.get(name) or {}
-            if isinstance(sent, dict) and any(stray.name in it.get("properties", ()) for it in options):
-                return None if stray.name in sent else (*stray.path[:-1], name, stray.name)
+            sent = unknown_key.sent.get(name) or {}
+            if isinstance(sent, dict) and any(unknown_key.name in it.get("properties", ()) for it in options):
+                return None if unknown_key.name in sent else (*unknown_key.path[:-1], name, unknown_key.name)
         known = self._root.get("properties", {})
-        is_outer = len(stray.path) > 1 and stray.name in known and stray.name not in self.data
-        return (stray.name,) if is_outer else None
+        is_outer = len(unknown_key.path) > 1 and unknown_key.name in known and unknown_key.name not in self.data
+        return (unknown_key.name,) if is_outer else None
 
 
 def _show(path: Path) -> str:

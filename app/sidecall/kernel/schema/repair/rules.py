@@ -48,13 +48,13 @@ def add_rule(node: Schema | None, rule: Schema | None, keyword: str, root: Schem
     return made
 
 
-def word_rule(error: Any, locate: Callable[[Any], Site], root: Schema) -> list[FieldError]:
+def format_rule(error: Any, locate: Callable[[Any], Site], root: Schema) -> list[FieldError]:
     """Make the entries of one error of the validator; `locate` finds the place of any of its errors."""
     site = locate(error)
     word = _WORDS.get(error.kind.name)
     found = [] if word is None else word(error, site, root)
     if not found and error.kind.name in _UNIONS:
-        found = [entry for it in _choose_branch(error) for entry in word_rule(it, locate, root)]
+        found = [entry for it in _choose_branch(error) for entry in format_rule(it, locate, root)]
     return found or [make_misfit(site.path, error.kind.name, site.node or {}, root, site.value)]
 
 

@@ -21,7 +21,7 @@ _HOLDING = (dict, list)
 _ELSEWHERE = frozenset("patternProperties allOf anyOf oneOf if dependentSchemas".split())
 
 
-class Stray(NamedTuple):
+class UnknownKey(NamedTuple):
     """A name that its object does not take."""
 
     path: Path
@@ -54,22 +54,22 @@ class Notes:
     ignored: list[str] = field(default_factory=list)
     errors: list[FieldError] = field(default_factory=list)
     meant: set[Path] = field(default_factory=set)
-    renamed: dict[Path, Stray] = field(default_factory=dict)
+    renamed: dict[Path, UnknownKey] = field(default_factory=dict)
     nulls: dict[Path, FieldError] = field(default_factory=dict)
     kept: set[Path] = field(default_factory=set)
 
 
-def find_strays(data: Any, root: Schema, deepest: int = DEEPEST) -> list[Stray]:
+def find_unknown_keys(data: Any, root: Schema, deepest: int = DEEPEST) -> list[UnknownKey]:
     """List the names that have no place in objects which take certain names only, with paths of that many steps."""
-    found: list[Stray] = []
-    for stray in _walk(data, root, root, (), deepest):
-        found.append(stray)
+    found: list[UnknownKey] = []
+    for unknown_key in _walk(data, root, root, (), deepest):
+        found.append(unknown_key)
         if len(found) >= _MOST_STRAYS:
             break
     return found
 
 
-def _walk(value: Any, schema: Any, root: Schema, path: Path, deepest: int) -> Iterator[Stray]:
+def _walk(value: Any, schema: Any, root: Schema, path: Path, deepest: int) -> Iterator[UnknownKey]:
     node = _choose_shape(value, resolve(schema, root), root) if isinstance(schema, dict) else None
     if node is None:
         return
@@ -83,7 +83,7 @@ def _walk(value: Any, schema: Any, root: Schema, path: Path, deepest: int) -> It
             yield from _walk(item, inner, root, (*path, index), deepest)
 
 
-def _walk_object(value: dict[str, Any], node: Schema, root: Schema, path: Path, deepest: int) -> Iterator[Stray]:
+def _walk_object(value: dict[str, Any], node: Schema, root: Schema, path: Path, deepest: int) -> Iterator[UnknownKey]:
     if "propertyNames" in node:
         node = _name_properties(node)
     properties, free = node.get("properties", {}), node.get("additionalProperties")
@@ -91,12 +91,12 @@ def _walk_object(value: dict[str, Any], node: Schema, root: Schema, path: Path, 
     forbidden = list_forbidden(node) if "propertyNames" in node and "properties" in node else ()
     for name, item in value.items():
         if name in forbidden:
-            yield Stray((*path, name), item, node, value)
+            yield UnknownKey((*path, name), item, node, value)
         elif name in properties or free:
             if isinstance(item, _HOLDING) and len(path) + 1 < deepest:
                 yield from _walk(item, properties.get(name, free), root, (*path, name), deepest)
         elif is_closed:
-            yield Stray((*path, name), item, node, value)
+            yield UnknownKey((*path, name), item, node, value)
 
 
 def _has_elsewhere(node: Schema) -> bool:
