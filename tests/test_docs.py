@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import sidecall
-from sidecall.cli.commands import PLACES
+from sidecall.cli.commands import list_commands
 from sidecall.kernel.authoring.tool import BaseTool
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.error_kind import ErrorKind
@@ -85,7 +85,7 @@ def test_every_file_on_the_map_is_there(file: str) -> None:
     assert any((folder / file).is_file() for folder in (ROOT / "app/sidecall", ROOT / "app", ROOT))
 
 
-@pytest.mark.parametrize("command", PLACES)
+@pytest.mark.parametrize("command", list_commands())
 def test_every_command_stands_in_the_readme(command: str) -> None:
     """In the table of commands."""
     assert f"| `sidecall {command}" in README

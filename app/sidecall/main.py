@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sidecall.composition.access import build_access, build_keeper, open_toolsets, warn_of_missing_keys
+from sidecall.composition.features import Features, load_features
 from sidecall.composition.lifespan import build_lifespan
 from sidecall.composition.observation import build_metrics, build_telemetry, build_upstream
 from sidecall.composition.stores import (
@@ -115,7 +116,7 @@ def create_app(
         ToolsetsUnfit: The file of toolsets is none.
         ValidationError: A setting is wrong.
     """
-    settings, registry, documents = _begin(settings or Settings(), registry)
+    settings, registry, documents, features = _begin(settings or Settings(), registry)
     (ledger, history), workspaces = build_kept(settings, writers, is_server=bool(lifecycle)), build_workspaces(settings)
     executors, admission = build_executors(settings), build_admission(settings, ledger)
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
@@ -124,7 +125,7 @@ def create_app(
     services = gather_services(ledger, _resolve_secrets(registry, settings), admission, watch, results, keeper)
     services = replace(services, workspaces=workspaces, sandbox=sandbox_of(executors), passages=stores)
     services = services if store is None else replace(services, store=store)
-    stages = _list_stages(settings, executors, ledger, results)
+    stages = _list_stages(settings, executors, ledger, results).add(features.stages)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, services, admission, watch)
     parts = Parts(
         registry=registry,
@@ -138,16 +139,16 @@ def create_app(
         metrics=metrics,
         lifecycle=lifecycle or Lifecycle(),
         backlog=backlog or Backlog(settings.max_unread_bytes),
-        operation=_make_operation(settings, registry, metrics, admission, ledger, watch),
+        operation=_make_operation(settings, features, metrics, admission, ledger, watch),
         history=history,
         results=results,
         toolsets=open_toolsets(settings, registry),
     )
     parts = replace(parts, documents=documents, workspaces=workspaces, vector_stores=stores, secrets=keeper)
-    return _build_api(settings, parts, ledger, executors, watch)
+    return _build_api(settings, parts, features, executors, watch)
 
 
-def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Registry, OpenAPIDocuments]:
+def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Registry, OpenAPIDocuments, Features]:
     """Log as the settings say, and find the tools that they name, unless there are some, and those of documents."""
     logging.getLogger("sidecall").setLevel(settings.log_level.upper())
     if registry is None:
@@ -158,21 +159,27 @@ def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Reg
     documents.read_files(registry)
     registry.put_unlisted([*make_search_tools(registry), make_provider_approval()])
     registry.contracts.learn(read_locked())
-    return settings, registry, documents
+    features = Features(load_features(use_entry_points=settings.entry_points), registry, settings)
+    return settings, registry, documents, features
 
 
 def _build_api(
-    settings: Settings, parts: Parts, ledger: Ledger, executors: Executors, watch: CallTelemetry
+    settings: Settings, parts: Parts, features: Features, executors: Executors, watch: CallTelemetry
 ) -> Application:
     parts = replace(parts, receivers=AllowedHosts(settings.webhook_hosts), excerpts=Excerpts(settings.queue_timeout))
     is_fed = settings.reload or parts.documents.are_fetched or settings.mcp_servers is not None
     changes = ListChanges(is_fed=is_fed)
-    lifespan = build_lifespan(settings, parts, ledger, executors, watch, changes)
+    lifespan = build_lifespan(settings, parts, features, executors, watch, changes)
     mcp = LateMcpEndpoint(
-        partial(_make_mcp_parts, parts, changes, has_sessions=settings.mcp_sessions and is_alone(settings, ledger))
+        partial(
+            _make_mcp_parts,
+            parts,
+            changes,
+            has_sessions=settings.mcp_sessions and is_alone(settings, parts.operation.ledger),
+        )
     )
     ways = {"/mcp": mcp} if settings.mcp else NO_WAYS
-    pages = Pages(docs=settings.docs, metrics=settings.metrics)
+    pages = Pages(docs=settings.docs, metrics=settings.metrics, routes=features.routes)
     warn_of_missing_keys(settings)
     app = build_api(
         parts,
@@ -197,7 +204,7 @@ def _make_mcp_parts(parts: Parts, changes: ListChanges, *, has_sessions: bool) -
 
 def _make_operation(
     settings: Settings,
-    registry: Registry,
+    features: Features,
     metrics: Metrics,
     admission: Admission,
     ledger: Ledger,
@@ -210,9 +217,10 @@ def _make_operation(
         history=settings.history,
         workers=settings.workers,
         forgets=settings.forgets,
-        upstream=build_upstream(settings, registry, metrics),
+        upstream=build_upstream(settings, features.registry, metrics),
         count_spans_dropped=lambda: watch.spans_dropped,
-        list_load_errors=lambda: registry.load_errors,
+        list_load_errors=lambda: features.registry.load_errors,
+        features=features.status,
     )
 
 

@@ -12,7 +12,7 @@ from mcp import Client
 from pydantic_ai import Agent
 from pydantic_ai.models.test import TestModel
 
-from sidecall.cli.commands import PLACES
+from sidecall.cli.commands import list_commands
 from sidecall.client import AsyncSidecall
 from sidecall.client.langchain import load_tools
 from sidecall.client.pydantic_ai import ServerToolset
@@ -106,7 +106,7 @@ def test_a_desktop_client_starts_a_command_that_there_is() -> None:
     started = json.loads(re.findall("`([^`]+)`", TABLE["a desktop client of MCP"])[0])
 
     assert started["command"] == "sidecall"
-    assert started["args"][0] in PLACES
+    assert started["args"][0] in list_commands()
 
 
 async def test_other_languages_have_http(open_app: OpenApp) -> None:

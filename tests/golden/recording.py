@@ -15,9 +15,10 @@ from typer.testing import CliRunner
 
 from sidecall import BaseTool, Registry
 from sidecall.cli.commands import cli
+from sidecall.composition.features import load_features
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.plan import name_step
-from sidecall.kernel.rest.routes.permissions import find_scope
+from sidecall.kernel.rest.permissions import Permissions
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.golden import kinds
@@ -47,12 +48,15 @@ def write_routes() -> str:
         for method, operation in operations.items()
         if method in ("get", "post", "put", "delete", "patch")
     ]
-    return "".join(f"{method} {path} {_find_scope(method, path)} {name}\n" for path, method, name in sorted(rows))
+    permissions = Permissions(route for it in load_features(use_entry_points=False) for route in it.routes)
+    return "".join(
+        f"{method} {path} {_find_scope(permissions, method, path)} {name}\n" for path, method, name in sorted(rows)
+    )
 
 
-def _find_scope(method: str, path: str) -> str:
+def _find_scope(permissions: Permissions, method: str, path: str) -> str:
     try:
-        return find_scope(method, re.sub(r"\{[^}]+\}", "x", path)) or "anybody"
+        return permissions.find_scope(method, re.sub(r"\{[^}]+\}", "x", path)) or "anybody"
     except LookupError:
         return "none"
 

@@ -24,11 +24,11 @@ import coverage
 import sidecall.kernel.executors.process.inside.main
 import sidecall.main  # noqa: F401  which a command imports that serves
 from sidecall.cli import early, project
-from sidecall.cli.commands import PLACES
+from sidecall.cli.commands import list_commands
 
 # What is loaded where it is needed first.
 for _place in (
-    *(module for module, _ in PLACES.values()),
+    *(place.partition(":")[0] for place in list_commands().values()),
     "sidecall.features.contents.json_paths",
     "sidecall.kernel.schema.docstring_sections.by_griffe",
     "sidecall.features.telemetry.terminal_lines",

@@ -1,37 +1,41 @@
 """The commands of `sidecall`."""
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
+from functools import cache
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
+from sidecall.composition.features import load_features
 from sidecall.later import Later
 from sidecall.loading.modules import add_project
 from sidecall.version import __version__
 
-# Where each command is, in the order in which they are listed: a function, or the commands of a group.
-PLACES = {
-    "serve": ("sidecall.cli.serve", "serve"),
-    "mcp": ("sidecall.features.mcp_server.cli", "mcp"),
-    "tools": ("sidecall.cli.tools", "tools"),
-    "stages": ("sidecall.cli.stages", "stages"),
-    "toolkits": ("sidecall.features.toolkits.cli", "toolkits"),
-    "call": ("sidecall.cli.call", "call"),
-    "agent": ("sidecall.features.remote_agents.cli", "agent"),
-    "status": ("sidecall.features.status.cli", "status"),
-    "audit": ("sidecall.features.audit.cli", "audit"),
-    "new": ("sidecall.cli.new", "new"),
-    "check": ("sidecall.cli.check", "check"),
-    "lock": ("sidecall.features.contract.cli", "lock"),
-    "openapi": ("sidecall.features.openapi_export.cli", "openapi"),
-    "mcp-servers": ("sidecall.features.mcp_server.cli", "mcp_servers"),
-    "calls": ("sidecall.features.calls.cli", "calls"),
-    "approvals": ("sidecall.features.approvals.cli", "approvals"),
-    "workspace": ("sidecall.features.workspaces.cli", "workspace"),
-    "keys": ("sidecall.features.access.cli", "keys"),
+# Those of the kernel, and where each is: a function, or the commands of a group.
+_KERNEL = {
+    "serve": "sidecall.cli.serve:serve",
+    "tools": "sidecall.cli.tools:tools",
+    "stages": "sidecall.cli.stages:stages",
+    "call": "sidecall.cli.call:call",
+    "new": "sidecall.cli.new:new",
+    "check": "sidecall.cli.check:check",
 }
+# The order in which commands are listed; those of installed features come last.
+_ORDER = (
+    "serve mcp tools stages toolkits call agent status audit new check lock openapi mcp-servers calls approvals"
+    " workspace keys".split()
+)
+
+
+@cache
+def list_commands() -> Mapping[str, str]:
+    """Return where each command is, those of features too, in the order in which they are listed."""
+    found = dict(_KERNEL)
+    for feature in load_features(use_entry_points=True):
+        found |= feature.commands
+    return dict(sorted(found.items(), key=lambda it: _ORDER.index(it[0]) if it[0] in _ORDER else len(_ORDER)))
 
 
 class Commands(TyperGroup):
@@ -50,15 +54,19 @@ class _Loaded(MutableMapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._made:
-            module, offered = PLACES[name]
+            module, _, offered = self._find(name).partition(":")
             self._made[name] = _make(name, getattr(Later(module), offered))
         return self._made[name]
 
+    @staticmethod
+    def _find(name: str) -> str:
+        return _KERNEL[name] if name in _KERNEL else list_commands()[name]
+
     def __iter__(self) -> Iterator[str]:
-        return iter(PLACES)
+        return iter(list_commands())
 
     def __len__(self) -> int:
-        return len(PLACES)
+        return len(list_commands())
 
     def __setitem__(self, name: str, command: Any) -> None:
         self._made[name] = command

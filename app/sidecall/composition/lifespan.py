@@ -6,6 +6,7 @@ from functools import partial
 
 from fastapi import FastAPI
 
+from sidecall.composition.features import Features
 from sidecall.features.calls.entry import CallEntry
 from sidecall.features.calls.remembered import show_entry
 from sidecall.features.mcp_server.changes import ListChanges
@@ -28,12 +29,13 @@ from sidecall.storage.ledger import Ledger
 def build_lifespan(
     settings: Settings,
     parts: Parts,
-    ledger: Ledger,
+    features: Features,
     executors: Executors,
     watch: CallTelemetry,
     changes: ListChanges,
 ) -> Lifespan:
     """Return what an application does before its first request and after its last."""
+    ledger = parts.operation.ledger
     keys = map(read_key, settings.webhook_keys)
     dispatcher, late = WebhookDispatcher(ledger, parts.receivers, list(keys), partial(_show_call, parts)), LateSteps()
 
@@ -56,6 +58,7 @@ def build_lifespan(
             async with (
                 parts.documents.following(parts.registry, announce_new_tools),
                 sweeping(parts.workspaces),
+                features.running(),
                 _follow(settings, parts, announce_new_tools),
             ):
                 parts.lifecycle.begin()

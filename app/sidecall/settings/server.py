@@ -1,6 +1,6 @@
 """What an operator may set, from the environment."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, field_validator
@@ -305,20 +305,25 @@ class UnknownSetting(SidecallError):
     """A variable of the environment looks like a setting, but is none."""
 
 
-def unknown_names(variables: Mapping[str, str]) -> list[str]:
+def unknown_names(variables: Mapping[str, str], further: Collection[str] = ()) -> list[str]:
     """List the variables that begin like settings and are none; those that are empty count as not set.
 
     They are borne, since not all are mistakes: agents have `SIDECALL_URL`, Kubernetes makes up more for a Service named
     sidecall, and an older version does not know what a newer one did. A name that is nearly a setting's is refused: a
     limit that was set and does not hold is worse than a server that does not start.
 
+    Args:
+        variables: The environment.
+        further: Names of settings that installed features have, in lowercase and without the prefix.
+
     Raises:
         UnknownSetting: One is nearly a setting.
     """
+    known = [*Settings.model_fields, *further]
     told = [name.upper() for name, value in variables.items() if value]
     names = [name.removeprefix(_PREFIX).lower() for name in told if name.startswith(_PREFIX)]
-    unknown = sorted(set(names) - Settings.model_fields.keys())
+    unknown = sorted(set(names) - set(known))
     for name in unknown:
-        for meant in difflib.get_close_matches(name, Settings.model_fields, 1, 0.75):
+        for meant in difflib.get_close_matches(name, known, 1, 0.75):
             raise UnknownSetting(f"There is no setting {_PREFIX}{name.upper()}; write {_PREFIX}{meant.upper()}.")
     return [f"{_PREFIX}{name.upper()}" for name in unknown]

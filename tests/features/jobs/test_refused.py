@@ -22,7 +22,7 @@ from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import PartUnavailable, StoreUnavailable
 from sidecall.kernel.executors.inline import InlineExecutor
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.pipeline.stage import Stage, Stages
+from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage, Stages
 from sidecall.kernel.pipeline.stages import default_stages
 from sidecall.storage.database import Database
 from sidecall.storage.ledger import Ledger
@@ -127,7 +127,7 @@ async def submit(jobs: Jobs, caller: str, how: Submission) -> CallEntry:
 @HOW
 async def test_a_tool_whose_answer_cannot_be_made_does_not_run_again(database: Database, how: Submission) -> None:
     """It has run to its end, which nobody who reads the answer may take for nothing."""
-    jobs = await make_jobs(database, [], [Stage(fail_behind)])
+    jobs = await make_jobs(database, [], [Stage(FailurePlace.LOG, fail_behind)])
 
     ended = await jobs.wait(await submit(jobs, "bob", how), 20)
     await jobs.close()
@@ -142,7 +142,7 @@ async def test_a_tool_whose_answer_cannot_be_made_does_not_run_again(database: D
 
 async def test_a_call_that_comes_again_later_holds_up_no_other_caller(database: Database) -> None:
     """It has no place of those that run while it waits for its next try."""
-    jobs = await make_jobs(database, [Stage(fail_for_ann)], [])
+    jobs = await make_jobs(database, [Stage(Place.EXECUTE, fail_for_ann)], [])
 
     refused = await submit(jobs, "ann", Submission())
     other = await jobs.wait(await submit(jobs, "bob", Submission()), 20)

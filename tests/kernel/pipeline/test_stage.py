@@ -10,7 +10,7 @@ from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.pipeline.stage import Stage, Stages
+from sidecall.kernel.pipeline.stage import Place, Stage, Stages
 from tests.kit.calls import write_request
 
 
@@ -39,7 +39,12 @@ def noting(name: str) -> Any:
 
 async def test_a_step_is_taken_in_its_place_by_the_tools_that_want_it() -> None:
     """One that says nothing is taken by all."""
-    stages = (Stage(noting("first")), Stage(noting("second"), is_special), Stage(noting("third")), Stage(answer))
+    stages = (
+        Stage(Place.EXECUTE, noting("first")),
+        Stage(Place.EXECUTE, noting("second"), is_special),
+        Stage(Place.EXECUTE, noting("third")),
+        Stage(Place.EXECUTE, answer),
+    )
     pipeline = Pipeline(Registry([_named("special"), _named("other")]), Stages(stages))
 
     special = await pipeline.run(write_request("special", id="1"))
@@ -56,7 +61,13 @@ async def test_the_steps_are_chosen_anew_for_a_tool_that_was_replaced() -> None:
         return bool(offered.options.tags)
 
     registry = Registry([_named("one")])
-    stages = Stages((Stage(noting("tagged"), has_tags), Stage(noting("always")), Stage(answer)))
+    stages = Stages(
+        (
+            Stage(Place.EXECUTE, noting("tagged"), has_tags),
+            Stage(Place.EXECUTE, noting("always")),
+            Stage(Place.EXECUTE, answer),
+        )
+    )
     pipeline = Pipeline(registry, stages)
     request = write_request("one", id="1")
 
@@ -83,7 +94,7 @@ class Way:
             if error is not None:
                 raise error
 
-        return Stage(run)
+        return Stage(Place.EXECUTE, run)
 
     async def go(self, success: tuple[Stage, ...], failure: tuple[Stage, ...]) -> ToolMessage:
         """Take a call through them."""

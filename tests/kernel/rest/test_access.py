@@ -8,7 +8,8 @@ import httpx
 import pytest
 
 from sidecall import Registry, ToolContext, tool
-from sidecall.kernel.rest.routes.permissions import find_scope
+from sidecall.composition.features import load_features
+from sidecall.kernel.rest.permissions import Permissions
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.asgi import BOTH_WAYS
@@ -73,6 +74,8 @@ async def client(make_client: MakeClient, keys: dict[str, dict[str, str]], tmp_p
 
 def test_every_request_has_its_scope() -> None:
     """As the list of permissions has it."""
+    find_scope = Permissions(route for it in load_features(use_entry_points=False) for route in it.routes).find_scope
+
     assert [find_scope(method, path) for method, path, _ in REQUESTS] == [scope for *_, scope in REQUESTS]
 
 

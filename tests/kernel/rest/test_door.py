@@ -16,7 +16,7 @@ from sidecall.kernel.http.problems import refuse
 from sidecall.kernel.http.request_id import RequestId
 from sidecall.kernel.http.watch import RequestWatch
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.pipeline.stage import Stage, Stages
+from sidecall.kernel.pipeline.stage import Place, Stage, Stages
 from sidecall.kernel.ports.approvals.approval import Approval
 from sidecall.kernel.rest.app import build_api
 from sidecall.kernel.rest.shortcuts import make_shortcuts
@@ -176,7 +176,7 @@ async def _crash(_: Any) -> None:
 def _crashing(app: Application) -> Application:
     """Build a server on the same parts whose pipeline has a defect."""
     parts = app.state.parts
-    broken = Pipeline(parts.registry, Stages((Stage(_crash),)))
+    broken = Pipeline(parts.registry, Stages((Stage(Place.EXECUTE, _crash),)))
     values = {name: getattr(parts, name) for name in parts.__dataclass_fields__}
     return build_api(type(parts)(**{**values, "pipeline": broken}))
 

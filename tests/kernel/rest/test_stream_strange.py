@@ -13,7 +13,7 @@ from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.executors.inline import InlineExecutor
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.pipeline.stage import Stage, Stages
+from sidecall.kernel.pipeline.stage import Place, Stage, Stages
 from sidecall.kernel.pipeline.stages import default_stages
 from sidecall.kernel.rest.app import build_api
 from sidecall.main import create_app
@@ -117,7 +117,7 @@ async def _crash(_: Any) -> None:
 async def test_a_defect_of_the_server_is_told_and_logged(caplog: pytest.LogCaptureFixture, target: str) -> None:
     """Without its reason to the client, and with it to the operator."""
     parts = create_app(Settings(), Registry([leak])).state.parts
-    broken = build_api(replace(parts, pipeline=Pipeline(parts.registry, Stages((Stage(_crash),)))))
+    broken = build_api(replace(parts, pipeline=Pipeline(parts.registry, Stages((Stage(Place.EXECUTE, _crash),)))))
     transport = httpx.ASGITransport(app=broken, raise_app_exceptions=False)
     body = write_call("leak") if target == "/tool_calls" else [write_call("leak")]
 
@@ -140,7 +140,7 @@ async def test_a_defect_in_one_call_of_a_batch_touches_no_other() -> None:
 
     parts = create_app(Settings(), Registry([hello, leak])).state.parts
     stages = default_stages(EXECUTORS, parts.approvals)
-    stages = replace(stages, success=(Stage(_crash, lambda tool: tool.name == "leak"), *stages.success))
+    stages = replace(stages, success=(Stage(Place.EXECUTE, _crash, lambda tool: tool.name == "leak"), *stages.success))
     broken = build_api(replace(parts, pipeline=Pipeline(parts.registry, stages)))
     transport = httpx.ASGITransport(app=broken, raise_app_exceptions=False)
     body = [write_call("hello", id="a"), write_call("leak", id="b"), write_call("hello", id="c")]

@@ -20,6 +20,7 @@ from sidecall.cli.listening import find_address, listen, refuse_open
 from sidecall.cli.starting.empty import refuse_empty
 from sidecall.cli.starting.sharing import sharing_files
 from sidecall.composition.access import build_access
+from sidecall.composition.features import list_setting_names, load_features
 from sidecall.features.telemetry.logs import make_log_config
 from sidecall.features.telemetry.standard_streams import leave_at_once, redirect_streams, say_last
 from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
@@ -72,7 +73,8 @@ def serve(
     _begin_to_log(settings)
     leave_on(signal.SIGTERM, end=_leave_unserved)
     leave_on(signal.SIGINT, end=_leave_unserved, code=INTERRUPTED)
-    for name in unknown_names(os.environ):
+    features = load_features(use_entry_points=settings.entry_points)
+    for name in unknown_names(os.environ, list_setting_names(features)):
         logger.warning("%s is not a setting of this version and changes nothing", name)
     registry = _prepare(settings)
     listen(settings).close()  # Before anybody is told to try it, or of a store: nobody is let in to be dropped.

@@ -71,6 +71,8 @@ def _write_rows(found: dict[str, Any]) -> Iterator[_Row]:
     minutes = [*found["minutes"], found["this_minute"]]
     yield from ((name, _write_minutes(minutes[-most:])) for most, name in _SPANS)
     yield from _write_failing(minutes)
+    for feature, said in (found.get("features") or {}).items():
+        yield clean(feature), Text(", ".join(f"{clean(name)} {clean(str(value))}" for name, value in said.items()))
 
 
 def _write_approvals(approvals: dict[str, Any]) -> Text:

@@ -1,7 +1,8 @@
 """What the status tells of beside the other parts of a server."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
+from typing import Any
 
 from sidecall.dataclasses import dataclass
 from sidecall.features.history.modes import HistoryMode
@@ -27,7 +28,8 @@ async def count_waiting(approvals: Approvals) -> WaitingApprovals | None:
 class Operation:
     """What the status tells of beside the other parts of a server.
 
-    `forgets` says why nothing is remembered beyond the server's end though nobody has asked for that.
+    `forgets` says why nothing is remembered beyond the server's end though nobody has asked for that. `features` are
+    rows of installed features.
     """
 
     minutes: Minutes
@@ -39,3 +41,4 @@ class Operation:
     upstream: Upstream = field(default_factory=lambda: Upstream({}, Registry()))
     count_spans_dropped: Callable[[], int | None] = lambda: None
     list_load_errors: Callable[[], Iterable[str]] = tuple
+    features: Mapping[str, Mapping[str, Callable[[], Any]]] = field(default_factory=dict)

@@ -85,6 +85,7 @@ class StatusReader:
             tools=self._list_tools(),
             this_minute=operation.minutes.read_this(),
             minutes=list(operation.minutes.past),
+            features={name: {row: read() for row, read in rows.items()} for name, rows in operation.features.items()},
         )
 
     def _show_history(self) -> HistoryStatus:

@@ -1,6 +1,7 @@
 """What is told of the server's status."""
 
 from datetime import datetime
+from typing import Any
 
 from pydantic import BaseModel, Field
 
@@ -133,3 +134,6 @@ class ServerStatus(BaseModel, defer_build=True):
     tools: list[ToolStatus] = Field(description="Those that were called; `unknown` is all that are none.")
     this_minute: Minute = Field(description="What has happened since the last of `minutes`.")
     minutes: list[Minute] = Field(description="The last two hours at most, the latest minute last.")
+    features: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="What installed features say of themselves, by their names."
+    )

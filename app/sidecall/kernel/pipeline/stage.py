@@ -1,6 +1,8 @@
 """One step of a call's way."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from enum import IntEnum, auto
+from typing import Self
 
 from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.invocation import Invocation
@@ -8,6 +10,46 @@ from sidecall.kernel.core.tool import CompiledTool
 
 # A step that never waits is a plain function; what another returns is awaited.
 Step = Callable[[Invocation], Awaitable[None] | None]
+
+
+class Place(IntEnum):
+    """Where a step of a call stands, in the one order of all calls."""
+
+    DECODE = auto()  # the arguments become an object
+    RECALL = auto()  # what was decided about the call is found
+    RESOLVE = auto()  # secrets and tokens of the caller are found
+    OPEN = auto()  # files are opened
+    INJECT = auto()  # hidden parameters are filled
+    REDACT_EVENTS = auto()  # secrets are hidden in what the tool says while it runs
+    VALIDATE = auto()  # the arguments fit the schema from here on
+    GUARD_INPUT = auto()
+    AUTHORIZE = auto()  # a person signs in, or is asked
+    STARTED = auto()  # callbacks hear that the tool begins
+    EXECUTE = auto()  # the function runs
+    GUARD_OUTPUT = auto()
+    FORMAT = auto()  # the message is made
+    COLLECT = auto()  # what the tool has left behind is listed
+    REDACT = auto()  # secrets are hidden in the message
+    ANNOTATE = auto()  # what the server has to say is added to the message
+    BUDGET = auto()  # the message is cut to what a model may read
+    ENDED = auto()  # callbacks hear of the end
+    RELEASE = auto()  # what was opened is closed
+
+
+class FailurePlace(IntEnum):
+    """Where a step of a call that failed stands, in the one order of all calls."""
+
+    CONTAIN = auto()  # what is no failure of ours is wrapped
+    RELEASE = auto()  # what was opened is closed
+    ASK = auto()  # a person is asked where the tool wanted that
+    LOG = auto()
+    RERAISE = auto()  # what the author lets through goes on
+    FORMAT = auto()  # the message is made
+    REDACT = auto()
+    ANNOTATE = auto()
+    BUDGET = auto()
+    ENDED = auto()
+    REPLAY = auto()  # an answer that was there already takes its place
 
 
 def _always(_: CompiledTool) -> bool:
@@ -18,6 +60,7 @@ def _always(_: CompiledTool) -> bool:
 class Stage:
     """What happens at one step, and which tools' calls take it; the others never come by."""
 
+    place: Place | FailurePlace
     run: Step
     wanted: Callable[[CompiledTool], bool] = _always
 
@@ -33,3 +76,15 @@ class Stages:
 
     success: tuple[Stage, ...]
     failure: tuple[Stage, ...] = ()
+
+    def add(self, stages: Iterable[Stage]) -> Self:
+        """Return the same with further stages, each behind those of its place."""
+        added = list(stages)
+        return type(self)(
+            _sort([*self.success, *(it for it in added if isinstance(it.place, Place))]),
+            _sort([*self.failure, *(it for it in added if isinstance(it.place, FailurePlace))]),
+        )
+
+
+def _sort(stages: Iterable[Stage]) -> tuple[Stage, ...]:
+    return tuple(sorted(stages, key=lambda stage: stage.place))

@@ -36,7 +36,7 @@ from sidecall.kernel.pipeline.inject import has_injections, inject
 from sidecall.kernel.pipeline.refuse_caller import names_callers, refuse_caller
 from sidecall.kernel.pipeline.result_schema import hold_result, promises_value
 from sidecall.kernel.pipeline.run_callbacks import has_callbacks, run_on_end, run_on_error, run_on_start
-from sidecall.kernel.pipeline.stage import Stage, Stages
+from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage, Stages
 from sidecall.kernel.pipeline.validate import validate
 from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
 
@@ -52,59 +52,60 @@ def default_stages(
 
     These two lists are the product. What stands before them is the gate.
     """
-    keep_to_budget = [] if budget is None else [Stage(budget)]
+    keep_to_budget = [] if budget is None else [Stage(Place.BUDGET, budget)]
     execute, write = _plan_running(Execute(executors), caching)
     success = (
-        Stage(decode),
-        Stage(refuse_caller, names_callers),
-        Stage(FindPrevious(approvals), may_ask),
-        Stage(look_up_secrets, takes_own_secrets),
-        Stage(look_up_tokens, takes_user_tokens),
-        Stage(open_workspace, takes_workspace),
-        Stage(inject, has_injections),
-        Stage(hide_in_events, takes_secrets),
-        Stage(validate),
-        Stage(guard_input, has_input_guardrails),
-        Stage(RequireSignIn(approvals), takes_user_tokens),
-        Stage(Approve(approvals, rules), wants_approval),
-        Stage(run_on_start, has_callbacks),
+        Stage(Place.DECODE, decode),
+        Stage(Place.DECODE, refuse_caller, names_callers),
+        Stage(Place.RECALL, FindPrevious(approvals), may_ask),
+        Stage(Place.RESOLVE, look_up_secrets, takes_own_secrets),
+        Stage(Place.RESOLVE, look_up_tokens, takes_user_tokens),
+        Stage(Place.OPEN, open_workspace, takes_workspace),
+        Stage(Place.INJECT, inject, has_injections),
+        Stage(Place.REDACT_EVENTS, hide_in_events, takes_secrets),
+        Stage(Place.VALIDATE, validate),
+        Stage(Place.GUARD_INPUT, guard_input, has_input_guardrails),
+        Stage(Place.AUTHORIZE, RequireSignIn(approvals), takes_user_tokens),
+        Stage(Place.AUTHORIZE, Approve(approvals, rules), wants_approval),
+        Stage(Place.STARTED, run_on_start, has_callbacks),
         execute,
-        Stage(guard_output, has_output_guardrails),
+        Stage(Place.GUARD_OUTPUT, guard_output, has_output_guardrails),
         *write,
-        Stage(list_files, takes_workspace),
-        Stage(note_workspace, takes_workspace),
-        Stage(hide_in_answer, takes_secrets),
-        Stage(hold_result, promises_value),
-        Stage(note_ignored, notes_ignored),
-        Stage(note_deprecated, is_deprecated),
+        Stage(Place.COLLECT, list_files, takes_workspace),
+        Stage(Place.COLLECT, note_workspace, takes_workspace),
+        Stage(Place.REDACT, hide_in_answer, takes_secrets),
+        Stage(Place.ANNOTATE, hold_result, promises_value),
+        Stage(Place.ANNOTATE, note_ignored, notes_ignored),
+        Stage(Place.ANNOTATE, note_deprecated, is_deprecated),
         *keep_to_budget,
-        Stage(run_on_end, has_callbacks),
-        Stage(leave_workspace, takes_workspace),
+        Stage(Place.ENDED, run_on_end, has_callbacks),
+        Stage(Place.RELEASE, leave_workspace, takes_workspace),
     )
-    return Stages(success, _list_failure(approvals, rules, keep_to_budget))
+    return Stages(success, _list_failure(approvals, rules, budget))
 
 
-def _list_failure(approvals: Approvals, rules: ApprovalRules | None, keep_to_budget: list[Stage]) -> tuple[Stage, ...]:
+def _list_failure(approvals: Approvals, rules: ApprovalRules | None, budget: Budget | None) -> tuple[Stage, ...]:
+    keep_to_budget = [] if budget is None else [Stage(FailurePlace.BUDGET, budget)]
     return (
-        Stage(wrap_unexpected),
-        Stage(leave_workspace, takes_workspace),
-        Stage(ApproveInside(approvals, rules)),
-        Stage(AskAgain(approvals), takes_user_tokens),
-        Stage(log_failure),
-        Stage(reraise, has_way_through),
-        Stage(format_failure),
-        Stage(hide_in_answer, takes_secrets),
-        Stage(note_ignored, notes_ignored),
-        Stage(note_deprecated, is_deprecated),
+        Stage(FailurePlace.CONTAIN, wrap_unexpected),
+        Stage(FailurePlace.RELEASE, leave_workspace, takes_workspace),
+        Stage(FailurePlace.ASK, ApproveInside(approvals, rules)),
+        Stage(FailurePlace.ASK, AskAgain(approvals), takes_user_tokens),
+        Stage(FailurePlace.LOG, log_failure),
+        Stage(FailurePlace.RERAISE, reraise, has_way_through),
+        Stage(FailurePlace.FORMAT, format_failure),
+        Stage(FailurePlace.REDACT, hide_in_answer, takes_secrets),
+        Stage(FailurePlace.ANNOTATE, note_ignored, notes_ignored),
+        Stage(FailurePlace.ANNOTATE, note_deprecated, is_deprecated),
         *keep_to_budget,
-        Stage(run_on_error, has_callbacks),
-        Stage(replay_answer),
+        Stage(FailurePlace.ENDED, run_on_error, has_callbacks),
+        Stage(FailurePlace.REPLAY, replay_answer),
     )
 
 
 def _plan_running(execute: Execute, caching: Caching | None) -> tuple[Stage, list[Stage]]:
     """Let a tool with a cache take one stage in the place of two, where there is a server that keeps answers."""
     if caching is None:
-        return Stage(execute), [Stage(format_output)]
-    run_cached = Stage(RunCached(execute, caching), has_cache)
-    return Stage(execute, has_no_cache), [Stage(format_output, has_no_cache), run_cached]
+        return Stage(Place.EXECUTE, execute), [Stage(Place.FORMAT, format_output)]
+    run_cached = Stage(Place.FORMAT, RunCached(execute, caching), has_cache)
+    return Stage(Place.EXECUTE, execute, has_no_cache), [Stage(Place.FORMAT, format_output, has_no_cache), run_cached]

@@ -1,6 +1,6 @@
 """Join the routes, the explorer and the error answers into one FastAPI application."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Route as MountedRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sidecall.dataclasses import dataclass
@@ -32,9 +32,8 @@ from sidecall.kernel.http.watch import Arrivals, Behind, RequestWatch
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest import explorer
 from sidecall.kernel.rest.parts import Parts
-from sidecall.kernel.rest.route_table import FILE_ROUTES, METRICS_ROUTES, ROUTES, STATUS_ROUTES, make_routes
-from sidecall.kernel.rest.routes import health
-from sidecall.kernel.rest.routes.permissions import permit
+from sidecall.kernel.rest.permissions import Permissions
+from sidecall.kernel.rest.route_table import KERNEL_ROUTES, Route, make_routes
 from sidecall.kernel.rest.shortcuts import make_shortcuts
 from sidecall.later import Later
 from sidecall.version import __version__
@@ -69,13 +68,15 @@ answers with the message to give back. Press *Try it out* on either."""
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Which pages are served beside the API: its explanation, and the numbers of its operation.
+    """Which routes are served, and which pages beside them: their explanation, and the numbers of the operation.
 
-    These are `on` for callers who may read them, `open` for everybody, or `off`.
+    These are `on` for callers who may read them, `open` for everybody, or `off`. `routes` are those of the API, in the
+    order in which they are matched.
     """
 
     docs: bool = True
     metrics: Literal["on", "open", "off"] = "on"
+    routes: Sequence[Route] = KERNEL_ROUTES
 
 
 _ALL_PAGES = Pages()
@@ -98,14 +99,14 @@ def build_api(
         lifespan: Entered before anything is served.
         access: Knows the callers; without it all are one caller, who may do everything.
         welcome: Under which names it is served, and to which web pages; without it on loopback, to its own.
-        pages: What is served beside it.
+        pages: What is served, and what beside it.
         ways: Other ways in than REST, by their paths.
     """
     is_proved = access is not None and access.is_proved
     is_open = partial(_is_open, with_metrics=not is_proved or pages.metrics == "open")
-    watch = RequestWatch(parts.metrics.requests)
+    watch, permissions = RequestWatch(parts.metrics.requests), Permissions(pages.routes)
     app = Application(
-        wrappers=_wrappers(parts, watch, access, welcome or OriginPolicy(OwnHosts("localhost")), is_open),
+        wrappers=_wrappers(parts, watch, access, welcome or OriginPolicy(OwnHosts("localhost")), is_open, permissions),
         inner=[partial(Behind, watch=watch), HeadAsGet, RequestIdHeader],
         door=partial(FastPath, watch=watch, shortcuts=make_shortcuts(parts), ways=ways),
         title="Sidecall",
@@ -123,19 +124,22 @@ def build_api(
     )
     app.state.parts = parts
     app.state.access = access
-    _add_routes(app, pages, ways, has_files=parts.vector_stores is not None)
+    _add_routes(app, pages, ways)
     problems.install(app)
     unknown_calls.install(app)
-    _add_document(app, pages, parts, access)
+    _add_document(app, pages, parts, access, permissions)
     return app
 
 
-def _add_document(app: Application, pages: Pages, parts: Parts, access: Access | None) -> None:
+def _add_document(
+    app: Application, pages: Pages, parts: Parts, access: Access | None, permissions: Permissions
+) -> None:
     # Where callers are told apart it is for everybody, and says nothing of what some see.
     shown = parts.registry if access is None else Registry()
     is_proved, has_files = access is not None and access.is_proved, parts.vector_stores is not None
     is_for_all = partial(_is_open, with_metrics=pages.metrics == "open")
-    describe = partial(_describe, app, shown, is_for_all, is_proved=is_proved, has_files=has_files)
+    find_scope = permissions.find_scope if is_proved else None
+    describe = partial(_describe, app, shown, is_for_all, find_scope, has_files=has_files)
     app.openapi = describe  # type: ignore[method-assign]  # FastAPI documents this as the way to extend it
     if pages.docs:
         find_served = cache(lambda: _serving.ServedDocument(describe, shown))
@@ -147,32 +151,36 @@ def _add_document(app: Application, pages: Pages, parts: Parts, access: Access |
 
 
 def _describe(
-    app: Application, registry: Registry, is_open: Callable[[str], bool], *, is_proved: bool, has_files: bool
+    app: Application,
+    registry: Registry,
+    is_open: Callable[[str], bool],
+    find_scope: Callable[[str, str], str | None] | None,
+    *,
+    has_files: bool,
 ) -> dict[str, Any]:
     """Describe what is served, with examples about present tools."""
     if app.openapi_schema is None:
-        app.openapi_schema = _document.make_document(app, _PROBES, is_open, is_proved=is_proved, has_files=has_files)
+        app.openapi_schema = _document.make_document(app, _PROBES, is_open, find_scope, has_files=has_files)
     shown: dict[str, Any] = _document.show_served(app.openapi_schema, registry)
     return shown
 
 
-def _add_routes(app: Application, pages: Pages, ways: Mapping[str, ASGIApp], *, has_files: bool) -> None:
+def _add_routes(app: Application, pages: Pages, ways: Mapping[str, ASGIApp]) -> None:
     # As they are: including a router builds every route of it again, at the first request.
     add = app.router.routes.extend
-    add(make_routes(ROUTES))
-    add(health.router.routes)
-    add(make_routes(STATUS_ROUTES))
-    add(Route(path, way, include_in_schema=False) for path, way in ways.items())
-    if has_files:
-        add(make_routes(FILE_ROUTES))
-    if pages.metrics != "off":
-        add(make_routes(METRICS_ROUTES))
+    add(make_routes(pages.routes))
+    add(MountedRoute(path, way, include_in_schema=False) for path, way in ways.items())
     if pages.docs:
         explorer.install(app)
 
 
 def _wrappers(
-    parts: Parts, watch: RequestWatch, access: Access | None, welcome: OriginPolicy, is_open: Callable[[str], bool]
+    parts: Parts,
+    watch: RequestWatch,
+    access: Access | None,
+    welcome: OriginPolicy,
+    is_open: Callable[[str], bool],
+    permissions: Permissions,
 ) -> list[Wrapper]:
     """List what every request passes through, from the outside in."""
     share, refuse = share_with(welcome.origins), _watch_refusals(watch)
@@ -184,7 +192,7 @@ def _wrappers(
             access=access,
             refuse=_note_refusals(refuse, parts.auditor),
             is_open=is_open,
-            permit=permit if access.is_proved else permit_all,
+            permit=permissions.permit if access.is_proved else permit_all,
         )
         wrappers.append(asked)
     return wrappers

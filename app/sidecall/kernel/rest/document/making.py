@@ -15,7 +15,7 @@ from sidecall.features.native_items.rest.calls import ITEM_CALLS
 from sidecall.features.vector_stores.forms import REQUESTS
 from sidecall.features.workspaces.rest.shown import WorkspaceTerm
 from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.rest.document.security_schemes import add_security
+from sidecall.kernel.rest.document.security_schemes import FindScope, add_security
 from sidecall.kernel.rest.document.served import show_served as show_served
 from sidecall.kernel.rest.examples import ANSWERS, APPROVAL
 from sidecall.kernel.rest.openapi import REF, refer_to
@@ -52,7 +52,12 @@ _EXAMPLES = ANSWERS | APPROVAL
 
 
 def make_document(
-    app: FastAPI, probes: Collection[str], is_open: Callable[[str], bool], *, is_proved: bool, has_files: bool
+    app: FastAPI,
+    probes: Collection[str],
+    is_open: Callable[[str], bool],
+    find_scope: FindScope | None,
+    *,
+    has_files: bool,
 ) -> dict[str, Any]:
     """Describe what an application serves: the request models too, and problems with their own media type.
 
@@ -60,12 +65,12 @@ def make_document(
         app: The application.
         probes: The paths that are served under every name, and to every web page.
         is_open: Tells whether a path is for everybody.
-        is_proved: Whether callers prove who they are.
+        find_scope: Finds the scope of a request where callers prove who they are; None where they do not.
         has_files: Whether there are files that are searched.
     """
     document = _describe(app, [*_REQUEST_MODELS, *REQUESTS] if has_files else _REQUEST_MODELS)
     _mend(document["paths"], _EXAMPLES, probes)
-    add_security(document, is_open=is_open, is_proved=is_proved)
+    add_security(document, is_open, find_scope)
     return document
 
 

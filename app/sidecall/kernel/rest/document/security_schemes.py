@@ -3,7 +3,8 @@
 from collections.abc import Callable, Collection
 from typing import Any
 
-from sidecall.kernel.rest.routes.permissions import find_scope
+# Finds the scope that a request takes, by its method and path.
+FindScope = Callable[[str, str], str | None]
 
 _SCHEMES: dict[str, dict[str, Any]] = {
     "bearer": {
@@ -25,25 +26,25 @@ def choose_schemes(proofs: Collection[str]) -> dict[str, dict[str, Any]]:
     return {name: scheme for name, scheme in _SCHEMES.items() if name in wanted}
 
 
-def add_security(document: dict[str, Any], is_open: Callable[[str], bool], *, is_proved: bool) -> None:
+def add_security(document: dict[str, Any], is_open: Callable[[str], bool], find_scope: FindScope | None) -> None:
     """Name the credentials of each operation, and the scope that it takes.
 
     Args:
         document: The OpenAPI document, which is changed.
         is_open: Returns whether a path is served to everybody.
-        is_proved: Whether callers have to prove who they are; else there is nothing to name.
+        find_scope: Finds what each takes; None where callers need not prove who they are, and there is nothing to name.
     """
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             if is_open(path):
                 operation["responses"].pop("401", None)
-            if is_proved:
-                operation["security"] = [] if is_open(path) else _list_credentials(method, path)
-    if is_proved:
+            if find_scope is not None:
+                operation["security"] = [] if is_open(path) else _list_credentials(find_scope, method, path)
+    if find_scope is not None:
         document["components"]["securitySchemes"] = _SCHEMES
 
 
-def _list_credentials(method: str, path: str) -> list[dict[str, list[str]]]:
+def _list_credentials(find_scope: FindScope, method: str, path: str) -> list[dict[str, list[str]]]:
     # As one call or one approval is asked for.
     scope = find_scope(method.upper(), path)
     return [{name: [] if scope is None else [scope]} for name in _SCHEMES]

@@ -1,0 +1,147 @@
+"""The features of a server: those of this package, and those of packages that are installed beside it."""
+
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from sidecall.feature import Built, Feature, Host, Place, Route, Stage
+from sidecall.kernel.core.errors import SidecallError
+from sidecall.kernel.registry import Registry
+from sidecall.kernel.rest.route_table import HEALTH, TOOL_CALLS, TOOLS
+
+logger = logging.getLogger("sidecall")
+GROUP = "sidecall.features"
+# The one order: in it routes are matched and listed. `/tools/search` has to come before `/tools/{name}`.
+_OWN: tuple[str | Feature, ...] = (
+    "search",
+    Feature(name="tools", routes=TOOLS),
+    "openapi_export",
+    Feature(name="tool_calls", routes=TOOL_CALLS),
+    *("calls", "history", "contents", "workspaces", "approvals", "audit", "credentials", "access"),
+    Feature(name="health", routes=HEALTH),
+    *("status", "vector_stores", "telemetry", "mcp_server", "toolkits", "remote_agents", "contract"),
+)
+
+
+class FeatureUnfit(SidecallError):
+    """A feature cannot be taken."""
+
+
+def load_features(*, use_entry_points: bool) -> tuple[Feature, ...]:
+    """Load the features of this package, and those that installed packages name in the group `sidecall.features`.
+
+    Raises:
+        FeatureUnfit: One cannot be loaded, needs another that is not there, or takes a name that is taken.
+    """
+    found = [_load_own(it) if isinstance(it, str) else it for it in _OWN]
+    if use_entry_points:
+        found += [_load_entry_point(it) for it in sorted(entry_points(group=GROUP), key=lambda it: it.name)]
+    _refuse_unfit(found)
+    return tuple(found)
+
+
+def _load_own(name: str) -> Feature:
+    feature: Feature = import_module(f"sidecall.features.{name}.feature").FEATURE
+    return feature
+
+
+def _load_entry_point(entry: EntryPoint) -> Feature:
+    try:
+        feature = entry.load()
+    except Exception as error:
+        raise FeatureUnfit(f"the feature {entry.name} ({entry.value}) cannot be loaded: {error}") from error
+    if not isinstance(feature, Feature):
+        raise FeatureUnfit(f"the feature {entry.name} ({entry.value}) is no sidecall.feature.Feature")
+    return feature
+
+
+def _refuse_unfit(features: Iterable[Feature]) -> None:
+    names: set[str] = set()
+    routes: dict[tuple[str, str], str] = {}
+    commands: dict[str, str] = {}
+    for feature in features:
+        if feature.name in names:
+            raise FeatureUnfit(f"there are two features named {feature.name}")
+        names.add(feature.name)
+        for route in feature.routes:
+            _take(routes, (route.method, route.path), f"{route.method} {route.path}", feature.name)
+        for command in feature.commands:
+            _take(commands, command, f"the command {command}", feature.name)
+        _refuse_settings(feature)
+    for feature in features:
+        if missing := sorted(set(feature.needs) - names):
+            raise FeatureUnfit(f"the feature {feature.name} needs {', '.join(missing)}, and there is no such feature")
+
+
+def _take(taken: dict[Any, str], key: Any, text: str, name: str) -> None:
+    if key in taken:
+        raise FeatureUnfit(f"the features {taken[key]} and {name} both have {text}")
+    taken[key] = name
+
+
+def _refuse_settings(feature: Feature) -> None:
+    for field in feature.settings.model_fields if feature.settings is not None else ():
+        if not field.startswith(f"{feature.name}_"):
+            raise FeatureUnfit(f"the setting {field} of the feature {feature.name} has to begin with {feature.name}_")
+
+
+def list_setting_names(features: Iterable[Feature]) -> frozenset[str]:
+    """Return the names of the settings that features have, in lowercase and without `SIDECALL_`."""
+    return frozenset(name for it in features if it.settings is not None for name in it.settings.model_fields)
+
+
+@dataclass(frozen=True)
+class Features:
+    """The features of one server, each with what it is built of."""
+
+    features: tuple[Feature, ...]
+    registry: Registry
+    settings: Any
+
+    @cached_property
+    def _built(self) -> tuple[tuple[Feature, Host, Built], ...]:
+        made = []
+        for feature in self.features:
+            own = None if feature.settings is None else feature.settings()
+            host = Host(registry=self.registry, settings=own)
+            built = feature.build(host)
+            _refuse_stages(feature, built.stages)
+            made.append((feature, host, built))
+        return tuple(made)
+
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        """Those that are served, in their order."""
+        return tuple(route for it in self.features if it.serves(self.settings) for route in it.routes)
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """Steps of calls that features add to those of the kernel."""
+        return tuple(stage for _, _, built in self._built for stage in built.stages)
+
+    @property
+    def status(self) -> Mapping[str, Mapping[str, Callable[[], Any]]]:
+        """Rows of the status, by feature."""
+        return {feature.name: built.status for feature, _, built in self._built if built.status}
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Open what features need in their order, and close it in the opposite one, whichever of them fails."""
+        async with AsyncExitStack() as stack:
+            for feature, host, _ in self._built:
+                await stack.enter_async_context(feature.run(host))
+            yield
+
+
+def _refuse_stages(feature: Feature, stages: Iterable[Stage]) -> None:
+    places = [stage.place for stage in stages]
+    for place in places:
+        if places.count(place) > 1:
+            raise FeatureUnfit(f"the feature {feature.name} has two steps at {type(place).__name__}.{place.name}")
+        if place in (Place.EXECUTE, Place.FORMAT) and isinstance(place, Place):
+            raise FeatureUnfit(f"the feature {feature.name} has a step at {place.name}, where only tools run")

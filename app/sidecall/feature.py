@@ -1,0 +1,70 @@
+"""What a feature adds to a server: a package says so in one object, and changes no file of another."""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic_settings import BaseSettings
+
+from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage
+from sidecall.kernel.registry import Registry
+from sidecall.kernel.rest.route_table import Route
+
+__all__ = ["Built", "FailurePlace", "Feature", "Host", "Place", "Route", "Stage", "run_nothing"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Host:
+    """The server that a feature is built for."""
+
+    registry: Registry
+    settings: Any  # the feature's own, None where it has none
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Built:
+    """What one server gets of a feature once it has started.
+
+    Args:
+        stages: Steps of every call, each at its place; `Stage.wanted` keeps them off tools that do not need them.
+        status: Rows of `GET /status`, each read when somebody asks.
+    """
+
+    stages: Sequence[Stage] = ()
+    status: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+
+
+Run = Callable[[Host], AbstractAsyncContextManager[None]]
+
+
+@asynccontextmanager
+async def run_nothing(_host: Host) -> AsyncIterator[None]:
+    """Open nothing and close nothing: for features that are data alone."""
+    yield
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Feature:
+    """One feature: data, and two functions that run when a server is made.
+
+    Args:
+        name: Lowercase, also the name of its row in `GET /status`.
+        needs: Names of features that have to be there, too.
+        routes: In the order in which they are matched.
+        commands: Commands of `sidecall`, as `package.module:function` or `package.module:typer_app`.
+        settings: A class of settings, read from the environment at the start. Its fields are named as their variables
+            without `SIDECALL_`, and begin with the feature's name.
+        build: Makes what calls take and the status shows. It runs before the server starts; nothing is open yet.
+        run: Opens what the feature needs while the server runs, and closes it at the end, whatever else fails.
+        serves: Returns whether its routes are served, by the server's settings.
+    """
+
+    name: str
+    needs: tuple[str, ...] = ()
+    routes: tuple[Route, ...] = ()
+    commands: Mapping[str, str] = field(default_factory=dict)
+    settings: type[BaseSettings] | None = None
+    build: Callable[[Host], Built] = lambda _host: Built()
+    run: Run = run_nothing
+    serves: Callable[[Any], bool] = lambda _settings: True

@@ -1,0 +1,23 @@
+"""What the feature access adds to a server."""
+
+from sidecall.feature import Feature, Route
+
+FEATURE = Feature(
+    name="access",
+    routes=(
+        Route("GET", "/whoami", "sidecall.features.access.identity_routes:get_identity"),
+        Route(
+            "GET",
+            "/.well-known/oauth-protected-resource",
+            "sidecall.features.access.metadata_routes:get_resource_metadata",
+            is_checked=False,
+        ),
+        Route(
+            "GET",
+            "/.well-known/oauth-protected-resource/{path:path}",
+            "sidecall.features.access.metadata_routes:get_metadata_below",
+            is_checked=False,
+        ),
+    ),
+    commands={"keys": "sidecall.features.access.cli:keys"},
+)

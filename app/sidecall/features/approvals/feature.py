@@ -1,0 +1,21 @@
+"""What the feature approvals adds to a server."""
+
+from sidecall.feature import Feature, Route
+from sidecall.kernel.core.scopes import DECIDE
+
+FEATURE = Feature(
+    name="approvals",
+    routes=(
+        Route("GET", "/approvals/rules", "sidecall.features.approvals.rule_routes:list_approval_rules", DECIDE),
+        Route(
+            "DELETE",
+            "/approvals/rules/{rule_id}",
+            "sidecall.features.approvals.rule_routes:revoke_approval_rule",
+            DECIDE,
+        ),
+        Route("GET", "/approvals", "sidecall.features.approvals.routes:list_approvals", DECIDE),
+        Route("GET", "/approvals/{approval_id}", "sidecall.features.approvals.routes:get_approval"),
+        Route("POST", "/approvals/{approval_id}", "sidecall.features.approvals.routes:decide_approval", DECIDE),
+    ),
+    commands={"approvals": "sidecall.features.approvals.cli:approvals"},
+)

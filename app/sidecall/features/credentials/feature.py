@@ -1,0 +1,20 @@
+"""What the feature credentials adds to a server."""
+
+from sidecall.feature import Feature, Route
+from sidecall.kernel.core.scopes import CALL
+
+FEATURE = Feature(
+    name="credentials",
+    routes=(
+        Route("GET", "/secrets", "sidecall.features.credentials.secret_routes:list_secrets", CALL),
+        Route("PUT", "/secrets/{name}", "sidecall.features.credentials.secret_routes:put_secret", CALL),
+        Route("DELETE", "/secrets/{name}", "sidecall.features.credentials.secret_routes:delete_secret", CALL),
+        Route("GET", "/oauth/tokens", "sidecall.features.credentials.token_routes:list_user_tokens", CALL),
+        Route(
+            "DELETE", "/oauth/tokens/{provider}", "sidecall.features.credentials.token_routes:delete_user_token", CALL
+        ),
+        Route("GET", "/oauth/start", "sidecall.features.credentials.sign_in_routes:show_sign_in", is_checked=False),
+        Route("POST", "/oauth/start", "sidecall.features.credentials.sign_in_routes:begin_sign_in", is_checked=False),
+        Route("GET", "/oauth/callback", "sidecall.features.credentials.sign_in_routes:end_sign_in", is_checked=False),
+    ),
+)

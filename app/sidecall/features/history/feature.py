@@ -1,0 +1,16 @@
+"""What the feature history adds to a server."""
+
+from sidecall.feature import Feature, Route
+from sidecall.kernel.core.scopes import CALL
+
+FEATURE = Feature(
+    name="history",
+    routes=(
+        Route(
+            "POST",
+            "/tool_calls/{call_id:uuid}/replay",
+            "sidecall.features.history.replay_routes:replay_tool_call",
+            CALL,
+        ),
+    ),
+)

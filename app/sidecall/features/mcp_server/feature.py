@@ -1,0 +1,11 @@
+"""What the feature mcp_server adds to a server."""
+
+from sidecall.feature import Feature
+
+FEATURE = Feature(
+    name="mcp_server",
+    commands={
+        "mcp": "sidecall.features.mcp_server.cli:mcp",
+        "mcp-servers": "sidecall.features.mcp_server.cli:mcp_servers",
+    },
+)

@@ -1,0 +1,10 @@
+"""What the feature telemetry adds to a server."""
+
+from sidecall.feature import Feature, Route
+from sidecall.kernel.core.scopes import OPERATE
+
+FEATURE = Feature(
+    name="telemetry",
+    serves=lambda settings: settings.metrics != "off",
+    routes=(Route("GET", "/metrics", "sidecall.features.telemetry.routes:get_metrics", OPERATE),),
+)

@@ -1,0 +1,8 @@
+"""What the feature toolkits adds to a server."""
+
+from sidecall.feature import Feature
+
+FEATURE = Feature(
+    name="toolkits",
+    commands={"toolkits": "sidecall.features.toolkits.cli:toolkits"},
+)

@@ -1,0 +1,1 @@
+"""A feature of Sidecall in a package of its own."""

@@ -1,0 +1,132 @@
+"""Which features a server takes: its own, and those of installed packages."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sidecall import Registry
+from sidecall.composition.features import Features, FeatureUnfit, list_setting_names, load_features
+from sidecall.feature import FailurePlace, Place
+from sidecall.kernel.pipeline.stages import default_stages
+from sidecall.main import create_app
+from sidecall.settings import Settings
+from sidecall.storage.opening import IN_MEMORY
+
+Install = Callable[[str], None]
+FEATURE = "from sidecall.feature import Built, Feature, Place, FailurePlace, Route, Stage\n"
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Give a function that installs a package with this feature, as pip lays it out."""
+
+    def write(source: str) -> None:
+        (tmp_path / "extra_feature.py").write_text(FEATURE + source)
+        folder = tmp_path / "extra-1.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: extra\nVersion: 1\n")
+        (folder / "entry_points.txt").write_text("[sidecall.features]\nextra = extra_feature:FEATURE\n")
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.delitem(sys.modules, "extra_feature", raising=False)
+
+    return write
+
+
+def test_installed_features_come_behind_our_own(install: Install) -> None:
+    """And only where entry points are looked at."""
+    install('FEATURE = Feature(name="extra", needs=("calls",))')
+
+    assert load_features(use_entry_points=True)[-1].name == "extra"
+    assert "extra" not in [feature.name for feature in load_features(use_entry_points=False)]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("FEATURE = 1 / 0", "the feature extra (extra_feature:FEATURE) cannot be loaded: division by zero"),
+        ("FEATURE = 3", "the feature extra (extra_feature:FEATURE) is no sidecall.feature.Feature"),
+        ('FEATURE = Feature(name="audit")', "there are two features named audit"),
+        (
+            'FEATURE = Feature(name="extra", needs=("calls", "moon"))',
+            "the feature extra needs moon, and there is no such feature",
+        ),
+        (
+            'FEATURE = Feature(name="extra", routes=(Route("GET", "/tools", "a:b"),))',
+            "the features tools and extra both have GET /tools",
+        ),
+        (
+            'FEATURE = Feature(name="extra", commands={"status": "a:b"})',
+            "the features status and extra both have the command status",
+        ),
+        (
+            "from pydantic_settings import BaseSettings\n"
+            "class Extra(BaseSettings):\n    port: int = 1\n"
+            'FEATURE = Feature(name="extra", settings=Extra)',
+            "the setting port of the feature extra has to begin with extra_",
+        ),
+    ],
+)
+def test_a_feature_that_does_not_fit_stops_the_start(install: Install, source: str, message: str) -> None:
+    """And says which it is."""
+    install(source)
+
+    with pytest.raises(FeatureUnfit) as refused:
+        load_features(use_entry_points=True)
+
+    assert str(refused.value) == message
+
+
+@pytest.mark.parametrize(
+    ("stages", "message"),
+    [
+        (
+            "[Stage(Place.ANNOTATE, print), Stage(Place.ANNOTATE, print)]",
+            "the feature extra has two steps at Place.ANNOTATE",
+        ),
+        ("[Stage(Place.EXECUTE, print)]", "the feature extra has a step at EXECUTE, where only tools run"),
+        ("[Stage(Place.FORMAT, print)]", "the feature extra has a step at FORMAT, where only tools run"),
+    ],
+)
+def test_steps_that_do_not_fit_stop_the_start(install: Install, stages: str, message: str) -> None:
+    """A feature has one step a place, and none where tools run."""
+    install(f'FEATURE = Feature(name="extra", build=lambda host: Built(stages={stages}))')
+    features = Features(load_features(use_entry_points=True), Registry(), Settings(store=IN_MEMORY))
+
+    with pytest.raises(FeatureUnfit) as refused:
+        _ = features.stages
+
+    assert str(refused.value) == message
+
+
+def test_the_same_place_of_success_and_failure_are_two(install: Install) -> None:
+    """A feature may take both."""
+    stages = "[Stage(Place.ANNOTATE, print), Stage(FailurePlace.ANNOTATE, print)]"
+    install(f'FEATURE = Feature(name="extra", build=lambda host: Built(stages={stages}))')
+
+    features = Features(load_features(use_entry_points=True), Registry(), Settings(store=IN_MEMORY))
+
+    assert [stage.place for stage in features.stages] == [Place.ANNOTATE, FailurePlace.ANNOTATE]
+
+
+def test_our_own_steps_stand_in_the_order_of_their_places() -> None:
+    """So a further step goes behind those of its place, and the list is read from the top."""
+    parts = create_app(Settings(store=IN_MEMORY, entry_points=False), Registry()).state.parts
+    stages = default_stages({}, parts.approvals)
+
+    for listed in (stages.success, stages.failure):
+        places = [stage.place for stage in listed]
+        assert places == sorted(places)
+    assert stages.add([]) == stages
+
+
+def test_settings_of_features_are_known_by_name(install: Install) -> None:
+    """So that their variables are no mistakes."""
+    install(
+        "from pydantic_settings import BaseSettings\n"
+        "class Extra(BaseSettings):\n    extra_port: int = 1\n"
+        'FEATURE = Feature(name="extra", settings=Extra)'
+    )
+
+    assert list_setting_names(load_features(use_entry_points=True)) == {"extra_port"}
