@@ -15,7 +15,7 @@ from sidecall.server import refusals
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
-FOLDERS = [ROOT / name for name in (".", "changes", "docs", "docs/decisions", "examples", "bench/results")]
+FOLDERS = [ROOT / name for name in (".", "docs", "docs/decisions", "examples", "bench/results")]
 DOCUMENTS = [path for folder in FOLDERS for path in sorted(folder.glob("*.md"))]
 
 
