@@ -19,18 +19,40 @@ FOLDERS = [ROOT / name for name in (".", "docs", "docs/decisions", "examples", "
 DOCUMENTS = [path for folder in FOLDERS for path in sorted(folder.glob("*.md"))]
 
 
-def test_the_settings_in_the_readme_are_those_of_the_page() -> None:
-    """With the same defaults and meanings; the README has the few that most people set."""
-    rows = [_cells(row) for row in README.splitlines() if row.startswith("| `SIDECALL_")]
-    page = (ROOT / "docs/settings.md").read_text().splitlines()
-    known = [_cells(row) for row in page if row.startswith("| `SIDECALL_")]
-
-    assert rows
-    assert [row for row in rows if row not in [[name, default, said] for name, default, _, said in known]] == []
+# What clients, Compose and tests read; they are no settings of the server.
+OTHER_VARIABLES = {"SIDECALL_URL", "SIDECALL_API_KEY"}
+ENTRANCE = [
+    ROOT / "README.md",
+    *(ROOT / "docs" / name for name in ("index.md", "tutorial.md", "first-agent.md", "commands.md")),
+]
 
 
-def _cells(row: str) -> list[str]:
-    return [cell.strip() for cell in row.strip("|").split("|")]
+@pytest.mark.parametrize("document", ENTRANCE, ids=lambda path: path.name)
+def test_settings_that_a_new_user_reads_of_are_there(document: Path) -> None:
+    """Each has its row on the page of settings."""
+    named = set(re.findall(r"\bSIDECALL_[A-Z_]+", document.read_text())) - OTHER_VARIABLES
+    page = (ROOT / "docs/settings.md").read_text()
+
+    assert [name for name in sorted(named) if f"| `{name}` |" not in page] == []
+
+
+def test_the_readme_is_read_once() -> None:
+    """It is short, and its tool and call stand on the first screen."""
+    lines = README.splitlines()
+
+    assert len(lines) <= 140
+    assert lines.index("```bash") < 20
+
+
+PAGES = sorted(path.name for path in (ROOT / "docs").glob("*.md") if path.name != "index.md")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_stands_in_the_index_once(page: str) -> None:
+    """In one of its four parts."""
+    parts = (ROOT / "docs/index.md").read_text().partition("\n## ")[2]
+
+    assert parts.count(f"]({page}) |") == 1
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/deploy.md"])
@@ -47,7 +69,7 @@ def _cells(row: str) -> list[str]:
     ],
 )
 def test_the_image_is_run_with_all_that_protects_it(page: str, protection: str) -> None:
-    """Whoever pastes the command gets no more open server than Compose's."""
+    """The command starts a server that is no more open than Compose's."""
     command = (ROOT / page).read_text().partition("\ndocker run ")[2].partition("\n```")[0]
 
     assert protection in command
@@ -86,9 +108,9 @@ def test_every_file_on_the_map_is_there(file: str) -> None:
 
 
 @pytest.mark.parametrize("command", list_commands())
-def test_every_command_stands_in_the_readme(command: str) -> None:
+def test_every_command_is_explained(command: str) -> None:
     """In the table of commands."""
-    assert f"| `sidecall {command}" in README
+    assert re.search(rf"^\| `sidecall {command}[` ]", (ROOT / "docs/commands.md").read_text(), re.MULTILINE)
 
 
 @pytest.mark.parametrize("kind", ErrorKind.__args__)

@@ -58,16 +58,6 @@ def read_table(page: str) -> dict[str, str]:
 TABLE = read_table("docs/clients.md")
 
 
-def test_the_tables_are_the_same() -> None:
-    """That of the README and that of the page."""
-    moved = (("](docs/clients.md#", "](#"), ("](docs/", "]("))
-    rows = read_table("README.md")
-    for old, new in moved:
-        rows = {name: cell.replace(old, new) for name, cell in rows.items()}
-
-    assert rows == TABLE
-
-
 def test_each_row_is_tried() -> None:
     """Here, by its own test below, or elsewhere."""
     assert sorted(TABLE) == sorted([*ROWS, *OTHERS, *ELSEWHERE])

@@ -1,9 +1,10 @@
-"""A model provider on loopback that asks for a refund or the calculator once, and then quotes its result."""
+"""A model provider on loopback that asks for one tool, and then quotes its result."""
 
 import contextlib
 import socket
 import threading
 from collections.abc import Iterator
+from typing import Any
 from uuid import uuid4
 
 import uvicorn
@@ -13,7 +14,15 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 ARGUMENTS = {"expression": "(9 * 9 - 2 * 2) / 7"}
-REFUND = {"name": "refund", "arguments": '{"order": 7, "amount": 500}'}
+# What Chat Completions asks for: the first of these that is offered.
+ASKED = {
+    "refund": '{"order": 7, "amount": 500}',
+    "shipping": '{"kilograms": 2.5, "country": "Japan"}',
+    "convert": '{"amount": 10, "to": "dollars"}',
+    "calculator": '{"expression": "(9 * 9 - 2 * 2) / 7"}',
+}
+# What it asks for next when that tool has said so.
+REPAIRED = {"No rate for dollars; there are EUR, USD, JPY.": ("convert", '{"amount": 10, "to": "USD"}')}
 CALCULATOR = {"name": "calculator", "arguments": '{"expression": "(9 * 9 - 2 * 2) / 7"}'}
 
 
@@ -21,17 +30,25 @@ async def chat_completions(request: Request) -> JSONResponse:
     """Answer as OpenAI's Chat Completions API does."""
     body = await request.json()
     last, tools = body["messages"][-1], [tool["function"]["name"] for tool in body["tools"]]
-    if last["role"] == "tool":
-        message = {"role": "assistant", "content": f"The result is {last['content'].removesuffix('.')}."}
-    elif "refund" in tools:
-        call = {"id": f"call_{uuid4().hex}", "type": "function", "function": REFUND}
-        message = {"role": "assistant", "tool_calls": [call]}
+    if last["role"] != "tool":
+        name = next((name for name in ASKED if name in tools), "calculator")
+        message = _ask_for(name, ASKED[name])
+    elif last["content"] in REPAIRED:
+        message = _ask_for(*REPAIRED[last["content"]])
     else:
-        message = {"role": "assistant", "tool_calls": [{"id": "call_1", "type": "function", "function": CALCULATOR}]}
+        message = {"role": "assistant", "content": f"The result is {last['content'].removesuffix('.')}."}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     return JSONResponse(
         {"id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": "scripted", "choices": [choice]}
     )
+
+
+def _ask_for(name: str, arguments: str) -> dict[str, Any]:
+    function = {"name": name, "arguments": arguments}
+    return {
+        "role": "assistant",
+        "tool_calls": [{"id": f"call_{uuid4().hex}", "type": "function", "function": function}],
+    }
 
 
 async def responses(request: Request) -> JSONResponse:

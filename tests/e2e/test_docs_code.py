@@ -26,7 +26,8 @@ from tests.kit.servers import Server
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 ADDRESS = "http://127.0.0.1:8000"
-_STARTS = re.compile(r"`sidecall serve --tools (\w+\.py)`")
+# As a command in the text, or as a line of a fence.
+_STARTS = re.compile(r"(?:^|`)sidecall serve((?: --tools (?:\w+\.py|sidecall))+)", re.MULTILINE)
 CLIENTS = (Anthropic, OpenAI, Sidecall, httpx.Client)
 
 
@@ -72,11 +73,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, models: str) -> Path
 @pytest.fixture
 def server(document: Path, folder: Path, shipped: Server, start_server: Serve) -> Server:
     """The server that the page tells its reader to start; else the one with the tools that ship."""
-    named = _STARTS.search(document.read_text())
-    if named is None:
+    started = _STARTS.search(document.read_text())
+    if started is None:
         return shipped
-    (folder / named[1]).write_text(next(block.code for block in blocks(document) if named[1] in block.code))
-    return start_server("--tools", named[1], cwd=folder)
+    arguments = started[1].split()
+    for file in (name for name in arguments if name.endswith(".py")):
+        (folder / file).write_text(next(block.code for block in blocks(document) if file in block.code))
+    return start_server(*arguments, cwd=folder)
 
 
 @pytest.mark.filterwarnings("default")  # the SDKs' own
@@ -105,6 +108,8 @@ def run(language: str, code: str, folder: Path, namespace: dict[str, object]) ->
     first = code.partition("\n")[0].removeprefix("# ")
     if first.endswith(".py"):
         (folder / first).write_text(code)
+    if first.startswith("test_"):
+        return ""  # pytest runs it, by a command that follows
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, first, "exec"), namespace)
