@@ -119,4 +119,4 @@ REMAINING = frozenset(
 )
 PROSE = re.compile(r"\b(?:whoever|whatever|whichever|lest|somebody|nobody\b[^.]*\bwho)\b", re.IGNORECASE)
 # Files and folders whose docstrings, or pages, keep to `PROSE`; at the end all of the package, docs and README.md.
-CLEAN: tuple[str, ...] = ()
+CLEAN = ("app/sidecall/kernel",)

@@ -91,7 +91,7 @@ def build_api(
     pages: Pages = _ALL_PAGES,
     ways: Mapping[str, ASGIApp] = NO_WAYS,
 ) -> Application:
-    """Build the application around parts that are ready.
+    """Build the application from prepared parts.
 
     Args:
         parts: What the routes use.
@@ -149,7 +149,7 @@ def _add_document(app: Application, pages: Pages, parts: Parts, access: Access |
 def _describe(
     app: Application, registry: Registry, is_open: Callable[[str], bool], *, is_proved: bool, has_files: bool
 ) -> dict[str, Any]:
-    """Describe what is served, with examples about present tools."""
+    """Add the OpenAPI document, with examples for the present tools."""
     if app.openapi_schema is None:
         app.openapi_schema = _document.make_document(app, _PROBES, is_open, is_proved=is_proved, has_files=has_files)
     shown: dict[str, Any] = _document.show_served(app.openapi_schema, registry)
@@ -210,5 +210,5 @@ def _note_refusals(refuse: Refuse, auditor: Auditor) -> Refuse:
 
 
 def _is_open(path: str, *, with_metrics: bool) -> bool:
-    """Return whether a path is for everybody: what orchestrators probe, and the page that explains the API."""
+    """Return whether a path is public: probes of orchestrators, and the API's explorer."""
     return path in _OPEN or path.startswith((explorer.ASSETS, WELL_KNOWN)) or (with_metrics and path == "/metrics")

@@ -1,6 +1,6 @@
-"""Where each route is defined: what is in a module is loaded when one of its routes is first needed.
+"""The module of each route; it is loaded when one of its routes is first needed.
 
-Those of health are missing, since they have to answer whatever else cannot. Of two that take one path the first counts.
+Health routes are missing, since they must answer even if loading fails. Where two routes share a path, the first wins.
 """
 
 from collections.abc import Iterator, Mapping
@@ -108,7 +108,7 @@ METRICS_ROUTES: RouteNames = {
 
 
 def make_routes(names: RouteNames) -> Iterator[NamedRoute]:
-    """Make what stands for routes until then, in their order."""
+    """Make placeholders for routes, in order."""
     for module, routes in names.items():
         for method, path, name in routes:
             yield NamedRoute(module, method, path, name)

@@ -1,4 +1,4 @@
-"""Which scope each request takes, whatever it is about; looked up in front of the door, so that no route can forget."""
+"""The scope that each request needs, checked before routing, so that no route can omit it."""
 
 import re
 from collections.abc import Mapping
@@ -77,7 +77,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str], str | None], ...] = tuple(
 
 
 def find_scope(method: str, path: str) -> str | None:
-    """Return the scope that a request takes; None where it takes none.
+    """Return the scope that a request needs, or None.
 
     Raises:
         LookupError: There is no such request.
@@ -92,7 +92,7 @@ def find_scope(method: str, path: str) -> str | None:
 
 
 def permit(method: str, path: str, caller: Caller) -> None:
-    """Let a caller send a request, or one that there is no route for.
+    """Check that a caller may send a request; unknown routes pass.
 
     Raises:
         MissingScope: It lacks the scope.
