@@ -119,4 +119,7 @@ REMAINING = frozenset(
 )
 PROSE = re.compile(r"\b(?:whoever|whatever|whichever|lest|somebody|nobody\b[^.]*\bwho)\b", re.IGNORECASE)
 # Files and folders whose docstrings, or pages, keep to `PROSE`; at the end all of the package, docs and README.md.
-CLEAN = ("app/sidecall/kernel",)
+CLEAN = (
+    "app/sidecall/kernel",
+    "app/sidecall/storage",
+)
