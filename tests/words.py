@@ -122,4 +122,5 @@ PROSE = re.compile(r"\b(?:whoever|whatever|whichever|lest|somebody|nobody\b[^.]*
 CLEAN = (
     "app/sidecall/kernel",
     "app/sidecall/storage",
+    "app/sidecall/server",
 )
