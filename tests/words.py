@@ -123,4 +123,5 @@ CLEAN = (
     "app/sidecall/kernel",
     "app/sidecall/storage",
     "app/sidecall/server",
+    "app/sidecall/loading",
 )
