@@ -124,4 +124,5 @@ CLEAN = (
     "app/sidecall/storage",
     "app/sidecall/server",
     "app/sidecall/loading",
+    "app/sidecall/outgoing",
 )
