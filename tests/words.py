@@ -125,4 +125,5 @@ CLEAN = (
     "app/sidecall/server",
     "app/sidecall/loading",
     "app/sidecall/outgoing",
+    "app/sidecall/compat",
 )
