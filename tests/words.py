@@ -126,4 +126,5 @@ CLEAN = (
     "app/sidecall/loading",
     "app/sidecall/outgoing",
     "app/sidecall/compat",
+    "app/sidecall/client",
 )
