@@ -127,4 +127,5 @@ CLEAN = (
     "app/sidecall/outgoing",
     "app/sidecall/compat",
     "app/sidecall/client",
+    "app/sidecall/cli",
 )
