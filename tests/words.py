@@ -128,4 +128,8 @@ CLEAN = (
     "app/sidecall/compat",
     "app/sidecall/client",
     "app/sidecall/cli",
+    "app/sidecall/composition",
+    "app/sidecall/settings",
+    "app/sidecall/terminal",
+    "app/sidecall/main.py",
 )

@@ -40,7 +40,7 @@ class Approvals(Protocol):
         """
 
     async def find_answered(self, approval_id: str) -> Approval | None:
-        """Return the decision on a call, wherever that is kept; None while it has no answer.
+        """Return the decision on a call in any store; None while it has no answer.
 
         A decision can be found for a while after it has expired: as long as a call waits for it, or a minute.
 
