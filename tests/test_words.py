@@ -1,61 +1,83 @@
-"""The words this code base keeps: verbs for functions, plain docstrings."""
+"""Names and prose keep to the field's words, as `words.py` lists them."""
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
-from tests.kit.sources import SOURCES, TESTS, name_of, outline
+import pytest
 
-# Participles that do not end in -ed; those that are verbs too (read, put, set, cut, split) are left out.
-IRREGULAR = frozenset(
-    "begun bound built bought brought broken caught chosen done drawn driven fallen felt found frozen given gone grown"
-    " heard held hidden kept known laid led left lent lost made meant met paid said seen sent shown shut sold spent"
-    " spoken stood struck sworn taken taught thought thrown told torn understood unheard unseen untold woken worn"
-    " written".split()
+from tests.kit.sources import EVERYTHING, ROOT, name_of, outline
+from tests.words import BANNED, BANNED_PREFIXES, BANNED_WHOLE, CLEAN, PROSE, REMAINING
+
+WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+GLOSSARY = ROOT / "docs/glossary.md"
+
+
+def find_banned(name: str) -> list[str]:
+    """Return the banned words in a name, each with the field's word for it."""
+    words = [word.lower() for word in WORD.findall(name)]
+    found = [f"{word}: {BANNED[word]}" for word in words if word in BANNED]
+    if "_".join(words) in BANNED_WHOLE:
+        found.append(f"{name}: {BANNED_WHOLE['_'.join(words)]}")
+    return found + [
+        f"{start}: {BANNED_PREFIXES[start]}" for start in BANNED_PREFIXES if name.strip("_").startswith(start)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("Pen", ["pen: writer connection"]),
+        ("test_stray_decisions", ["stray: orphan, or unknown key"]),
+        ("HTTPCourier", ["courier: dispatcher"]),
+        ("_tell_of_workspace", ["tell_of_: warn_, report_ or notify_"]),
+        ("Hand", ["Hand: writer backend"]),
+        ("hand_over", []),
+        ("open_pending", []),
+        ("words", []),
+    ],
 )
-# Verbs and nouns that only look like participles.
-OTHERS = frozenset(
-    "anything bed bleed breed docstring embed everything exceed feed heading heed mapping meaning need nothing"
-    " proceed reading seed setting shed something speed string succeed warning weed".split()
-)
-OPENING = re.compile(r"(Say|Says|Tell|Tells|Hold|Holds)\b")
-KIT = [path for path in TESTS if {"kit", "trials"} & set(path.parts)]
+def test_banned_words_are_found_in_names(name: str, found: list[str]) -> None:
+    """As whole words of a name, in any case."""
+    assert find_banned(name) == found
 
 
-def is_participle(name: str, makes_context: bool) -> bool:
-    """Return whether a function's name says what was done to something, or is being done, and not what it does.
-
-    A context manager may be called by what goes on inside it, as `contextlib.closing` is.
-    """
-    word = name.strip("_")
-    if not word.isalpha() or word in OTHERS:
-        return False
-    return word in IRREGULAR or word.endswith("ed") or (word.endswith("ing") and len(word) > 5 and not makes_context)
+def _list_names(path: Path) -> Iterator[str]:
+    yield path.stem
+    yield from outline(path).classes
+    # The name of a test is a sentence.
+    yield from (name for name, _ in outline(path).bodies if not name.startswith("test_"))
 
 
-def test_participles_are_told_from_verbs() -> None:
-    """By their ends, and by lists of what does not follow the rule."""
-    participles = ["_joined", "answered", "said", "_kept", "running"]
-    verbs = ["_join", "read", "need", "succeed", "_left_over", "string", "_docstring"]
+def test_names_are_the_fields() -> None:
+    """No file, class or function has a banned word in its name, but for those that are still to be changed."""
+    names = {(name_of(path), name) for path in EVERYTHING for name in _list_names(path)}
 
-    assert [name for name in participles if not is_participle(name, makes_context=False)] == []
-    assert [name for name in verbs if is_participle(name, makes_context=False)] == []
-    assert not is_participle("serving", makes_context=True)
-
-
-def test_functions_are_verbs() -> None:
-    """`_join` does something, `_joined` only says what came of it."""
-    functions = [
-        (name_of(path), name) for path in SOURCES for name, context in outline(path).functions.items()
-        if is_participle(name, context)
-    ]  # fmt: skip
-
-    assert functions == []
+    found = {(file, name): banned for file, name in names if (banned := find_banned(name))}
+    assert {name: banned for name, banned in found.items() if name not in REMAINING} == {}
+    assert REMAINING - found.keys() == set()
 
 
-def test_docstrings_begin_plainly() -> None:
-    """What would be "Say whether" or "Hold" elsewhere is "Return whether", or what the thing is."""
-    openings = [
-        (name_of(path), text.partition("\n")[0]) for path in [*SOURCES, *KIT] for text in outline(path).docstrings
-        if OPENING.match(text)
-    ]  # fmt: skip
+def test_the_glossary_has_no_banned_term() -> None:
+    """The terms in the first column of its table."""
+    terms = re.findall(r"^\| \*\*(.+?)\*\* \|", GLOSSARY.read_text(), re.MULTILINE)
 
-    assert openings == []
+    assert len(terms) > 50
+    assert [term for term in terms if find_banned(term)] == []
+
+
+def _list_prose(place: Path) -> Iterator[tuple[str, str]]:
+    files = [place] if place.is_file() else [*place.rglob("*.py"), *place.rglob("*.md")]
+    for path in sorted(files):
+        yield from (
+            (name_of(path), text) for text in ([path.read_text()] if path.suffix == ".md" else outline(path).docstrings)
+        )
+
+
+@pytest.mark.parametrize("place", CLEAN)
+def test_prose_is_plain(place: str) -> None:
+    """No docstring, or page, of a clean folder says "whoever" and its kind."""
+    assert (ROOT / place).exists()
+    wrong = [(name, match[0]) for name, text in _list_prose(ROOT / place) for match in PROSE.finditer(text)]
+
+    assert wrong == []

@@ -135,5 +135,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """List what was loaded and what may be."""
+    """List loaded and loadable names."""
     return sorted({*globals(), *_HOMES})

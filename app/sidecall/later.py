@@ -1,11 +1,11 @@
-"""Load a module when something of it is first asked for: for those that are large, and that few servers ever need."""
+"""Load a module on first use: for large ones that few servers need."""
 
 from importlib import import_module
 from typing import Any
 
 
 class Later:
-    """Stands for a module until then, and gives what it has afterwards."""
+    """Stands in for a module until its first use, then forwards to it."""
 
     def __init__(self, name: str) -> None:
         self._name = name

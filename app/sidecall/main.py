@@ -149,7 +149,7 @@ def create_app(
 
 
 def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Registry, OpenAPIDocuments, Features]:
-    """Log as the settings say, and find the tools that they name, unless there are some, and those of documents."""
+    """Configure logging; find the tools of the settings, unless given, and of OpenAPI documents."""
     logging.getLogger("sidecall").setLevel(settings.log_level.upper())
     if registry is None:
         registry = Registry(discover(settings.places, use_entry_points=settings.entry_points))

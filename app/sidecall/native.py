@@ -1,4 +1,4 @@
-"""What authors of tools write with that implement built-in tools of providers, such as `@tool(native="shell")`."""
+"""Types for tools that implement providers' built-in tools, such as `@tool(native="shell")`."""
 
 from sidecall.features.native_items.arguments import PatchOperation, ShellCommand
 from sidecall.kernel.core.native_kinds import Grammar, NativeKind

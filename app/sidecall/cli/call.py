@@ -71,7 +71,7 @@ def _call_here(
     call = ToolCall(
         name=name, args=_read_arguments(args, pairs, tool.args_schema.flat if tool else {}), id=beside["id"]
     )
-    # Whoever types this command approves of it.
+    # The person who types this command approves it.
     request = CallRequest(call, state=beside["state"], context=beside["context"] or {}, approved=True)
     # What the tool prints must not mix with the answer.
     with contextlib.redirect_stdout(sys.stderr), _showing_failures():

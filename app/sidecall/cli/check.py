@@ -1,4 +1,4 @@
-"""sidecall check: say what models and providers will stumble over."""
+"""sidecall check: report what models and providers will reject or misread."""
 
 import shutil
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Where `sidecall serve` remembers, when nobody has said it and when somebody has."""
+"""Choose the default store for `sidecall serve`."""
 
 import logging
 import os
@@ -27,10 +27,10 @@ _DEFAULT = f"sqlite:///{_LEDGER}"
 
 
 def choose_store(settings: Settings) -> Settings:
-    """Return the settings with a store in them; one that cannot be used ends the start.
+    """Return the settings with a store; an unusable one stops the start.
 
-    Where nobody has named one and the default cannot be used, things are kept in memory; log, readiness and status say
-    so. Not where a ledger lies there: what it knows to have run would run again.
+    If none is configured and the default one cannot be used, the store is in memory; log, readiness and status say so.
+    An existing ledger is never ignored: calls that it knows to have run would run again.
 
     Raises:
         StoreUnfit: The store cannot be used by this program, or not by several workers.
@@ -60,7 +60,7 @@ def choose_store(settings: Settings) -> Settings:
 
 
 def _forget_unless_there(settings: Settings, reason: str) -> Settings:
-    """Go on in memory, unless a ledger lies where it is looked for, or nobody can tell whether one does."""
+    """Fall back to memory, unless a ledger exists there or that cannot be determined."""
     if not _is_there():
         return _forgetful(settings, reason)
     raise StoreUnfit(
@@ -70,7 +70,7 @@ def _forget_unless_there(settings: Settings, reason: str) -> Settings:
 
 
 def _is_there() -> bool:
-    """Return whether a ledger lies there, or may, where nobody may look."""
+    """Return whether a ledger exists there, or may exist in a place that is not readable."""
     try:
         return stat.S_ISREG(os.stat(_LEDGER).st_mode)
     except (FileNotFoundError, NotADirectoryError):

@@ -1,10 +1,8 @@
-"""Do first what `sidecall serve` needs: open standard streams, an end on SIGTERM and Ctrl+C, a patient collector.
+"""Prepare the process for `sidecall serve`: open standard streams, exit on signals, a lazy garbage collector.
 
-And leave out what a package would load for a command of its own.
-
-The rest of its imports takes most of a second, and whatever is opened takes the first descriptor that is free.
-
-To import this module is enough. Nothing happens in other programs, tools' authors' and worker processes among them.
+It also skips an import of a command line that is not needed. The other imports take most of a second, and anything they
+open would get the first free descriptor. Importing this module is enough. It does nothing in other programs, such as
+tools' authors' and worker processes.
 """
 
 import gc
@@ -17,7 +15,7 @@ from sidecall.server.signals import INTERRUPTED, leave_on
 
 
 def is_serve(command_line: list[str], arguments: int) -> bool:
-    """Return whether Python was started to do `sidecall serve`, or `python -m sidecall serve`.
+    """Return whether Python was started to run `sidecall serve`, or `python -m sidecall serve`.
 
     Args:
         command_line: As it was, Python's own options included.
@@ -27,7 +25,7 @@ def is_serve(command_line: list[str], arguments: int) -> bool:
 
 
 def open_closed_streams() -> None:
-    """Put the null device where a standard stream was closed, so that no connection gets what is printed."""
+    """Open the null device for closed standard streams, so that no connection gets what is printed."""
     for fd, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         try:
             os.fstat(fd)
@@ -39,7 +37,7 @@ def open_closed_streams() -> None:
 
 
 def leave_out_commands() -> None:
-    """Have HTTPX begin without its own command line, as it does where what that needs is not installed."""
+    """Import HTTPX without its command line, as if its requirements were not installed."""
     sys.modules["httpx._main"] = None  # type: ignore[assignment]  # so Python is told that there is no such module
 
 

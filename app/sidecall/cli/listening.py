@@ -1,4 +1,4 @@
-"""Where `sidecall serve` listens, and where it will not."""
+"""The address on which `sidecall serve` listens, and which ones it refuses."""
 
 import errno
 import logging
@@ -35,7 +35,7 @@ def find_address(settings: Settings) -> tuple[int, Any]:
 
 
 def refuse_open(settings: Settings) -> None:
-    """Let a server that asks nobody for credentials listen on loopback only, unless its operator insists.
+    """Refuse to listen beyond loopback without authentication, unless the operator insists.
 
     Raises:
         OpenToAll: It would listen elsewhere.

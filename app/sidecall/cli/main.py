@@ -51,7 +51,7 @@ def _run(words: list[str]) -> None:
 
 
 def _word(item: ErrorDetails) -> str:
-    """Word which setting is wrong, why, and what was read, where unmeant quotes and spaces are seen."""
+    """Format an invalid setting: its name, the reason, and the value, so that stray quotes and spaces are visible."""
     # Where a setting has several values, what follows says which of them.
     setting = "".join(str(part) for part in item["loc"][:1]).upper()
     reason = str(item.get("ctx", {}).get("error", item["msg"]))

@@ -114,7 +114,7 @@ def _is_left_alone(name: str) -> bool:
 
 
 def _is_module(name: str) -> bool:
-    """Return whether there is a module of this name that is no part of the project."""
+    """Return whether a module of this name exists outside the project."""
     if name in sys.stdlib_module_names or name == __name__.partition(".")[0]:
         return True
     spec = importlib.util.find_spec(name)

@@ -1,7 +1,7 @@
-"""Keep the folder that the program is started in from shadowing the standard library.
+"""Keep the working directory from shadowing the standard library.
 
-`python -m` and `PYTHONPATH=.` put that folder in front of everything. To import this module is enough, and imports
-nothing that could be shadowed. Nothing happens in other programs.
+`python -m` and `PYTHONPATH=.` put it first on the path. Importing this module is enough; it imports nothing that could
+be shadowed, and does nothing in other programs.
 """
 
 import os
@@ -11,7 +11,7 @@ from sidecall.loading.import_path import is_on_path, put_project
 
 
 def is_program(command_line: list[str], arguments: int) -> bool:
-    """Return whether Python was started to be `sidecall`, or `python -m sidecall`.
+    """Return whether Python was started to run `sidecall`, or `python -m sidecall`.
 
     Args:
         command_line: As it was, Python's own options included.

@@ -13,9 +13,9 @@ _PIECE = re.compile(r" ?[^\W\d_]{1,8}|\d{1,3}|[^\w\s]{1,3}|_|\s+")
 
 
 def estimate_tokens(tool: CompiledTool) -> int:
-    """Estimate the tokens of one tool's definition in OpenAI's form; no tokenizer is loaded for it.
+    """Estimate the tokens of one tool's definition in OpenAI's form; no tokenizer is loaded.
 
-    Of one that a provider runs it is the declaration, in whose place the provider says more or less to its model.
+    For a hosted tool it is the declaration, which the provider replaces by a text of unknown length.
     """
     if tool.declaration is not None:
         return _count(tool.declaration)
@@ -23,7 +23,7 @@ def estimate_tokens(tool: CompiledTool) -> int:
 
 
 def estimate_definition(definition: Mapping[str, Any]) -> int:
-    """Estimate the tokens of a definition in OpenAI's form, whoever wrote it."""
+    """Estimate the tokens of any definition in OpenAI's form."""
     return _count(definition["function"])
 
 

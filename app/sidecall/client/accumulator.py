@@ -1,4 +1,4 @@
-"""Put the chunks of a streamed answer together to what the same request without a stream would have got."""
+"""Join the chunks of a streamed answer into the answer that the request would have without a stream."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -56,7 +56,7 @@ _WHOLE = frozenset(("index", "id", "type", "role", "name"))
 
 
 def _grow(whole: dict[str, Any], delta: Mapping[str, Any]) -> None:
-    """Add what is new: texts grow, but for those that come as a whole, which some providers repeat."""
+    """Add a delta: texts are appended, except those that some providers repeat whole."""
     for key, value in delta.items():
         if isinstance(value, Mapping):
             _grow(whole.setdefault(key, {}), value)

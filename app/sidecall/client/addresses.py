@@ -1,4 +1,4 @@
-"""How a server is reached, as the program says it: looked at once, before there is a request."""
+"""Validate the server's address and credentials at once, before the first request."""
 
 import os
 import re
@@ -17,7 +17,7 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 def read_address(url: str | None) -> httpx.URL:
-    """Return the address of a server; what is not said is in SIDECALL_URL.
+    """Return the address of a server; the default is SIDECALL_URL.
 
     Raises:
         ValueError: It is none.
@@ -64,9 +64,9 @@ def require_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def find_proof(given: Mapping[str, Any], address: httpx.URL) -> Any:
-    """Return the credential that goes with each request, a text or a function of none; None where there is none.
+    """Return the credential for each request, a text or a function; None without one.
 
-    What is not given is in SIDECALL_API_KEY.
+    The default is SIDECALL_API_KEY.
 
     Raises:
         ValueError: There are two, or it cannot be sent.

@@ -33,10 +33,10 @@ OfRun = Callable[[RunContextWrapper[Any]], Any]
 
 
 class RunOptions(TypedDict, total=False):
-    """What goes with the calls of a run.
+    """Options of the calls of a run.
 
-    `state` and `context` are functions of the run's context that return what tools get beside their arguments. `ask`
-    decides about calls whose tool itself asks for approval, which the SDK cannot interrupt a run for.
+    `state` and `context` are functions of the run's context that return what tools get besides their arguments. `ask`
+    decides about calls whose tool itself asks for approval, for which the SDK cannot interrupt a run.
     """
 
     state: OfRun
@@ -50,11 +50,11 @@ _OF_RUNS = frozenset(RunOptions.__annotations__)
 def load_tools(
     server: Sidecall, *, filters: ToolFilters | None = None, **options: Unpack[RunOptions]
 ) -> list[FunctionTool]:
-    """Return the server's tools, for agents that run anywhere: each call is made in a thread.
+    """Return the server's tools, for any agent: each call is made in a thread.
 
-    A call that a person has to approve interrupts the run, which goes on when its state has the decision. It takes
-    credentials with the scope to decide. Of one whose person has to sign in first the model reads where, unless `ask`
-    shows it to them.
+    A call that needs approval interrupts the run, which continues when its state has the decision. This takes
+    credentials with the scope to decide. If a person has to sign in first, the model reads where, unless `ask` shows it
+    to them.
     """
     require_options(cast("CallOptions", options), _OF_RUNS, "load_tools")
     listed, marked = server.tools(**(filters or {})), server.tools("mcp", **_leave_strict(filters))
@@ -91,20 +91,20 @@ def _leave_strict(filters: ToolFilters | None) -> ToolFilters:
 
 
 class AnswerText(str):
-    """What the model reads of an answer, and the answer."""
+    """The text of an answer for the model, and the answer itself."""
 
     answer: ToolAnswer
 
 
 class AnswerParts(list[dict[str, Any]]):
-    """What the model sees of an answer with images or files, and the answer."""
+    """The content of an answer with images or files for the model, and the answer itself."""
 
     answer: ToolAnswer
 
 
 @dataclass(frozen=True)
 class _Remote:
-    """How to run and to plan calls."""
+    """Runs and previews the calls of one tool on the server."""
 
     run: Callable[..., Awaitable[ToolAnswer]]
     plan: Callable[..., Awaitable[dict[str, Any]]]
@@ -176,7 +176,7 @@ async def _run(
 
 
 def _find_own_error(name: str, refused: RequestRefused) -> Exception:
-    """Return what the SDK raises where a tool of its own fails so; what it has no exception for stays as it is."""
+    """Return the SDK's exception for such a failure of a tool; others are returned unchanged."""
     said = refused.document
     error: Exception = refused
     if refused.slug == "tool-call-failed" and said.get("kind") == "timeout":
@@ -191,12 +191,12 @@ def _find_own_error(name: str, refused: RequestRefused) -> Exception:
 
 
 def _judge_there(_: Any) -> ToolGuardrailFunctionOutput:
-    """Stand for a guardrail, which the server has asked."""
+    """A guardrail that does nothing, since the server has run it."""
     return ToolGuardrailFunctionOutput.allow()
 
 
 def _show_failure(answer: ToolAnswer, context: ToolContext[Any]) -> None:
-    """Let a failure be seen in the run's trace, as that of any tool of the SDK."""
+    """Record a failure in the run's trace, as the SDK does for its own tools."""
     span, failure = get_current_span(), answer.failure
     if span is None or failure is None:
         return
@@ -207,7 +207,7 @@ def _show_failure(answer: ToolAnswer, context: ToolContext[Any]) -> None:
 
 
 def _show(answer: ToolAnswer) -> AnswerText | AnswerParts:
-    """Return what the model reads."""
+    """Return the content for the model."""
     if isinstance(answer.content, str):
         shown: AnswerText | AnswerParts = AnswerText(answer.content)
     else:
@@ -232,7 +232,7 @@ def _show_block(block: str | MediaBlock) -> dict[str, Any]:
 
 
 def _keep_answer(about: FunctionToolCustomDataContext) -> dict[str, Any] | None:
-    """Return what the program, and never the model, gets as `custom_data` of the tool's output item."""
+    """Return the answer as `custom_data` of the tool's output item, for the program and never the model."""
     answer = getattr(about.output, "answer", None)
     if answer is None:  # a guardrail has put something else in its place
         return None

@@ -1,4 +1,4 @@
-"""What comes back, with types: answers to calls, approvals, remembered calls, and what happens on the way."""
+"""Typed answers: results of calls, approvals, durable calls, and events."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -59,7 +59,7 @@ class ToolAnswer:
 
 @dataclass(frozen=True)
 class SignInLink:
-    """Where a person signs in, so that a tool may act for them; the call goes on by itself then."""
+    """Where a person signs in, so that a tool may act for them; the call then continues by itself."""
 
     provider: str
     url: str
@@ -67,7 +67,7 @@ class SignInLink:
 
 @dataclass(frozen=True)
 class CallApproval:
-    """A call that waits for a person, and what became of it; `document` is all that the server says of it."""
+    """A call that waits for a person, and the result; `document` is the server's complete answer."""
 
     id: str
     status: Literal["pending", "approved", "rejected"]
@@ -79,18 +79,18 @@ class CallApproval:
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
-        """Read what the server says."""
+        """Read the server's answer."""
         return cls(**_choose(cls, document), document=dict(document))
 
     @property
     def sign_in(self) -> SignInLink | None:
-        """Where the call's person has to sign in; None where it waits for a decision."""
+        """The sign-in that the call waits for; None if it waits for a decision."""
         link = self.document.get("sign_in")
         return None if link is None else SignInLink(link["provider"], link["url"])
 
     @property
     def question(self) -> str:
-        """What a person is asked for, in words that a model may pass on."""
+        """The question for the person, in words that a model may pass on."""
         name, link = self.tool_call["name"], self.sign_in
         if link is None:
             return f"{name} waits until a person has decided about it. It has not run."
@@ -108,9 +108,9 @@ class CallApproval:
 
 @dataclass(frozen=True)
 class PersonVerdict:
-    """What a person says about a call: approve it, with other arguments perhaps, or reject it with a reason.
+    """A person's decision: approve a call, possibly with other arguments, or reject it with a reason.
 
-    With `question`, the number of what they read, it answers no other question of the same call.
+    With `question`, the number of the question they read, it answers no other question of the same call.
     """
 
     decision: Literal["approve", "reject"]
@@ -122,13 +122,13 @@ class PersonVerdict:
 
     @property
     def body(self) -> dict[str, Any]:
-        """It as the server takes it."""
+        """The request body."""
         return {key: value for key, value in vars(self).items() if value not in (None, False)}
 
 
 @dataclass(frozen=True)
 class CallState:
-    """How a remembered call stands; `document` is all that the server says of it."""
+    """The state of a durable call; `document` is the server's complete answer."""
 
     id: str
     name: str
@@ -140,19 +140,19 @@ class CallState:
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
-        """Read what the server says."""
+        """Read the server's answer."""
         return cls(**_choose(cls, document), document=dict(document))
 
     @classmethod
     def of(cls, answer: ToolAnswer) -> Self:
-        """Return how a call stands that the server has answered and does not remember."""
+        """Return the state of a call that the server has answered and does not store."""
         status, kind = ("failed", answer.failure.kind) if answer.failure else ("succeeded", None)
         said = {"id": answer.id or "", "name": answer.name, "status": status, "tool_call_id": answer.tool_call_id}
         return cls.read({**said, "kind": kind, "approval_id": None, "message": answer.message})
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more will come of it."""
+        """Whether the call has ended."""
         return self.status in ENDS
 
     @property
@@ -169,7 +169,7 @@ class CallState:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a tool says it has come."""
+    """The progress that a tool reports."""
 
     tool_call_id: str
     done: float
@@ -187,7 +187,7 @@ class PartialAnswer:
 
 @dataclass(frozen=True)
 class MissedEvents:
-    """So many events of a call were left out here, since this client stood still or its tool could not wait."""
+    """The number of events of a call that were dropped, because this client was too slow or its tool could not wait."""
 
     tool_call_id: str
     count: int
@@ -195,7 +195,7 @@ class MissedEvents:
 
 @dataclass(frozen=True)
 class StatusChange:
-    """A remembered call has come to another status."""
+    """A durable call has a new status."""
 
     status: str
     attempt: int | None = None

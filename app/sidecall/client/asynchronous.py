@@ -37,14 +37,14 @@ class AsyncPerformer:
         self.clients = clients
 
     async def run(self, steps: Steps[T]) -> T:
-        """Do them to their end, and return what comes of them."""
+        """Run steps to their end, and return their result."""
         walk = Walk(steps)
         while not walk.has_ended:
             await self._advance(walk, None)
         return walk.result
 
     async def flow(self, steps: Steps[None]) -> AsyncIterator[Any]:
-        """Do them, and give what they give on the way; streams are closed when nobody wants more."""
+        """Run steps, and yield their values; streams are closed when iteration stops."""
         walk = Walk(steps)
         async with AsyncExitStack() as streams:
             while not walk.has_ended:
@@ -87,9 +87,9 @@ class AsyncPerformer:
 
 
 class AsyncSidecall:
-    """A server of tools, for `async with`; what is not said is in `SIDECALL_URL` and `SIDECALL_API_KEY`.
+    """A client of a Sidecall server, for `async with`; defaults are `SIDECALL_URL` and `SIDECALL_API_KEY`.
 
-    Several event loops may use one, each with connections of its own.
+    Several event loops may share one; each has its own connections.
     """
 
     def __init__(self, url: str | None = None, **options: Unpack[ClientOptions]) -> None:
@@ -122,11 +122,11 @@ class AsyncSidecall:
     async def preview(
         self, call: Any, args: Mapping[str, Any] | None = None, **options: Unpack[CallOptions]
     ) -> dict[str, Any]:
-        """Ask what a call would do, without running it: `would_run`, `args`, `requires_approval`, `sign_in`…"""
+        """Dry-run a call: `would_run`, `args`, `requires_approval`, `sign_in`…"""
         return await self._performer.run(self._operations.preview(name_call(call, args), options))
 
     async def batch(self, calls: Sequence[Any], **options: Unpack[CallOptions]) -> list[ToolAnswer]:
-        """Run calls side by side; the answers are in the calls' order.
+        """Run calls concurrently; the answers are in the calls' order.
 
         Raises:
             ApprovalNeeded: A person has to decide about some; `run` goes on with its `turn`.
@@ -137,11 +137,11 @@ class AsyncSidecall:
         ]
 
     async def run(self, response: Any, *, answers_only: bool = False, **options: Unpack[CallOptions]) -> list[Any]:
-        """Run the calls in what a model has said, and return the messages to append; none where it calls no tool.
+        """Run the calls in a model's answer, and return the messages to append; none if it calls no tool.
 
-        `response` is an answer of OpenAI (Chat Completions or Responses), Anthropic, Gemini or Ollama, an object of
-        their SDKs or a dict, whole or as the chunks of a stream. What the model said comes first, unless
-        `answers_only`. Ids that are made for calls without any are written into the response, too.
+        `response` is an answer of OpenAI (Chat Completions or Responses), Anthropic, Gemini or Ollama, as an object of
+        their SDKs or a dict, whole or as the chunks of a stream. The model's message comes first, unless
+        `answers_only`. Ids made for calls without one are also written into the response.
 
         Raises:
             ApprovalNeeded: A person has to decide; afterwards give its `turn` in the place of the response.
@@ -154,19 +154,19 @@ class AsyncSidecall:
         return turn.replies if turn.calls and answers_only else turn.messages
 
     def stream(self, call: Any, args: Any = None, **options: Unpack[CallOptions]) -> AsyncIterator[CallEvent]:
-        """Run a call, and give its progress and parts until its answer; of a list of calls, those of all."""
+        """Run a call, or a list of calls, and yield progress, parts and answers."""
         persistence = self._operations.persistence
         if isinstance(call, list):
             return self._performer.flow(stream_batch([name_call(it) for it in call], options, persistence))
         return self._performer.flow(stream_call(name_call(call, args), options, persistence))
 
     async def job(self, call: Any, args: Mapping[str, Any] | None = None, **options: Unpack[CallOptions]) -> "AsyncJob":
-        """Have a call remembered and run, without waiting for it."""
+        """Start a durable call, without waiting for it."""
         state = await self._performer.run(self._operations.submit(name_call(call, args), options))
         return AsyncJob(state.id, self._operations, self._performer, state)
 
     def find_job(self, call_id: str) -> "AsyncJob":
-        """Take up a remembered call by its id, which may have been sent by another program."""
+        """Return a durable call by its id, also one of another program."""
         return AsyncJob(call_id, self._operations, self._performer)
 
     async def close(self) -> None:
@@ -192,15 +192,15 @@ class AsyncJob:
         self._performer = performer
 
     async def show(self) -> CallState:
-        """Return how it stands."""
+        """Return its state."""
         return await self._performer.run(self._operations.show_call(self.id, known=self._known))
 
     async def wait(self, seconds: float | None = None) -> CallState:
-        """Return how it stands as soon as it has ended, or after so many seconds."""
+        """Return its state once it has ended, or after `seconds`."""
         return await self._performer.run(self._operations.wait_for(self.id, seconds, self._known))
 
     def events(self) -> AsyncIterator[CallEvent]:
-        """Give what happens until the answer, also over lost connections."""
+        """Yield its events until the answer, reconnecting if necessary."""
         return self._performer.flow(follow_job(self.id, self._operations.persistence, self._known))
 
     async def cancel(self) -> CallState:
@@ -216,7 +216,7 @@ class AsyncApprovalDesk:
         self._performer = performer
 
     async def list(self, status: str | None = "pending") -> list[CallApproval]:
-        """List them, oldest first; with None also those that were decided."""
+        """List approvals, oldest first; with None also decided ones."""
         return await self._performer.run(self._operations.list_approvals(status))
 
     async def show(self, approval_id: str) -> CallApproval:
@@ -226,7 +226,7 @@ class AsyncApprovalDesk:
     async def approve(
         self, approval_id: str, args: dict[str, Any] | None = None, reason: str | None = None
     ) -> CallApproval:
-        """Let the call run, with other arguments perhaps, and return it with its answer."""
+        """Approve the call, possibly with other arguments, and return it with its answer."""
         return await self.decide(approval_id, PersonVerdict("approve", args, reason))
 
     async def reject(self, approval_id: str, reason: str | None = None) -> CallApproval:

@@ -35,14 +35,14 @@ class Performer:
         self.client = client
 
     def run(self, steps: Steps[T]) -> T:
-        """Do them to their end, and return what comes of them."""
+        """Run steps to their end, and return their result."""
         walk = Walk(steps)
         while not walk.has_ended:
             self._advance(walk, None)
         return walk.result
 
     def flow(self, steps: Steps[None]) -> Iterator[Any]:
-        """Do them, and give what they give on the way; streams are closed when nobody wants more."""
+        """Run steps, and yield their values; streams are closed when iteration stops."""
         walk = Walk(steps)
         with ExitStack() as streams:
             while not walk.has_ended:
@@ -83,7 +83,7 @@ class Performer:
 
 
 class Sidecall:
-    """A server of tools, for `with`; what is not said is in `SIDECALL_URL` and `SIDECALL_API_KEY`."""
+    """A client of a Sidecall server, for `with`; defaults are `SIDECALL_URL` and `SIDECALL_API_KEY`."""
 
     def __init__(self, url: str | None = None, **options: Unpack[ClientOptions]) -> None:
         self._operations = make_operations(options)
@@ -113,11 +113,11 @@ class Sidecall:
     def preview(
         self, call: Any, args: Mapping[str, Any] | None = None, **options: Unpack[CallOptions]
     ) -> dict[str, Any]:
-        """Ask what a call would do, without running it: `would_run`, `args`, `requires_approval`, `sign_in`…"""
+        """Dry-run a call: `would_run`, `args`, `requires_approval`, `sign_in`…"""
         return self._performer.run(self._operations.preview(name_call(call, args), options))
 
     def batch(self, calls: Sequence[Any], **options: Unpack[CallOptions]) -> list[ToolAnswer]:
-        """Run calls side by side; the answers are in the calls' order.
+        """Run calls concurrently; the answers are in the calls' order.
 
         Raises:
             ApprovalNeeded: A person has to decide about some; `run` goes on with its `turn`.
@@ -126,11 +126,11 @@ class Sidecall:
         return [ToolAnswer.read(it) for it in self._performer.run(run_turn(turn, self._operations, options)).answers]
 
     def run(self, response: Any, *, answers_only: bool = False, **options: Unpack[CallOptions]) -> list[Any]:
-        """Run the calls in what a model has said, and return the messages to append; none where it calls no tool.
+        """Run the calls in a model's answer, and return the messages to append; none if it calls no tool.
 
-        `response` is an answer of OpenAI (Chat Completions or Responses), Anthropic, Gemini or Ollama, an object of
-        their SDKs or a dict, whole or as the chunks of a stream. What the model said comes first, unless
-        `answers_only`. Ids that are made for calls without any are written into the response, too.
+        `response` is an answer of OpenAI (Chat Completions or Responses), Anthropic, Gemini or Ollama, as an object of
+        their SDKs or a dict, whole or as the chunks of a stream. The model's message comes first, unless
+        `answers_only`. Ids made for calls without one are also written into the response.
 
         Raises:
             ApprovalNeeded: A person has to decide; afterwards give its `turn` in the place of the response.
@@ -139,19 +139,19 @@ class Sidecall:
         return turn.replies if turn.calls and answers_only else turn.messages
 
     def stream(self, call: Any, args: Any = None, **options: Unpack[CallOptions]) -> Iterator[CallEvent]:
-        """Run a call, and give its progress and parts until its answer; of a list of calls, those of all."""
+        """Run a call, or a list of calls, and yield progress, parts and answers."""
         persistence = self._operations.persistence
         if isinstance(call, list):
             return self._performer.flow(stream_batch([name_call(it) for it in call], options, persistence))
         return self._performer.flow(stream_call(name_call(call, args), options, persistence))
 
     def job(self, call: Any, args: Mapping[str, Any] | None = None, **options: Unpack[CallOptions]) -> "Job":
-        """Have a call remembered and run, without waiting for it."""
+        """Start a durable call, without waiting for it."""
         state = self._performer.run(self._operations.submit(name_call(call, args), options))
         return Job(state.id, self._operations, self._performer, state)
 
     def find_job(self, call_id: str) -> "Job":
-        """Take up a remembered call by its id, which may have been sent by another program."""
+        """Return a durable call by its id, also one of another program."""
         return Job(call_id, self._operations, self._performer)
 
     def close(self) -> None:
@@ -177,15 +177,15 @@ class Job:
         self._performer = performer
 
     def show(self) -> CallState:
-        """Return how it stands."""
+        """Return its state."""
         return self._performer.run(self._operations.show_call(self.id, known=self._known))
 
     def wait(self, seconds: float | None = None) -> CallState:
-        """Return how it stands as soon as it has ended, or after so many seconds."""
+        """Return its state once it has ended, or after `seconds`."""
         return self._performer.run(self._operations.wait_for(self.id, seconds, self._known))
 
     def events(self) -> Iterator[CallEvent]:
-        """Give what happens until the answer, also over lost connections."""
+        """Yield its events until the answer, reconnecting if necessary."""
         return self._performer.flow(follow_job(self.id, self._operations.persistence, self._known))
 
     def cancel(self) -> CallState:
@@ -201,7 +201,7 @@ class ApprovalDesk:
         self._performer = performer
 
     def list(self, status: str | None = "pending") -> list[CallApproval]:
-        """List them, oldest first; with None also those that were decided."""
+        """List approvals, oldest first; with None also decided ones."""
         return self._performer.run(self._operations.list_approvals(status))
 
     def show(self, approval_id: str) -> CallApproval:
@@ -209,7 +209,7 @@ class ApprovalDesk:
         return self._performer.run(self._operations.show_approval(approval_id))
 
     def approve(self, approval_id: str, args: dict[str, Any] | None = None, reason: str | None = None) -> CallApproval:
-        """Let the call run, with other arguments perhaps, and return it with its answer."""
+        """Approve the call, possibly with other arguments, and return it with its answer."""
         return self.decide(approval_id, PersonVerdict("approve", args, reason))
 
     def reject(self, approval_id: str, reason: str | None = None) -> CallApproval:

@@ -1,4 +1,4 @@
-"""The blocks of an answer that is more than text, read for the SDKs that have types of their own for them."""
+"""The content blocks of an answer, for SDKs with their own block types."""
 
 import json
 import mimetypes
@@ -33,14 +33,14 @@ class MediaBlock:
 
     @property
     def address(self) -> str | None:
-        """Where it is, as an address that may carry the data itself."""
+        """The URL of the media; it may be a data URL."""
         return self.url if self.data is None else f"data:{self.type};base64,{self.data}"
 
 
 def read_blocks(content: Any) -> list[str | MediaBlock]:
-    """Read what the model is to read: texts, and media in the forms of LangChain and of the providers.
+    """Read the content for the model: texts, and media in the forms of LangChain and of the providers.
 
-    A block that is none of these is given as its JSON.
+    Unknown blocks become JSON text.
     """
     return [_read_block(block) for block in (content if isinstance(content, list) else [content])]
 

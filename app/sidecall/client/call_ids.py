@@ -1,4 +1,4 @@
-"""Ids for calls whose model gives them none, as of llama.cpp, Ollama and older vLLM, or one to several."""
+"""Ids for calls without unique ones, as from llama.cpp, Ollama and older vLLM."""
 
 import uuid
 from collections.abc import Collection, Mapping, Sequence
@@ -19,7 +19,7 @@ def make_call_id() -> str:
 
 
 def give_ids(calls: Sequence[dict[str, Any]], name: str) -> dict[str, Any]:
-    """Write an id under this name into each call that has none of its own; return what stood there, by the new id."""
+    """Set unique ids under this key in calls without one; return the original values by new id."""
     known: set[Any] = set()
     made: dict[str, Any] = {}
     for call in calls:
@@ -32,7 +32,7 @@ def give_ids(calls: Sequence[dict[str, Any]], name: str) -> dict[str, Any]:
 
 
 def write_ids(response: Any, form: str, said: Sequence[Mapping[str, Any]], name: str, made: Collection[str]) -> None:
-    """Write ids that were made into the answer itself, too, for whoever appends its message and not what is returned.
+    """Write new ids into the answer itself, for programs that append its message instead of the returned one.
 
     Args:
         response: The answer, an object of an SDK or a dict; what cannot be changed stays as it is.
@@ -46,7 +46,7 @@ def write_ids(response: Any, form: str, said: Sequence[Mapping[str, Any]], name:
     found = next((items for place in _PLACES[form] if (items := _follow(response, place)) is not None), ())
     for item, read in zip(found, said, strict=False):
         if read.get(name) in made:
-            with suppress(Exception):  # Whatever a library has against it.
+            with suppress(Exception):  # A library may refuse it for any reason.
                 if isinstance(item, dict):
                     item[name] = read[name]
                 else:

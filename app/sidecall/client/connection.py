@@ -1,4 +1,4 @@
-"""What both clients are made from: the address, the credentials and the patience."""
+"""The configuration of both clients: address, credentials, timeouts, retries."""
 
 from collections.abc import Mapping
 from typing import Any, TypedDict
@@ -17,13 +17,13 @@ _SLACK = 10.0
 
 
 class ClientOptions(TypedDict, total=False):
-    """How a server is reached.
+    """How to reach a server.
 
-    `api_key` or `token` (a bearer token, or a function that gives the one of now) say who calls. `timeout` is how many
-    seconds may pass in silence (600). Requests that were refused for want of room are sent again `retries` times (4),
-    unless the server wants more than `longest_wait` seconds (60) to pass. With `makes_keys` each call has an
-    `Idempotency-Key`, so that one whose connection is lost is sent again too, and never runs twice. `transport` is
-    httpx's, or a function that makes one.
+    `api_key` or `token` (a bearer token, or a function that returns the current one) authenticate the caller. `timeout`
+    is how many seconds may pass without data (600). Requests refused for lack of capacity are retried `retries` times
+    (4), unless the server asks for more than `longest_wait` seconds (60) of waiting. With `makes_keys` each call has an
+    `Idempotency-Key`, so that it is also retried after a lost connection, and never runs twice. `transport` is httpx's,
+    or a function that makes one.
     """
 
     api_key: str
@@ -47,7 +47,7 @@ class _BearerAuth(httpx.Auth):
 
 
 def arrange(url: str | None, options: ClientOptions) -> dict[str, Any]:
-    """Return what a client of httpx is made with; what is not said is in SIDECALL_URL and SIDECALL_API_KEY.
+    """Return the arguments for an httpx client; defaults are SIDECALL_URL and SIDECALL_API_KEY.
 
     Raises:
         ValueError: The address, a header or a credential cannot be used, or there are two credentials.
@@ -64,7 +64,7 @@ def arrange(url: str | None, options: ClientOptions) -> dict[str, Any]:
 
 
 def make_transport(arranged: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was arranged, with a transport where there was a function that makes one."""
+    """Return the arguments, with the transport made if it was a function."""
     made = arranged.get("transport")
     return {**arranged, "transport": made()} if callable(made) else dict(arranged)
 
@@ -90,7 +90,7 @@ def prepare_request(client: httpx.Client | httpx.AsyncClient, sending: Sending) 
 
 
 def _choose_timeout(usual: httpx.Timeout, sending: Sending) -> httpx.Timeout:
-    """Return for how long a request waits: what the program says of it comes before what it says of all."""
+    """Return the timeout of a request: its own, else the client's."""
     known = usual.as_dict()
     if sending.limit is not None:
         connect = min(sending.limit, known["connect"] or sending.limit)

@@ -12,9 +12,9 @@ _NAME = re.compile(r"(?!\.{1,2}$)[!-.0-~]{1,256}")
 
 
 def write_conversation(options: CallOptions) -> dict[str, str]:
-    """Return the header for the conversation that goes with a call, unless its context names one.
+    """Return the conversation header of a call, unless its context names the conversation.
 
-    A name that the header cannot carry is hashed, so that it is the same each time and another one's never.
+    A name that is no valid header value is hashed, so that it is stable and unique.
     """
     name = options.get("conversation")
     if name is None or _FIELD in (options.get("context") or {}):

@@ -1,4 +1,4 @@
-"""What a run of Pydantic AI has shown of a call that it has deferred, as its messages keep it."""
+"""What a Pydantic AI run has shown of a deferred call, kept in its messages."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,9 +15,9 @@ _SHOWN = "sidecall/shown"
 
 @dataclass(frozen=True)
 class Shown:
-    """The arguments of a call as they were sent, what was shown of its approval, and its conversation.
+    """The arguments of a call as sent, its approval as shown, and its conversation.
 
-    There is no approval where none waited yet.
+    `approval` is None if none was pending.
     """
 
     args: dict[str, Any]
@@ -26,7 +26,7 @@ class Shown:
 
 
 def note_shown(ctx: RunContext[Any], shown: Shown) -> None:
-    """Note what is shown of a call, in the place of what was shown before."""
+    """Store what is shown of a call, replacing the previous state."""
     response, _ = _find_call(ctx)
     if response is not None:
         seen = None if shown.approval is None else {name: shown.approval.get(name) for name in SEEN}
@@ -37,9 +37,9 @@ def note_shown(ctx: RunContext[Any], shown: Shown) -> None:
 
 
 def recall_shown(ctx: RunContext[Any], args: dict[str, Any]) -> Shown:
-    """Recall it: as the messages say, or the metadata that came with the results.
+    """Return what was shown, from the messages, or the metadata of the results.
 
-    Where neither does, the model's arguments were sent in the conversation of this run, and no approval waited.
+    Without either, the model's arguments were sent in the conversation of this run, and no approval was pending.
     """
     response, call = _find_call(ctx)
     metadata = {} if response is None else response.metadata or {}

@@ -1,4 +1,4 @@
-"""What goes wrong between a program and its server: one exception for whoever has to act."""
+"""Exceptions of the client: one for each party that has to act."""
 
 import json
 import time
@@ -15,19 +15,19 @@ _MOST_SHOWN = 500
 
 
 class ClientError(Exception):
-    """What this package raises."""
+    """Base of all exceptions of this package."""
 
 
 class ServerUnreachable(ClientError):
-    """No answer came: nobody listens there, the connection was lost, or it took too long."""
+    """No answer came: no server is listening, the connection was lost, or it took too long."""
 
 
 class UnknownAnswer(ClientError):
-    """Whoever answers there is no Sidecall server, or one that says what this client does not know."""
+    """The answer does not come from a Sidecall server, or from one whose version this client does not know."""
 
 
 class ApprovalNeeded(ClientError):
-    """Calls wait for a person; `approvals` are what has to be decided, and `turn` is what `run` goes on with.
+    """Calls wait for a person; `approvals` are to be decided, and `turn` is passed to `run` afterwards.
 
     Those with a `sign_in` wait until their person has signed in at its `url`.
     """
@@ -43,7 +43,7 @@ class ApprovalNeeded(ClientError):
 
 
 class RequestRefused(ClientError):
-    """The server answered with a problem (RFC 9457), which says what the program has to mend.
+    """The server answered with a problem (RFC 9457) that the program has to fix.
 
     `slug` is the last word of its type, such as `not-a-tool-call`, and `document` the whole.
     """
@@ -59,13 +59,13 @@ class RequestRefused(ClientError):
 
     @property
     def errors(self) -> list[dict[str, Any]]:
-        """What is wrong, place by place, where the server says so."""
+        """The errors by location, if the server lists them."""
         said = self.document.get("errors")
         return list(said) if isinstance(said, list) else []
 
 
 class RequestUnfit(RequestRefused):
-    """The request is not what the server takes (400, 413, 415, 422 and others); sent again it is refused again."""
+    """The request is invalid (400, 413, 415, 422 and others); a retry would be refused again."""
 
 
 class NotAuthenticated(RequestRefused):
@@ -81,11 +81,11 @@ class NotThere(RequestRefused):
 
 
 class Conflicting(RequestRefused):
-    """It was decided or has ended already (409)."""
+    """It was already decided or has ended (409)."""
 
 
 class ServerBusy(RequestRefused):
-    """There is no room now (429, 503), and none came while the client tried again; `retry_after` is in seconds."""
+    """The server had no capacity (429, 503) during all retries; `retry_after` is in seconds."""
 
 
 class ServerFailed(RequestRefused):
@@ -104,7 +104,7 @@ _BY_STATUS: Mapping[int, type[RequestRefused]] = {
 
 
 def read_refusal(response: httpx.Response) -> RequestRefused:
-    """Return the exception for an answer that is no success, whoever on the way has written it."""
+    """Return the exception for an error response, also one of a proxy."""
     document = _read_problem(response.text)
     if document is None:
         document = {"title": response.reason_phrase, "detail": response.text[:_MOST_SHOWN]}
@@ -112,7 +112,7 @@ def read_refusal(response: httpx.Response) -> RequestRefused:
 
 
 def read_told_refusal(document: Mapping[str, Any]) -> RequestRefused:
-    """Return the exception for a problem that came as an event, whoever on the way has told it."""
+    """Return the exception for a problem that came as an event."""
     status, retry_after = document.get("status"), document.get("retry_after")
     return make_refusal(
         _keep_words(document, json.dumps(document)),
@@ -165,9 +165,9 @@ def make_refusal(document: Mapping[str, Any], status: int, retry_after: float | 
 
 
 def answer_reused(refused: ClientError, name: str, call_id: Any) -> ToolAnswer | None:
-    """Return what a model reads that has used the id of a call for another one, as in a batch; None of other errors.
+    """Return the text for a model that reused another call's id, as in a batch; None for other errors.
 
-    Such ids are keys where the tool's author says so, and models that count their calls begin at the same one again.
+    Ids are idempotency keys if the tool's author says so, and models that number their calls start over.
     """
     if not isinstance(refused, RequestUnfit) or refused.slug != "key-reused":
         return None
@@ -176,7 +176,7 @@ def answer_reused(refused: ClientError, name: str, call_id: Any) -> ToolAnswer |
 
 
 def _read_seconds(text: str | None) -> float | None:
-    """Read how many seconds to wait, which may be said as a date."""
+    """Read the number of seconds to wait, which may be given as a date."""
     if text is None or text.isdecimal():
         return None if text is None else float(text)
     if not text[:3].isalpha():  # Without the name of a day, much would be taken for a date that is none.

@@ -1,4 +1,4 @@
-"""Whether a model was cut off in the middle of what it says, so that the last of its calls is only a part of one."""
+"""Whether a model's answer was truncated, so that its last call is incomplete."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ def is_cut_off(answer: Mapping[str, Any], name: str) -> bool:
 def choose_calls(
     said: Sequence[dict[str, Any]], is_call: Callable[[dict[str, Any]], bool], *, cut_off: bool
 ) -> list[dict[str, Any]]:
-    """Return the calls in what a model has said; of a last one that was cut off the server tells the model."""
+    """Return the calls in a model's answer; a truncated last one is marked for the server."""
     calls = [it for it in said if is_call(it)]
     if cut_off and calls and calls[-1] is said[-1]:
         calls[-1] = mark_half(calls[-1])

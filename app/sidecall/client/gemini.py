@@ -19,13 +19,13 @@ _ONCE = types.AutomaticFunctionCallingConfig(disable=True, maximum_remote_calls=
 
 
 class LoopOptions(CallOptions, total=False):
-    """What goes with calls; `on_answer` is told each answer, whose artifact and status no model sees."""
+    """Options of calls; `on_answer` receives each answer, with the artifact and status that no model sees."""
 
     on_answer: Callable[[ToolAnswer], Any]
 
 
 class ModelRequest(TypedDict, total=False):
-    """What the SDK's `models.generate_content` takes."""
+    """The arguments of the SDK's `models.generate_content`."""
 
     model: str
     contents: Any
@@ -33,9 +33,9 @@ class ModelRequest(TypedDict, total=False):
 
 
 class ServedModels:
-    """What stands in the place of `gemini.models`: models call the server's tools, and are asked until they are done.
+    """Replaces `gemini.models`: models call the server's tools until they are done.
 
-    As with functions of the SDK, `config.automatic_function_calling` bounds how often a model is asked, and a
+    As with functions of the SDK, `config.automatic_function_calling` bounds the number of model requests, and a
     response's `automatic_function_calling_history` is the conversation before it.
     """
 
@@ -83,7 +83,7 @@ class ServedModels:
 
 
 class AsyncServedModels:
-    """What stands in the place of `gemini.aio.models`; the twin of `ServedModels`."""
+    """Replaces `gemini.aio.models`; the asynchronous `ServedModels`."""
 
     def __init__(
         self,
@@ -157,7 +157,7 @@ class ChunkStream(AsyncIterator[types.GenerateContentResponse]):
 
 
 class _Conversation:
-    """What a model is asked next."""
+    """The conversation with a model."""
 
     def __init__(self, request: ModelRequest, tools: list[types.Tool]) -> None:
         config = types.GenerateContentConfig.model_validate(request.get("config") or {})
@@ -171,24 +171,24 @@ class _Conversation:
 
     @property
     def request(self) -> dict[str, Any]:
-        """What the SDK takes."""
+        """The next request for the SDK."""
         return {"model": self._model, "contents": self.contents, "config": self._config}
 
     @property
     def goes_on(self) -> bool:
-        """Whether the model may be asked once more; each answer of a model is looked at once."""
+        """Whether to ask the model again; every answer of it is checked at once."""
         self._left -= 1
         return self._left > 0
 
     def add(self, contents: list[types.Content]) -> bool:
-        """Append what the model and its tools have said, and return whether there was anything."""
+        """Append the model's message and the answers of its tools; return whether there were any."""
         # A new list: the responses before have the old one.
         self.contents = [*self.contents, *contents]
         return bool(contents)
 
 
 def _list_contents(given: Any) -> list[types.Content]:
-    """Read contents as the SDK does: parts that stand beside each other are one message of the user."""
+    """Normalize contents as the SDK does: adjacent parts are one user message."""
     contents: list[types.Content] = []
     parts: list[Any] = []
     for item in given if isinstance(given, list) else [given]:
@@ -211,7 +211,7 @@ def _leave_listener(options: LoopOptions) -> CallOptions:
 
 
 def _read_calls(response: Any) -> Turn:
-    """Read a response as calls whose answers come with artifact and status."""
+    """Read the calls of a response."""
     turn = read_turn(response)
     if turn.form != "gemini":  # one that was stopped for a person
         return turn

@@ -22,12 +22,12 @@ GraphContext: TypeAlias = Mapping[str, Any] | Callable[[ToolRuntime[Any, Any]], 
 
 
 def load_tools(server: Sidecall, *, context: GraphContext = None, filters: ToolFilters | None = None) -> list[BaseTool]:
-    """Return the server's tools, for agents that are invoked either way.
+    """Return the server's tools, for sync and async agents.
 
-    Tools read the graph's state, and `context`, as their authors have said; it may be a function of the ToolRuntime,
-    which has the `context` and the `config` of the run. A call that a person has to approve interrupts the graph; it
-    goes on with `Command(resume=True)`, False, or `{"decision": "approve", "args": ...}`. So does one whose person has
-    to sign in first, at the `url` of the interrupt's `sign_in`.
+    Tools read the graph's state, and `context`, as their authors declare; it may be a function of the ToolRuntime,
+    which has the `context` and the `config` of the run. A call that needs approval interrupts the graph; resume it with
+    `Command(resume=True)`, False, or `{"decision": "approve", "args": ...}`. If a person has to sign in first, the
+    interrupt's `sign_in` has the `url`.
     """
     return [_make_tool(it, context, blocking=server) for it in server.show_tools(**_see(context, filters))]
 
@@ -44,7 +44,7 @@ def _see(context: GraphContext, filters: ToolFilters | None) -> ToolFilters:
 
 
 class _Injected(BaseModel):
-    """What LangGraph is to fill in, by its type, under a name that no tool's parameter has."""
+    """What LangGraph injects, by its type, under a name that no tool's parameter has."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -64,13 +64,13 @@ class ServerTool(BaseTool):
     awaited: Any = None
 
     def get_input_schema(self, config: RunnableConfig | None = None) -> type[BaseModel]:  # noqa: ARG002
-        """Return what LangGraph has to inject; the server checks what the model writes."""
+        """Return what LangGraph injects; the server validates what the model writes."""
         return _Injected
 
     def _to_args_and_kwargs(
         self, tool_input: str | dict[str, Any], tool_call_id: str | None
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
-        """Keep what the model wrote in one piece, lest its names meet those of LangChain's own parameters."""
+        """Keep the model's arguments together, since their names may clash with LangChain's own parameters."""
         runtime = tool_input.get(_RUNTIME) if isinstance(tool_input, dict) else None
         if isinstance(tool_input, str) or not isinstance(runtime, ToolRuntime):
             return (), {"written": tool_input, "runtime": None, "call_id": tool_call_id}
@@ -163,5 +163,5 @@ def _ask(said: Resumption | None) -> CallOptions:
 
 
 def _finish(answer: ToolAnswer, call_id: str | None) -> Any:
-    """Return what graphs take; who has not sent a whole call gets the content alone, as of every tool."""
+    """Return a graph's result; a caller that has not sent a whole call gets the content alone, as from any tool."""
     return answer.content if call_id is None else read_graph_output(answer)

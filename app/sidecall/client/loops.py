@@ -11,7 +11,7 @@ from sidecall.client.connection import make_transport
 
 
 class LoopClients:
-    """Find the client of the event loop that runs; the first is made at once, so that what is wrong is said then."""
+    """Keeps a client for each event loop; the first is made at once, to report wrong arguments then."""
 
     def __init__(self, arranged: Mapping[str, Any]) -> None:
         self._arranged = arranged

@@ -1,4 +1,4 @@
-"""What a model has said, whoever made it: the calls in it, and the messages that carry their answers back."""
+"""The answer of any provider's model: its calls, and the messages that return their results."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
@@ -22,10 +22,10 @@ _NESTING = frozenset(("content", "tool_calls", "function"))
 
 @dataclass
 class Turn:
-    """What a model has said: `said` goes back before the answers.
+    """A model's answer: `said` is returned before the results.
 
-    `answers` and `approvals` stand beside `calls`: what came of each, and which approval it waits for. `made_ids` are
-    those that do not go back, with what their model has given in their place.
+    `answers` and `approvals` are parallel to `calls`: the result of each, and the approval it waits for. `made_ids`
+    maps generated ids to the model's original values.
     """
 
     form: Literal[
@@ -44,7 +44,7 @@ class Turn:
 
     @property
     def messages(self) -> list[Any]:
-        """What to append to the conversation; nothing where the model calls no tool."""
+        """The messages to append to the conversation; none if the model calls no tool."""
         if not self.calls:
             return []
         return [*self.said, *self.replies]
@@ -62,7 +62,7 @@ class Turn:
 
 
 def _put_back(part: dict[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
-    """Put what the model has said in the place of an id that was made; nothing where it has said nothing."""
+    """Restore the original value of a generated id; remove it if there was none."""
     answer = part["functionResponse"]
     if answer.get("id") not in made:
         return part
@@ -72,7 +72,7 @@ def _put_back(part: dict[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def run_turn(turn: Turn, operations: Operations, options: CallOptions) -> Steps[Turn]:
-    """Run the calls of a turn, or go on with one whose calls wait for a person.
+    """Run the calls of a turn, or continue one whose calls waited for a person.
 
     Raises:
         ApprovalNeeded: Nobody has decided about some; the others have their answers.
@@ -106,8 +106,8 @@ def find_final(response: Any) -> Any:
 def read_turn(response: Any) -> Turn:
     """Read an answer of OpenAI (both APIs), Anthropic, Gemini or Ollama, whole or as its chunks or stream.
 
-    One of Gemini's Interactions API is read whole only. Ids that are made for calls without any are written into the
-    answer, and so stand in the message and in what answers it.
+    One of Gemini's Interactions API is read whole only. Ids made for calls without one are written into the answer, and
+    so appear in the message and its results.
 
     Raises:
         UnknownAnswer: It is none of these.
@@ -170,7 +170,7 @@ def _read_ollama_message(message: Mapping[str, Any], *, cut_off: bool) -> Turn:
 
 
 def _tidy(message: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what the SDK's stream fills in: members without a value, and the places of calls."""
+    """Remove what the SDK's stream adds: empty members and the calls' indexes."""
     kept = {key: value for key, value in message.items() if value is not None or key == "content"}
     calls = [{key: value for key, value in call.items() if key != "index"} for call in kept.get("tool_calls", ())]
     return {**kept, "tool_calls": calls} if "tool_calls" in kept else kept
@@ -188,7 +188,7 @@ def _is_of_chat(call: Mapping[str, Any]) -> bool:
 
 
 def _is_ours(item: Mapping[str, Any]) -> bool:
-    """Return whether the server is to answer an item; some the provider may have run, in a place of its own."""
+    """Return whether the server should answer an item; the provider may have run some elsewhere."""
     kind = item.get("type")
     if kind == "tool_search_call":
         return item.get("execution") == "client"
@@ -229,7 +229,7 @@ def _read_candidates(plain: Mapping[str, Any], response: Any) -> Turn:
 
 
 def _read_parts(content: Mapping[str, Any], said: Any, *, cut_off: bool) -> Turn:
-    """Read Gemini's; its own object goes back, whose bytes would not come through JSON as they were."""
+    """Read Gemini's parts; the original object is returned, since its bytes would not survive JSON."""
     found = [part.get("functionCall") or part.get("function_call") for part in content.get("parts") or ()]
     plain = [_drop_nulls(call) for call in found if call]
     made = give_ids(plain, "id")
@@ -250,7 +250,7 @@ def _read_outputs(plain: Mapping[str, Any], _response: Any) -> Turn:
 
 
 def _find_open(interaction: Mapping[str, Any], steps: list[Any]) -> list[dict[str, Any]]:
-    """Find the calls of an interaction that have no result yet."""
+    """Return the calls of an interaction without a result."""
     done = {step.get("call_id") for step in steps if step.get("type") == "function_result"}
     cut_off = is_cut_off(interaction, "status")
     return choose_calls(steps, lambda it: it.get("type") == "function_call" and it["id"] not in done, cut_off=cut_off)
@@ -271,7 +271,7 @@ def _drop_nulls(call: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _drop_parsed(value: Any) -> Any:
-    """Leave out what parsers have added, and never what a model has written as arguments."""
+    """Remove what parsers have added, but nothing inside a model's arguments."""
     if isinstance(value, list):
         return [_drop_parsed(inner) for inner in value]
     if not isinstance(value, Mapping):

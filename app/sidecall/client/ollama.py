@@ -29,7 +29,7 @@ def _write(answer: Mapping[str, Any], call: Mapping[str, Any], made: Mapping[str
 
 
 def gather_ollama(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Join the chunks of an answer, each of which has calls as a whole."""
+    """Join the chunks of an answer; calls are whole in each chunk."""
     message: dict[str, Any] = {"role": "assistant", "content": ""}
     for chunk in chunks:
         for key, value in (chunk.get("message") or {}).items():

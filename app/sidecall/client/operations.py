@@ -45,10 +45,10 @@ _UNREAD = re.compile(r"\*=\d+")
 
 @dataclass
 class Operations(Remembered):
-    """Ask for tools, and run them.
+    """Requests to list and run tools.
 
-    With `makes_keys` each call gets a key of its own, so that one whose connection is lost is sent again. Where
-    `names_conversation`, the client's headers do for all calls.
+    With `makes_keys` each call gets an idempotency key, so that it is retried after a lost connection.
+    `names_conversation` says that the client's headers name the conversation of all calls.
     """
 
     makes_keys: bool = False
@@ -133,7 +133,7 @@ class Operations(Remembered):
         )
 
     def preview(self, call: Mapping[str, Any], options: CallOptions) -> Steps[dict[str, Any]]:
-        """Ask what a call would do, without running it."""
+        """Dry-run a call."""
         require_options(options, OF_PREVIEWS, "a preview")
         body = write_body({**make_plain(call), **beside(options)})
         params, headers = (
@@ -148,7 +148,7 @@ class Operations(Remembered):
         return {} if self.names_conversation else write_conversation(options)
 
     def batch(self, calls: Sequence[Any], form: str | None, options: CallOptions) -> Steps[tuple[list[Any], list[str]]]:
-        """Run calls side by side; return the answers, and for each the approval that it waits for, or nothing."""
+        """Run calls concurrently; return the answers, and for each the approval that it waits for, or None."""
         body = write_body({"calls": [make_plain(call) for call in calls], **beside(options)})
         params = [*([("format", form)] if form else []), *limit_time(options)]
         request = Sending("POST", "/tool_calls/batch", params, JSON_BODY, body, limit=options.get("timeout"))
@@ -158,7 +158,7 @@ class Operations(Remembered):
         return answers, [waiting.get(id_of(answer), "") for answer in answers]
 
     def submit(self, call: Mapping[str, Any], options: CallOptions) -> Steps[CallState]:
-        """Have a call remembered and run, without waiting for it."""
+        """Start a durable call, without waiting for it."""
         require_options(options, OF_JOBS, "a job")
         if "key" not in options:
             # What is remembered costs a row anyway, and sent twice it would run twice.
@@ -207,7 +207,7 @@ def _write_context(context: Mapping[str, Any] | None) -> dict[str, str]:
 
 
 def name_call(call: Any, args: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return a call for a tool's name and its arguments; one that a model wrote as it is."""
+    """Return the call of a tool by name and arguments; a model's call is returned unchanged."""
     if isinstance(call, str):
         return {"type": "tool_call", "name": call, "args": dict(args or {})}
     if args is not None:

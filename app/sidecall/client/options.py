@@ -1,4 +1,4 @@
-"""What goes with requests."""
+"""Options of requests."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypedDict
@@ -16,7 +16,7 @@ OF_CALLS = OF_JOBS | OF_TURNS
 
 
 class ToolFilters(TypedDict, total=False):
-    """Which tools are listed, and how: `context` is that of the calls to come, by which tools may be enabled.
+    """Which tools to list, and how; `context` is that of later calls, which may enable tools.
 
     With `search` the model finds the tools: by a search of its `provider`, or of the server.
     """
@@ -30,14 +30,13 @@ class ToolFilters(TypedDict, total=False):
 
 
 class CallOptions(TypedDict, total=False):
-    """What goes with calls.
+    """Options of calls.
 
-    `state` and `context` are what the program, never the model, supplies. `timeout` is in how many seconds the
-    answer has to be there; two seconds later the client waits no longer. With `key` the server runs the call once,
-    however often it is sent. `ask` is a function of an approval that returns a `PersonVerdict`, True, False, or
-    None where somebody else has decided; who has none gets `ApprovalNeeded`, unless somebody decides within
-    `approval_wait` seconds. `conversation` is which one a call belongs to, where neither the client's headers nor
-    its `context` name one.
+    `state` and `context` are what the program, never the model, supplies. `timeout` is in seconds until the answer must
+    be there; the client stops waiting two seconds later. With `key` the server runs the call once, however often it is
+    sent. `ask` is a function of an approval that returns a `PersonVerdict`, True, False, or None if another person has
+    decided; without one, `ApprovalNeeded` is raised unless the call is decided within `approval_wait` seconds.
+    `conversation` is the call's, if neither the client's headers nor its `context` name one.
     """
 
     state: Any
@@ -50,7 +49,7 @@ class CallOptions(TypedDict, total=False):
 
 
 def beside(options: CallOptions) -> dict[str, Any]:
-    """Return what stands beside calls in the body."""
+    """Return the members of the body besides the calls."""
     return {key: value for key, value in options.items() if key in BESIDE and value is not None}
 
 
@@ -60,7 +59,7 @@ def limit_time(options: CallOptions) -> list[tuple[str, str]]:
 
 
 def require_options(options: CallOptions, known: frozenset[str], place: str) -> None:
-    """Refuse options that would do nothing.
+    """Refuse options that would have no effect.
 
     Raises:
         TypeError: There is one.

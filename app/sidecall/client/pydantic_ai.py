@@ -26,12 +26,12 @@ _MENDABLE = frozenset(("malformed_arguments", "invalid_arguments"))
 
 @dataclass
 class ServerToolset(AbstractToolset[Any]):
-    """The tools of a server, fresh at each step of a run.
+    """The tools of a server, listed again at each step of a run.
 
-    `state` and `context` are functions of the run's context that return what tools get beside their arguments. Wrong
-    arguments go back to the model up to `retries` times; a call that a person has to approve is deferred, and runs
-    when the run goes on with its approval, which takes credentials with the scope to decide. So is one whose person has
-    to sign in first, at the `url` of `metadata["sign_in"]`.
+    `state` and `context` are functions of the run's context that return what tools get besides their arguments. Invalid
+    arguments go back to the model up to `retries` times; a call that needs approval is deferred, and runs when the run
+    continues with its approval, which takes credentials with the scope to decide. A call whose person has to sign in
+    first is deferred too, with the `url` in `metadata["sign_in"]`.
     """
 
     server: AsyncSidecall
@@ -88,7 +88,7 @@ class ServerToolset(AbstractToolset[Any]):
             raise _defer(ctx, Shown(tool_args, needed.approvals[0].document, ctx.conversation_id)) from None
 
     async def _go_on(self, call: dict[str, Any], options: CallOptions, ctx: RunContext[Any]) -> Any:
-        """Run a call that a person has approved, with their arguments perhaps.
+        """Run a call that a person has approved, possibly with other arguments.
 
         Raises:
             ApprovalRequired: Something else is asked than what they were shown, or the server refuses their arguments.
@@ -139,7 +139,7 @@ class ServerToolset(AbstractToolset[Any]):
 
 
 def _defer(ctx: RunContext[Any], shown: Shown, **planned: Any) -> ApprovalRequired:
-    """Note what is shown of a call, and make what defers it."""
+    """Store what is shown of a call, and build the exception that defers it."""
     note_shown(ctx, shown)
     document = shown.approval
     waiting = {} if document is None else {"approval": document, "sign_in": document.get("sign_in")}

@@ -28,10 +28,10 @@ def _has_number(approval: CallApproval, shown: int | None) -> bool:
 
 @dataclass
 class PersonWord:
-    """What a framework's person has said about a question, for `ask`; whatever else is asked goes to `otherwise`.
+    """The answer of a framework's user to one question, for `ask`; other questions go to `otherwise`.
 
-    `shown` is what they were shown of the approval; None where nothing waited yet, since a preview said that the call
-    of this tool needs approval.
+    `shown` is what they were shown of the approval; None if there was none yet, only a dry run that said that the tool
+    needs approval.
     """
 
     tool: str
@@ -41,7 +41,7 @@ class PersonWord:
     is_used: bool = False
 
     def decide(self, approval: CallApproval) -> Any:
-        """Return what was said about this question; None where nobody has said anything."""
+        """Return the decision on this question, or None."""
         if not self.is_used and self._is_about(approval):
             self.is_used = True
             return self.verdict

@@ -1,4 +1,4 @@
-"""Whether what comes back is an answer of a Sidecall server, or of another service at the same address."""
+"""Check that an answer comes from a Sidecall server, not from another service at its address."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -20,7 +20,7 @@ def is_message(value: Any) -> bool:
 
 
 def is_state(value: Any) -> bool:
-    """Return whether a value says how a remembered call stands."""
+    """Return whether a value is the state of a durable call."""
     return isinstance(value, Mapping) and all(isinstance(value.get(key), str) for key in ("id", "status"))
 
 
@@ -30,12 +30,12 @@ def is_approval(value: Any) -> bool:
 
 
 def is_preview(value: Any) -> bool:
-    """Return whether a value says what a call would do."""
+    """Return whether a value is the result of a dry run."""
     return isinstance(value, Mapping) and isinstance(value.get("would_run"), bool)
 
 
 def is_tool(value: Any) -> bool:
-    """Return whether a value is what there is to say about a tool."""
+    """Return whether a value is the description of a tool."""
     return isinstance(value, Mapping) and isinstance(value.get("name"), str)
 
 
@@ -45,14 +45,14 @@ def is_any_answer(value: Any) -> bool:
 
 
 def is_definition(form: str) -> Fits:
-    """Return what says whether a value is a tool in a form; Gemini's may be any object."""
+    """Return a check for definitions in a form; Gemini's may be any object."""
     if form == "gemini":
         return lambda value: isinstance(value, Mapping) and bool(value)
     return lambda value: isinstance(value, Mapping) and not _NAMED.isdisjoint(value)
 
 
 def is_list_of(fits: Fits, count: int | None = None) -> Fits:
-    """Return what says whether a value is a list of such, and of so many."""
+    """Return a check for a list of such values, of this length."""
     return lambda value: isinstance(value, list) and count in (None, len(value)) and all(map(fits, value))
 
 
@@ -78,6 +78,6 @@ def make_unknown(response: httpx.Response) -> UnknownAnswer:
 
 
 def comes_as_events(response: httpx.Response) -> bool:
-    """Return whether an answer says that it comes as events, or nothing of that."""
+    """Return whether an answer is an event stream, or has no content type."""
     kind: str = response.headers.get("Content-Type", _EVENTS)
     return kind.lower().startswith(_EVENTS)

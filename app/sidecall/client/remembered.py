@@ -1,4 +1,4 @@
-"""What a server remembers, as steps: calls that run on, and approvals."""
+"""Durable calls and approvals, as steps."""
 
 import time
 from collections.abc import Mapping
@@ -92,7 +92,7 @@ class Remembered:
         return CallApproval.read(read_answer((yield from self._send(request)), is_approval))
 
     def decide_waiting(self, approval_id: str, form: str, options: CallOptions) -> Steps[Any]:
-        """Ask whoever is to decide about a call, or wait, and return its answer in a dialect.
+        """Ask the program for a decision, or wait for one, and return the call's answer in a dialect.
 
         Raises:
             ApprovalNeeded: Nobody has decided.
@@ -131,13 +131,13 @@ class Remembered:
 
 
 def _put_question(verdict: PersonVerdict, approval: CallApproval) -> PersonVerdict:
-    """Let a word answer no other question than the one that was shown; older servers do not number them."""
+    """Limit a decision to the question that was shown; older servers do not number questions."""
     number = approval.document.get("question")
     return verdict if verdict.question is not None else replace(verdict, question=number)
 
 
 def _read_question(approval: CallApproval) -> tuple[Any, ...]:
-    """Return what a person is asked; the same while it is the same question."""
+    """Return the question, for comparison with another one."""
     provider = None if approval.sign_in is None else approval.sign_in.provider
     document = approval.document
     number = document.get("question") if provider is None else None
@@ -145,7 +145,7 @@ def _read_question(approval: CallApproval) -> tuple[Any, ...]:
 
 
 def read_verdict(said: Any) -> PersonVerdict | None:
-    """Read what a program's function has said about an approval: yes, no, more than that, or nothing."""
+    """Read the result of a program's `ask` function: True, False, a verdict, or None."""
     if said is None or isinstance(said, PersonVerdict):
         return said
     if isinstance(said, bool):

@@ -1,4 +1,4 @@
-"""Requests as steps: what has to be done, without the doing, so that both clients do the same."""
+"""Requests as steps without I/O, shared by the sync and async clients."""
 
 import math
 import random
@@ -17,10 +17,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Sending:
-    """Send a request; what comes of it is an `httpx.Response`, or with `is_stream` an open stream.
+    """Send a request; the result is an `httpx.Response`, or with `is_stream` an open stream.
 
-    `is_safe` means that it may arrive twice: it changes nothing, or has a key by which the server knows it again. The
-    server may take `patience` seconds for its answer; `limit` is in how many it has to be there.
+    `is_safe` means that it may be sent twice: it changes nothing, or has an idempotency key. The server may take
+    `patience` seconds for its answer; `limit` is the total in seconds.
     """
 
     method: str
@@ -43,7 +43,7 @@ class Pausing:
 
 @dataclass(frozen=True)
 class Asking:
-    """Ask the program something; what comes of it is what its function returns."""
+    """Call a function of the program; the result is what it returns."""
 
     question: Callable[[Any], Any]
     about: Any
@@ -58,7 +58,7 @@ class Taking:
 
 @dataclass(frozen=True)
 class Giving:
-    """Give the program what has come."""
+    """Yield a value to the program."""
 
     event: Any
 
@@ -67,7 +67,7 @@ Steps = Generator[Any, Any, T]
 
 
 class Walk(Generic[T]):
-    """How far steps have come: `step` is what is to be done, until `has_ended`."""
+    """The progress of steps: `step` is to be done next, until `has_ended`."""
 
     def __init__(self, steps: Steps[T]) -> None:
         self._steps = steps
@@ -78,11 +78,11 @@ class Walk(Generic[T]):
 
     @property
     def result(self) -> T:
-        """What has come of all."""
+        """The result of all steps."""
         return self._result[0]
 
     def go_on(self, done: Any = None) -> None:
-        """Take what has come of the step, and come to the next one."""
+        """Pass in the result of the step, and advance to the next one."""
         try:
             self.step = self._steps.send(done)
         except StopIteration as end:
@@ -90,7 +90,7 @@ class Walk(Generic[T]):
             self._result = [end.value]
 
     def fail(self, error: Exception) -> None:
-        """Take that the step has failed, and come to the next one, if there is one after that."""
+        """Pass in the failure of the step, and advance to the next one, if there is one."""
         try:
             self.step = self._steps.throw(error)
         except StopIteration as end:
@@ -111,15 +111,15 @@ _ELSEWHERE = frozenset((301, 302, 303, 307, 308))
 
 @dataclass(frozen=True)
 class Persistence:
-    """How often a request is sent again, and how long a server may have the client wait for that."""
+    """How often to retry a request, and how long a server may make the client wait."""
 
     retries: int = 4
     longest: float = 60.0
 
     def delay(self, attempt: int, wanted: float | None) -> float | None:
-        """Return how long to wait before the next attempt; None where it shall not be made.
+        """Return the delay before the next attempt; None for no more attempts.
 
-        What the server wants is heeded; else the waits double, and are spread, lest all clients come back at once.
+        The server's wish is respected; otherwise delays double, with jitter, so that clients do not return all at once.
         """
         if attempt >= self.retries or (wanted or 0) > self.longest:
             return None
@@ -129,7 +129,7 @@ class Persistence:
 
 
 class _TimeLimit:
-    """When a request and its repetitions have to be over; never, where nothing is said of that."""
+    """The total time of a request and its retries; unlimited if none is given."""
 
     # What a server's own answer that the time is over may take on its way.
     GRACE = 2.0
@@ -140,7 +140,7 @@ class _TimeLimit:
         self._until = math.inf if self._seconds is None else time.monotonic() + self._seconds + self.GRACE
 
     def apply(self, request: Sending) -> Sending:
-        """Let a request take no longer than is left."""
+        """Limit a request to the time that is left."""
         left = self._until - time.monotonic()
         return replace(request, limit=None if self._seconds is None else max(left, 0.001))
 
@@ -149,14 +149,14 @@ class _TimeLimit:
         return time.monotonic() + seconds >= self._until
 
     def explain(self, lost: httpx.TransportError, request: Sending) -> ServerUnreachable:
-        """Return what the program reads of a lost request."""
+        """Return the message about a lost request."""
         if isinstance(lost, httpx.TimeoutException) and self.passes_within(0):
             return ServerUnreachable(f"no answer came within {self._seconds:g} seconds")
         return ServerUnreachable(f"{request.method} {request.path}: {lost or type(lost).__name__}")
 
 
 def send(request: Sending, persistence: Persistence) -> Steps[Any]:
-    """Send a request until it is answered, again only where that does nothing twice.
+    """Send a request until it is answered, retrying only where that is safe.
 
     Raises:
         RequestRefused: The answer is a problem that another attempt does not mend.

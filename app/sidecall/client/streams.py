@@ -66,7 +66,7 @@ def stream_call(call: Mapping[str, Any], options: CallOptions, persistence: Pers
 
 
 def stream_batch(calls: Sequence[Any], options: CallOptions, persistence: Persistence) -> Steps[None]:
-    """Run calls side by side, and give each answer as soon as it is there."""
+    """Run calls concurrently, and yield each answer as soon as it is ready."""
     body = write_body({"calls": [make_plain(call) for call in calls], **beside(options)})
     counts = yield from _stream("/tool_calls/batch", body, options, persistence)
     # One that waits for a person has an answer, too.
@@ -87,7 +87,7 @@ def _stream(path: str, body: bytes, options: CallOptions, persistence: Persisten
 
 
 def follow_job(call_id: str, persistence: Persistence, known: CallState | None) -> Steps[None]:
-    """Give what happens to a call that was sent as a job until its answer, which may be known already."""
+    """Yield the events of a call that was sent as a job until its answer, which may be known already."""
     if known is None or not known.has_ended:
         yield from follow_call(call_id, persistence)
         return
@@ -97,7 +97,7 @@ def follow_job(call_id: str, persistence: Persistence, known: CallState | None) 
 
 
 def follow_call(call_id: str, persistence: Persistence) -> Steps[None]:
-    """Give what happens to a remembered call until its answer, also where the connection is lost on the way."""
+    """Yield the events of a durable call until its answer, reconnecting if necessary."""
     lines, failures = EventLines(), 0
     path, params = f"/tool_calls/{quote(call_id, safe='')}/events", [("format", "langchain")]
     while True:
@@ -114,7 +114,7 @@ def follow_call(call_id: str, persistence: Persistence) -> Steps[None]:
 
 
 def _follow(opened: Any, lines: EventLines) -> Steps[bool]:
-    """Give events, and return whether the last one was there."""
+    """Yield events, and return whether the last one was received."""
     try:
         return (yield from _give_events(opened, lines))["message"] > 0
     except ServerUnreachable:
@@ -123,7 +123,7 @@ def _follow(opened: Any, lines: EventLines) -> Steps[bool]:
 
 
 def _give_events(opened: Any, lines: EventLines) -> Steps[Counter[str]]:
-    """Give events, and return how many there were of each name."""
+    """Yield events, and return how many there were of each name."""
     if not comes_as_events(opened.response):
         raise make_unknown(opened.response)
     counts: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Turn what the libraries of providers give into what JSON can say."""
+"""Convert objects of provider SDKs to JSON."""
 
 import dataclasses
 import json
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def make_plain(value: Any) -> Any:
-    """Return a dict for an object of an SDK, as the SDK would send it; what is no such object as it is."""
+    """Return a dict for an SDK's object, as the SDK would send it; other values unchanged."""
     if callable(dump := getattr(value, "model_dump", None)):
         return dump(mode="json", exclude_unset=True, by_alias=True)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -16,7 +16,7 @@ def make_plain(value: Any) -> Any:
 
 
 def write_body(value: Any) -> bytes:
-    """Write the JSON of a request; objects of SDKs may stand anywhere in it.
+    """Serialize a request; objects of SDKs may be anywhere in it.
 
     Raises:
         TypeError: Something in it is no such object, and JSON cannot say it.

@@ -1,4 +1,4 @@
-"""Which calls of the OpenAI Agents SDK wait for a person to sign in, and of which run each is."""
+"""Calls of OpenAI Agents SDK runs that wait for a person to sign in."""
 
 import hashlib
 import json
@@ -30,10 +30,10 @@ class _Waiting:
 
 @dataclass(frozen=True)
 class WaitingCalls:
-    """The calls of one tool that wait: asked for again under another id, one would run twice.
+    """The waiting calls of one tool: asked for again under another id, one would run twice.
 
-    A run finds its own, those in its history, and those of the group that its RunConfig names, which is a conversation
-    whose history may be elsewhere. No other run finds them.
+    A run finds its own calls, those in its history, and those of its RunConfig's group, which is a conversation whose
+    history may be stored elsewhere. No other run finds them.
     """
 
     name: str
@@ -43,7 +43,7 @@ class WaitingCalls:
 
     @contextmanager
     def send(self, run: ToolContext[Any], arguments: str, context: Any) -> Iterator[str]:
-        """Give the id under which a call waits that a run asks for again, else its own, and keep it where it waits."""
+        """Send a call under the id of an equal waiting one, else its own, and store it if it waits."""
         asked = _digest(arguments, context)
         call_id = self._take(run, arguments, asked)
         was_waiting = call_id != run.tool_call_id
@@ -93,7 +93,7 @@ def _is_own(waiting: _Waiting, run: ToolContext[Any], past: Collection[str]) -> 
 
 
 def _recall(run: ToolContext[Any], call_id: str) -> Any:
-    """Recall what a run knows of its own call, also where it goes on from a state that was kept as text."""
+    """Return the stored id of a run's call, also for a run resumed from a serialized state."""
     # The SDK has no public name for this.
     return getattr(run, "_tool_invocations", {}).get(call_id)
 

@@ -1,4 +1,4 @@
-"""Find what a file that was written for another library asks for and no server of tools can give."""
+"""Find what files written for other libraries use and Sidecall cannot offer."""
 
 import ast
 import re
@@ -27,9 +27,9 @@ _TAKEN_OVER = "sidecall.compat.foreign."
 
 
 def find_unmet(tools: Iterable[CompiledTool]) -> list[Finding]:
-    """Name each line in the files of these tools that uses what there is only inside a running graph or agent.
+    """List the lines in these tools' files that use features of a running graph or agent.
 
-    What a tool uses that its own library runs, as it is, is there.
+    Tools that run through their own library are skipped, since it provides these.
     """
     files: dict[Path, list[CompiledTool]] = {}
     for tool in tools:
@@ -73,7 +73,7 @@ def _read(path: Path, taken_over: Iterable[CompiledTool]) -> Iterator[Finding]:
 
 
 def _list_reached(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """List the lines that reach what the file cannot have through a module, such as `langgraph.types.interrupt`."""
+    """List the lines that reach missing names through a module, such as `langgraph.types.interrupt`."""
     is_ours = _OURS in {name.partition(".")[0] for name in _list_modules(tree)}
     roots = set(_list_roots(tree))
     for node in ast.walk(tree):
@@ -126,7 +126,7 @@ def _is_hosted_shell(node: ast.AST, imported: Mapping[str, str]) -> TypeGuard[as
 
 
 def _list_imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """List the names under which the file knows what it cannot have."""
+    """List the local names of missing imports."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in _PACKAGES:
             yield from ((alias.asname or alias.name, alias.name) for alias in node.names if alias.name in _UNMET)

@@ -27,7 +27,7 @@ REMOVE_ALL_MESSAGES = "__remove_all__"
 
 
 class BaseMessage(ReadableMessage, BaseModel, defer_build=True):
-    """A message with LangChain's keys; those of a provider are kept."""
+    """A message with LangChain's keys; extra keys of providers are kept."""
 
     model_config = ConfigDict(extra="allow")
     _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.base", "BaseMessage"),)
@@ -52,25 +52,25 @@ class BaseMessage(ReadableMessage, BaseModel, defer_build=True):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Make of what is any message the one that its `type` names, as LangChain's graphs hand them over."""
+        """Validate a message as the class that its `type` names, as LangChain's graphs pass them."""
         schema = handler(source)
         return no_info_wrap_validator_function(_read_any, schema) if cls is BaseMessage else schema
 
 
 class HumanMessage(BaseMessage):
-    """What a person said."""
+    """A message of a person."""
 
     _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.human", "HumanMessage"),)
     type: Literal["human"] = "human"
 
 
 def _name_type(call: dict[str, Any]) -> dict[str, Any]:
-    """Mark a call as one, so that it can be handed to a tool as it stands in the message."""
+    """Add the type of a call, so that it can be passed on from the message."""
     return {**call, "type": call.get("type") or "tool_call"}
 
 
 class AIMessage(BaseMessage):
-    """What a model said, and the tools that it asked for."""
+    """A message of a model, with its tool calls."""
 
     _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.ai", "AIMessage"),)
     type: Literal["ai"] = "ai"
@@ -80,18 +80,18 @@ class AIMessage(BaseMessage):
 
     @property
     def content_blocks(self) -> list[Any]:
-        """What the message holds, as typed blocks, and the calls that it asks for."""
+        """The content as typed blocks, with the tool calls."""
         return list_blocks(self.content, self.tool_calls)
 
     def pretty_repr(self, html: bool = False) -> str:
-        """Write the message for people, with the calls that it asks for."""
+        """Format the message for people, with its tool calls."""
         calls = write_calls("Tool Calls:", self.tool_calls)
         lines = [*calls, *write_calls("Invalid Tool Calls:", self.invalid_tool_calls)]
         return "\n".join([super().pretty_repr(html).strip(), *lines]).strip()
 
 
 class SystemMessage(BaseMessage):
-    """What a model was told beforehand."""
+    """A system message."""
 
     _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.system", "SystemMessage"),)
     type: Literal["system"] = "system"
@@ -139,12 +139,12 @@ def _read_any(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
 
 
 def _read_alike(value: Any) -> Any:
-    """Read what stands where a message is wanted: a text is a person's there."""
+    """Read a value as a message: a text is a person's."""
     return read_fields({"type": "human", "content": value} if isinstance(value, str) else value)
 
 
 def revive_messages(messages: Any) -> Any:
-    """Make messages of the objects and pairs as which they came; what is none stays as it is."""
+    """Convert objects and pairs to messages; other values are unchanged."""
     return [_revive(message) for message in messages] if isinstance(messages, list) else messages
 
 

@@ -84,7 +84,7 @@ class FunctionTool(StructuredTool):
 
     @property
     def params_json_schema(self) -> Schema:
-        """The JSON Schema of the arguments, as it is listed."""
+        """The JSON Schema of the arguments, as listed."""
         if self._params_json_schema is not None:
             return self._params_json_schema
         flat = self.compiled.args_schema.flat
@@ -98,7 +98,7 @@ class FunctionTool(StructuredTool):
 
     @property
     def needs_approval(self) -> Any:
-        """Whether a person approves each call, or a function that says so."""
+        """Whether calls need approval, or a function that decides it."""
         return self.requires_approval
 
     @property
@@ -113,11 +113,10 @@ class FunctionTool(StructuredTool):
         return self.name if space is None else f"{space['name']}.{self.name}"
 
     async def on_invoke_tool(self, ctx: ToolContext[Any], input: str) -> Any:
-        """Run the tool on arguments in JSON text; return what it returns, or the words for its failure.
+        """Run the tool on arguments in JSON text; return its result, or the text for its failure.
 
-        The context may be the SDK's own, where its agents are given this tool.
-
-        An exception that has no words for the model is raised as it is.
+        The context may be the SDK's own, if its agents use this tool. An exception without a text for the model is
+        raised.
         """
         if self._on_invoke_tool is not None:
             answer = self._on_invoke_tool(ctx, input)
@@ -164,7 +163,7 @@ def _hand_on(on_invoke_tool: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def translate_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Take the SDK's options under their names; also return what is not honoured here, with the reason."""
+    """Translate the SDK's options; also return those that are not honoured, with reasons."""
     said = rename_options(options)
     unmet = tuple(f"{name} {why}" for name, why in _UNMET.items() if said.pop(name, None) is not None)
     output_type = said.pop("output_type", None)
@@ -205,7 +204,7 @@ def function_tool(
 
 
 def default_tool_error_function(ctx: ToolContext[Any], error: Exception) -> str:
-    """Word every failure the same, as the OpenAI Agents SDK does where nothing else is said."""
+    """Return the OpenAI Agents SDK's default text for any failure."""
     del ctx, error
     return "An error occurred while running the tool. Please try again."
 

@@ -1,4 +1,4 @@
-"""Give the functions around a tool the context of the type that they, or the tool, say it has."""
+"""Give functions around a tool a context of the type that they, or the tool, declare."""
 
 import functools
 import inspect
@@ -18,7 +18,7 @@ G = TypeVar("G", bound=Guardrail[Any])
 
 
 def find_context_type(function: Callable[..., Any]) -> Any:
-    """Find what the first parameter says of the context, if it says so."""
+    """Return the context type that the first parameter declares, if any."""
     plain = function if inspect.isroutine(function) else type(function).__call__
     try:
         first = next(iter(inspect.signature(function).parameters))
@@ -55,7 +55,7 @@ def give_context(hook: Any, own: ReadContext | None) -> Any:
 
 
 def choose_reading(hook: Callable[..., Any], own: ReadContext | None) -> ReadContext:
-    """Choose how the context is read for a function around a tool; where nobody says, members are attributes too.
+    """Choose how the context is read for a function; without a declared type its keys are attributes too.
 
     Raises:
         SchemaInferenceError: The context that it wants can never be sent.

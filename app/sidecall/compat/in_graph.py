@@ -1,4 +1,4 @@
-"""Know when LangGraph's nodes ask about a tool as it is, and when a call comes from one of them."""
+"""Detect whether a LangGraph node inspects a tool, and whether a call comes from one."""
 
 from collections.abc import Mapping
 from inspect import currentframe
@@ -13,10 +13,10 @@ _NODE = "langgraph.prebuilt.tool_node"
 
 
 def is_asked_by_node() -> bool:
-    """Return whether the caller of this was called by a node.
+    """Return whether the calling function was called by a LangGraph node.
 
-    Only nodes are to hear what a graph fills in: the markers of a tool's own parameters are ours, and say nothing to
-    them. Everybody else is told of those.
+    Only nodes must see what a graph injects: the markers on a tool's parameters are ours, and mean nothing to them. All
+    other code sees those.
     """
     frame = currentframe()
     asked = frame.f_back if frame is not None else None
@@ -25,6 +25,6 @@ def is_asked_by_node() -> bool:
 
 
 def comes_from_graph(call: Any) -> bool:
-    """Return whether a node has filled in what the graph knows; no model can write that."""
+    """Return whether a node has injected the graph's values; a model cannot write these."""
     args = call.get("args") if isinstance(call, Mapping) else None
     return isinstance(args, Mapping) and is_instance_of(args.get(RUNTIME), "langgraph", "ToolRuntime")

@@ -1,4 +1,4 @@
-"""What LangChain's tools tell about themselves, as models and as JSON Schema."""
+"""Introspection of tools under LangChain's names, as models and JSON Schema."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,7 +30,7 @@ Fields = dict[str, tuple[Any, FieldInfo]]
 
 
 def make_args_model(tool: CompiledTool, *, with_hidden: bool) -> Any:
-    """Make a model with a field for each parameter, as LangChain's `args_schema` has.
+    """Make a model with a field for each parameter, like LangChain's `args_schema`.
 
     Args:
         tool: The tool.
@@ -89,7 +89,7 @@ def _choose_sayable(annotation: Any) -> Any:
 
 
 def make_output_model(tool: CompiledTool) -> type[RootModel[Any]]:
-    """Make a model of what the function returns; of anything, where its annotation does not say."""
+    """Make a model of the function's result; of any value if it has no annotation."""
     try:
         returns = read_signature(tool.function).returns
         root = RootModel[Any] if returns is EMPTY else RootModel[returns]  # type: ignore[valid-type]
@@ -102,9 +102,9 @@ def make_output_model(tool: CompiledTool) -> type[RootModel[Any]]:
 
 
 class ToolFace(OptionFields):
-    """What a tool tells about itself, under LangChain's names.
+    """Introspection of a tool, under LangChain's names.
 
-    Schemas are made anew at each call: they are for people and for programs that set an agent up.
+    Schemas are made at each call: they are for people, and for programs that set up an agent.
     """
 
     name: str
@@ -128,7 +128,7 @@ class ToolFace(OptionFields):
 
     @property
     def is_single_input(self) -> bool:
-        """Whether there is one argument only."""
+        """Whether there is exactly one argument."""
         return len(self.args.keys() - {"kwargs"}) == 1
 
     @property
@@ -138,12 +138,12 @@ class ToolFace(OptionFields):
 
     @property
     def input_schema(self) -> type[BaseModel]:
-        """What `get_input_schema` makes."""
+        """The result of `get_input_schema`."""
         return self.get_input_schema()
 
     @property
     def output_schema(self) -> type[RootModel[Any]]:
-        """What `get_output_schema` makes."""
+        """The result of `get_output_schema`."""
         return self.get_output_schema()
 
     def get_name(self, suffix: str | None = None, *, name: str | None = None) -> str:
@@ -154,7 +154,7 @@ class ToolFace(OptionFields):
         return f"{whole}_{suffix}" if whole[:1].islower() else f"{whole}{suffix.title()}"
 
     def get_input_schema(self, config: Any = None) -> type[BaseModel]:
-        """Make a model of all arguments, those that the caller supplies included."""
+        """Make a model of all arguments, including those that the caller supplies."""
         del config
         given: Any = self.args_schema
         if given is None:
@@ -165,7 +165,7 @@ class ToolFace(OptionFields):
         return model
 
     def get_output_schema(self, config: Any = None) -> type[RootModel[Any]]:
-        """Make a model of what the tool returns."""
+        """Make a model of the tool's result."""
         del config
         return make_output_model(self.compiled)
 
@@ -176,12 +176,12 @@ class ToolFace(OptionFields):
         return self.get_input_schema(config).model_json_schema()
 
     def get_output_jsonschema(self, config: Any = None) -> Schema:
-        """Make the JSON Schema of what the tool returns."""
+        """Make the JSON Schema of the tool's result."""
         return self.get_output_schema(config).model_json_schema(mode="serialization")
 
 
 def infer_args_schema_of(tool: ToolFace) -> Any:
-    """Make what stands in `args_schema` where the author has said nothing; None where that cannot be."""
+    """Make the `args_schema` of a tool without one; None if that is impossible."""
     try:
         compiled = tool.compiled
     except DefinitionError:

@@ -1,4 +1,4 @@
-"""Fields of a tool that are worked out when somebody first asks for them."""
+"""Fields of a tool that are computed on first access."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,10 +14,10 @@ T = TypeVar("T", bound=OptionFields)
 
 
 def fill_late(**makers: Callable[[Any], Any]) -> Callable[[type[T]], type[T]]:
-    """Let each of these functions make the value of a field of its name that the author has left out.
+    """Decorate a class so that these functions compute the fields of their names that an author leaves out.
 
-    Such a field is taken out of a new object with `forget`; Python asks `__getattr__` for what an object lacks. What is
-    made is kept apart, so that it is not taken for what the author has said; None is made anew.
+    Such a field is removed from new objects with `forget`, and Python calls `__getattr__` for it. The computed value is
+    stored separately, so that it does not count as the author's; None is computed again.
     """
 
     def decorate(kind: type[T]) -> type[T]:
@@ -39,7 +39,7 @@ def fill_late(**makers: Callable[[Any], Any]) -> Callable[[type[T]], type[T]]:
 
 
 def _find(it: Any, name: str, find: Callable[[Any, str], Any]) -> Any:
-    """Find what is no field: a private attribute, or what LangChain's tools have, where LangChain is loaded."""
+    """Return an attribute that is no field: a private one, or LangChain's, if LangChain is loaded."""
     try:
         return find(it, name)
     except AttributeError:
@@ -51,9 +51,9 @@ def _find(it: Any, name: str, find: Callable[[Any, str], Any]) -> Any:
 
 
 def forget(it: OptionFields, **empty: Any) -> None:
-    """Take fields out of an object that hold only what stands for nothing.
+    """Remove fields that only hold their empty default.
 
-    An empty text that was given says something, None never does.
+    An empty text that was given counts as a value, None does not.
     """
     values = vars(it)
     for name, nothing in empty.items():
@@ -62,6 +62,6 @@ def forget(it: OptionFields, **empty: Any) -> None:
 
 
 def forget_made(it: OptionFields) -> None:
-    """Take out what was made of an object's fields, since they have changed."""
+    """Drop the computed fields, since the fields they depend on have changed."""
     for name in [name for name in vars(it) if name == "compiled" or name.startswith("_late_")]:
         del vars(it)[name]

@@ -30,10 +30,10 @@ _FIELDS = frozenset(
 
 
 def read_fields(message: Any) -> Any:
-    """Read the fields of a message; what has none of the forms comes back as it is.
+    """Read the fields of a message; a value in no known form is returned unchanged.
 
-    The forms are LangChain's JSON; a role and a content as OpenAI has them, also as a pair; `{"lc": 1, ...}` and
-    `{"type": ..., "data": ...}`, as LangChain keeps messages.
+    The forms are LangChain's JSON; role and content as in OpenAI's API, also as a pair; and LangChain's serializations
+    `{"lc": 1, ...}` and `{"type": ..., "data": ...}`.
     """
     if _is_pair(message):
         return read_fields({"type": message[0], "content": message[1]})
@@ -67,7 +67,7 @@ def _is_pair(message: Any) -> bool:
 
 
 def _open(message: dict[str, Any]) -> dict[str, Any]:
-    """Take a message out of what LangChain puts around it to keep it."""
+    """Unwrap a message from LangChain's serialization."""
     if message.get("lc") == 1 and isinstance(message.get("kwargs"), dict) and message.get("type") == "constructor":
         place = message.get("id")
         name = place[-1] if isinstance(place, list) and place else None
@@ -85,7 +85,7 @@ def _read_content(kind: str, message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_additions(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Read what a provider's form has beside the fields of a message: LangChain keeps it in `additional_kwargs`."""
+    """Collect a provider's extra keys, which LangChain keeps in `additional_kwargs`."""
     more = {name: value for name, value in message.items() if name not in _FIELDS} if "role" in message else {}
     if "developer" in (message.get("role"), message.get("type")):
         more["__openai_role__"] = "developer"

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def find_place(tool: object, function: Any) -> tuple[str, str] | None:
-    """Find under which names a module holds the tool that was made of a function; None if it does not."""
+    """Return the names under which a module holds the tool made from a function, or None."""
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
     if module is None or name is None or "<locals>" in name:
         return None
@@ -18,6 +18,6 @@ def find_place(tool: object, function: Any) -> tuple[str, str] | None:
 
 
 def find_again(module: str, name: str) -> Any:
-    """Give the tool that a module holds."""
+    """Return the tool that a module holds."""
     __import__(module)
     return operator.attrgetter(name)(sys.modules[module])

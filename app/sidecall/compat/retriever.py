@@ -73,7 +73,7 @@ def create_retriever_tool(
 
 
 class Document(BaseModel, defer_build=True):
-    """A text that a retriever finds, with what is known of it, as LangChain has it."""
+    """A text that a retriever finds, with its metadata, as in LangChain."""
 
     page_content: str
     metadata: dict[str, Any] = Field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What a tool is told of its run where it was written for LangChain: `run_manager` and `callbacks`."""
+"""LangChain's `run_manager` and `callbacks`, for tools that ask for them."""
 
 import inspect
 import logging
@@ -14,7 +14,7 @@ logger = logging.getLogger("sidecall")
 
 
 class CallbackManager:
-    """The handlers that hear of what a tool does further, for the runnables of LangChain that it calls."""
+    """The handlers for the LangChain runnables that a tool calls."""
 
     def __init__(
         self,
@@ -41,14 +41,14 @@ class CallbackManager:
         return made
 
     def add_handler(self, handler: Any, inherit: bool = True) -> None:
-        """Let another handler hear of it, once."""
+        """Add a handler, once."""
         lists = (self.handlers, self.inheritable_handlers) if inherit else (self.handlers,)
         for handlers in lists:
             if handler not in handlers:
                 handlers.append(handler)
 
     def remove_handler(self, handler: Any) -> None:
-        """Let a handler hear no more."""
+        """Remove a handler."""
         for handlers in (self.handlers, self.inheritable_handlers):
             if handler in handlers:
                 handlers.remove(handler)
@@ -65,7 +65,7 @@ Callbacks = list[BaseCallbackHandler] | CallbackManager | None
 
 
 class _Run:
-    """What both kinds of run managers have."""
+    """The shared part of sync and async run managers."""
 
     _child: type[CallbackManager] = CallbackManager
 
@@ -88,11 +88,11 @@ class _Run:
 
     @classmethod
     def get_noop_manager(cls) -> Self:
-        """Make one to which nobody listens."""
+        """Make one without listeners."""
         return cls(run_id=uuid7())
 
     def get_child(self, tag: str | None = None) -> Any:
-        """Make what the runnables that the tool calls take as `callbacks`."""
+        """Return the `callbacks` for runnables that the tool calls."""
         child = self._child(self.inheritable_handlers, None, self.run_id, tags=self.tags, metadata=self.metadata)
         child.tags += [] if tag is None else [tag]
         return child

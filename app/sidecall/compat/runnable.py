@@ -1,4 +1,4 @@
-"""What LangChain's tools can do as Runnables, as far as it needs no chain."""
+"""The methods of LangChain's Runnables that tools support."""
 
 import asyncio
 from abc import abstractmethod
@@ -34,7 +34,7 @@ class RunnableFace:
         return_exceptions: bool = False,
         **beside: Unpack[Beside],
     ) -> list[Any]:
-        """Run calls side by side, `max_concurrency` of the config at once; the answers come in the calls' order.
+        """Run calls concurrently, up to `max_concurrency` of the config; answers are in the calls' order.
 
         Args:
             inputs: What `ainvoke` takes, each.

@@ -1,4 +1,4 @@
-"""What tools written for LangGraph are told of their call: ToolRuntime and RunnableConfig."""
+"""ToolRuntime and RunnableConfig, for tools written for LangGraph."""
 
 from dataclasses import field
 from typing import Any, Generic, Protocol, TypedDict
@@ -16,7 +16,7 @@ StateT = TypeVar("StateT", default=Any)
 
 
 class RunnableConfig(TypedDict, total=False):
-    """What LangChain hands from runnable to runnable; `configurable` is the `context` that the caller sends.
+    """LangChain's config for runnables; `configurable` is the `context` that the caller sends.
 
     A parameter of this type is never shown to the model.
     """
@@ -32,7 +32,7 @@ class RunnableConfig(TypedDict, total=False):
 
 
 class StreamWriter(Protocol):
-    """Show a part of what a tool does to whoever follows the call."""
+    """Sends a part of the tool's progress to the client that follows the call."""
 
     def __call__(self, part: Any, /) -> None:
         """Show a part."""
@@ -40,9 +40,9 @@ class StreamWriter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ExecutionInfo:
-    """What LangGraph says of a run; `thread_id` is the conversation, and `run_id` the id of the answer.
+    """LangGraph's description of a run; `thread_id` is the conversation, and `run_id` the id of the answer.
 
-    There are no checkpoints here, so their ids are empty.
+    There are no checkpoints, so their ids are empty.
     """
 
     checkpoint_id: str = ""
@@ -75,6 +75,6 @@ class ToolRuntime(Generic[ContextT, StateT]):
     server_info: Any = None
 
     def emit_output_delta(self, delta: Any) -> None:
-        """Show a part of the answer to whoever follows the call as events."""
+        """Send a part of the answer to the client that follows the call as events."""
         if self.tool_context is not None:
             self.tool_context.signals.say("partial", self.tool_call_id, {"content": delta})

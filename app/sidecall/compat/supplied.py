@@ -1,4 +1,4 @@
-"""Make what a tool written for LangChain is given of its call, of the types that it names."""
+"""Make the values that are injected into tools written for LangChain, in the types they name."""
 
 import itertools
 import sys
@@ -55,7 +55,7 @@ def _describe_run(supply: Supply) -> dict[str, Any]:
 
 
 def make_callbacks(supply: Supply) -> CallbackManager:
-    """Make what the runnables that a tool calls take as `callbacks`."""
+    """Make the `callbacks` for runnables that a tool calls."""
     child: CallbackManager = make_run(supply).get_child()
     return child
 
@@ -72,19 +72,19 @@ def make_config(supply: Supply) -> RunnableConfig:
 
 
 def make_configurable(headers: Mapping[str, str], context: Mapping[str, Any]) -> dict[str, Any]:
-    """Make LangGraph's `configurable` of a context; the conversation is its thread unless the context names one."""
+    """Make LangGraph's `configurable` from a context; the conversation is its thread unless the context names one."""
     conversation = name_conversation(headers, context)
     return {**({} if conversation is None else {"thread_id": conversation}), **context}
 
 
 def find_thread(supply: Supply) -> str | None:
-    """Find what LangGraph calls the thread: what the caller names so, or the conversation; None without either."""
+    """Return LangGraph's thread id: the caller's, or the conversation, or None."""
     named = supply.context.get("thread_id")
     return named if isinstance(named, str) else name_conversation(supply.tool_context.headers, supply.context)
 
 
 def plan_runtime(annotation: Any) -> FromFunction:
-    """Plan a ToolRuntime; `ToolRuntime[Context, State]` says of what types context and state are."""
+    """Plan the injection of a ToolRuntime; `ToolRuntime[Context, State]` declares the types of context and state."""
     context, state = (*typing.get_args(annotation), None, None)[:2]
     read_context, read_state = _plan_reading("context", context), _plan_reading("state", state)
     is_untyped = read_state is _keep
@@ -110,9 +110,9 @@ def plan_runtime(annotation: Any) -> FromFunction:
 
 
 def choose_revival(module: str, field: str | None = None) -> Callable[[Any], Any]:
-    """Choose what makes messages of those in a state, or in the field of one, that came as JSON.
+    """Choose how JSON messages in a state, or in one of its fields, are revived.
 
-    They are ours where `module`, the home of the type or marker that asks for the state, is; LangChain's otherwise.
+    They become our classes if `module`, the home of the requesting type or marker, is ours; LangChain's otherwise.
     """
     theirs = getattr(sys.modules.get("langchain_core.messages"), "convert_to_messages", None)
     is_ours = module.partition(".")[0] == "sidecall"
@@ -131,7 +131,7 @@ def choose_revival(module: str, field: str | None = None) -> Callable[[Any], Any
 
 
 def make_writer(context: ToolContext) -> Callable[[Any], None]:
-    """Make LangGraph's stream writer: what is written is progress."""
+    """Make LangGraph's stream writer; what is written is reported as progress."""
     numbers = itertools.count(1)
 
     def write(part: Any) -> None:

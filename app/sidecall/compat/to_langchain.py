@@ -1,4 +1,4 @@
-"""Give a tool to LangChain in the same program: to its models, agents and nodes."""
+"""Convert tools for LangChain's models, agents and nodes in the same program."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +21,7 @@ from sidecall.kernel.schema.forms.one_object import join_root
 
 
 class InjectedByGraph(BaseModel):
-    """What LangGraph is to fill in, by its type, under the name of RUNTIME, which no tool's parameter has."""
+    """What LangGraph injects, by its type, under the name RUNTIME, which no tool's parameter has."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -29,22 +29,22 @@ class InjectedByGraph(BaseModel):
 
 
 class LangChainForm(LangChainTool):
-    """A tool of this program as LangChain has its own; each call goes through the tool's whole pipeline.
+    """A tool of this program in LangChain's form; each call goes through the tool's whole pipeline.
 
-    What is hidden from the model is filled from the graph: state, context, `configurable`, the store and the call's id.
+    Hidden parameters are filled from the graph: state, context, `configurable`, the store and the call's id.
     """
 
     args_schema: Any = None
     tool: Any
 
     def get_input_schema(self, config: RunnableConfig | None = None) -> type[BaseModel]:  # noqa: ARG002
-        """Return what LangGraph has to inject; the tool itself checks what the model writes."""
+        """Return what LangGraph injects; the tool itself validates what the model writes."""
         return InjectedByGraph
 
     def _to_args_and_kwargs(
         self, tool_input: str | dict[str, Any], tool_call_id: str | None
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
-        """Keep what the model wrote in one piece, since its names may be those of LangChain's own parameters."""
+        """Keep the model's arguments together, since their names may clash with LangChain's own parameters."""
         if isinstance(tool_input, str):
             return (), {"written": tool_input, "runtime": None, "call_id": tool_call_id}
         written = dict(tool_input)
@@ -84,7 +84,7 @@ class LangChainForm(LangChainTool):
         return {"type": "tool_call", "name": self.name, "args": self.tool._name_input(args), "id": call_id}
 
     def _decide(self, waits: ApprovalRequired, runtime: Any, call_id: str) -> PersonVerdict | ToolMessage:
-        """Interrupt the graph; return what a person has said, or the message that stands for a rejected call."""
+        """Interrupt the graph; return a person's decision, or the message for a rejected call."""
         if runtime is None:
             raise waits
         document = waits.approval.model_dump(mode="json", exclude_none=True)

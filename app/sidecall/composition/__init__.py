@@ -1,1 +1,1 @@
-"""What `sidecall.main` builds a server of: each part as the settings have it."""
+"""Build the parts of a server from the settings, for `sidecall.main`."""

@@ -1,4 +1,4 @@
-"""Who may call, as the settings have it."""
+"""Build authentication and access from the settings."""
 
 import logging
 from collections.abc import Iterable, Sequence
@@ -39,7 +39,7 @@ class TokensUnfit(SidecallError):
 
 
 def build_access(settings: Settings, toolsets: Toolsets = NO_TOOLSETS, auditor: Auditor | None = None) -> Access | None:
-    """Make what knows callers; None where all are one caller, who may do everything.
+    """Build the authenticator; None if all callers are one, with all scopes.
 
     Raises:
         KeysUnfit: There is no file of keys where one was named, or it is none.
@@ -53,7 +53,7 @@ def build_access(settings: Settings, toolsets: Toolsets = NO_TOOLSETS, auditor: 
 
 
 def open_toolsets(settings: Settings, tools: Iterable[CompiledTool]) -> Toolsets:
-    """Read the file of toolsets, if there is one, and tell of what in it fits none of these tools.
+    """Read the file of toolsets, if there is one, and warn of entries that match no tool.
 
     Raises:
         ToolsetsUnfit: It is none.
@@ -72,7 +72,7 @@ def map_tags(tools: Iterable[CompiledTool]) -> dict[str, Sequence[str]]:
 
 
 def warn_of_missing_keys(settings: Settings) -> None:
-    """Log that nobody can call with a key, where keys are asked for and none is valid.
+    """Warn that no caller can authenticate, if API keys are required and none is valid.
 
     Raises:
         KeysUnfit: The file of keys is none.
@@ -152,7 +152,7 @@ def _build_header(settings: Settings, gateways: tuple[str, ...]) -> CallerHeader
 
 
 def build_keeper(settings: Settings, ledger: Ledger) -> SecretKeeper:
-    """Make what keeps the secrets of callers, and what writes down who has decided what; without a key there are none.
+    """Build the store of callers' secrets and the audit log; without an encryption key there are none.
 
     Raises:
         SecretsUnfit: What it takes to encrypt them is not installed.

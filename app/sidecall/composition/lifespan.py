@@ -1,4 +1,4 @@
-"""Begin what runs beside the calls of a server, in order, and end it in the opposite one."""
+"""Start a server's background parts in order, and stop them in reverse."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
@@ -34,7 +34,7 @@ def build_lifespan(
     watch: CallTelemetry,
     changes: ListChanges,
 ) -> Lifespan:
-    """Return what an application does before its first request and after its last."""
+    """Build the lifespan of the application: its startup and shutdown."""
     ledger = parts.operation.ledger
     keys = map(read_key, settings.webhook_keys)
     dispatcher, late = WebhookDispatcher(ledger, parts.receivers, list(keys), partial(_show_call, parts)), LateSteps()
@@ -44,7 +44,7 @@ def build_lifespan(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            # Each is closed whichever of the others fails to be, the last first.
+            # Each is closed even if another fails to, the last first.
             stack.push_async_callback(watch.close)
             _end_keeping_with(stack, parts, ledger, late)
             close_with(stack, executors)
@@ -120,7 +120,7 @@ async def _begin_to_keep(parts: Parts, ledger: Ledger, late: LateSteps) -> None:
 
 
 def _end_keeping_with(stack: AsyncExitStack, parts: Parts, ledger: Ledger, late: LateSteps) -> None:
-    """Have closed at the end what keeps things, the ledger last."""
+    """Close the stores at the end, the ledger last."""
     stack.push_async_callback(ledger.close)
     stack.push_async_callback(parts.auditor.close)
     if parts.vector_stores is not None:

@@ -1,4 +1,4 @@
-"""What is seen of a server from outside: its metrics, logs and traces, its calls, and the MCP servers behind it."""
+"""Build a server's observability: metrics, logs, traces, and upstream MCP servers."""
 
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,7 @@ def build_metrics(
     ledger: Ledger,
     lifecycle: Lifecycle | None,
 ) -> Metrics:
-    """Measure what a server's parts do, under their names for Prometheus."""
+    """Build the Prometheus metrics of a server's parts."""
     metrics = Metrics(lambda: registry.names, {} if lifecycle is None else lifecycle.refused)
     metrics.add_executors(executors, admission.abandoned)
     metrics.add_gauge("sidecall_queue_length", "Calls that wait to be let in.", lambda: admission.waiting)
@@ -51,7 +51,7 @@ def build_metrics(
 
 
 def build_upstream(settings: Settings, registry: Registry, metrics: Metrics) -> Upstream:
-    """Read which servers there are, and measure whether they are there.
+    """Build the connections to upstream MCP servers, with metrics of their state.
 
     Raises:
         McpServersUnfit: The setting names none, or the extra is not installed.

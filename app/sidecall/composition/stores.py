@@ -1,4 +1,4 @@
-"""Where what is remembered is kept, as the settings have it."""
+"""Build the stores from the settings."""
 
 import logging
 import os
@@ -64,7 +64,7 @@ logger = logging.getLogger("sidecall")
 def build_kept(
     settings: Settings, writers: Writers = NO_WRITERS, *, is_server: bool
 ) -> "tuple[Ledger, _history.History | NoHistory]":
-    """Make ledger and history.
+    """Build ledger and history.
 
     Args:
         settings: Which say where and how much.
@@ -79,7 +79,7 @@ def build_kept(
 
 
 def build_ledger(settings: Settings, *, is_server: bool = False, writers: Writers = NO_WRITERS) -> Ledger:
-    """Make the ledger that the settings ask for; it is opened when the server starts.
+    """Build the ledger from the settings; it is opened when the server starts.
 
     Raises:
         StoreUnfit: There is no such kind of ledger.
@@ -117,7 +117,7 @@ def gather_services(
     results: ResultMemory,
     keeper: SecretKeeper,
 ) -> CallServices:
-    """Gather what a server offers to all its calls."""
+    """Collect the services that a server offers to all its calls."""
     return CallServices(
         store=ItemStore(ledger.items),
         secrets=secrets,
@@ -134,7 +134,7 @@ def gather_services(
 def build_history(
     settings: Settings, *, is_server: bool = False, writers: Writers = NO_WRITERS
 ) -> "_history.History | NoHistory":
-    """Make the history that the settings ask for, beside the ledger; it is opened when the server starts.
+    """Build the history from the settings, next to the ledger; it is opened when the server starts.
 
     Raises:
         StoreUnfit: There is no such kind of ledger.
@@ -154,14 +154,14 @@ def build_history(
 
 
 def build_workspaces(settings: Settings) -> Workspaces:
-    """Make what keeps the files of conversations; nothing is made on the disk before there are some."""
+    """Build the store of workspaces; folders are made on first use."""
     most = settings.workspace_max_bytes, settings.workspace_max_file_bytes, settings.workspace_max_entries
     expiry = Expiry(settings.workspace_idle_ttl, settings.workspace_ttl)
     return Workspaces(settings.workspace_dir, Allowance(*most), expiry, settings.max_workspaces)
 
 
 def build_vector_stores(settings: Settings, writers: Writers = NO_WRITERS) -> "_stores.VectorStores | None":
-    """Make what keeps files that are searched, beside the ledger; None where the toolkit `file_search` is off.
+    """Build the vector stores, next to the ledger; None if the toolkit `file_search` is off.
 
     Raises:
         StoreUnfit: There is no such kind of ledger.
@@ -206,14 +206,14 @@ def _build_quotas(settings: Settings, ledger: Ledger) -> Quotas:
 
 
 def is_alone(settings: Settings, ledger: Ledger) -> bool:
-    """Return whether no other process serves the same callers, as far as the settings say."""
+    """Return whether no other process serves the same callers, by the settings."""
     return settings.workers == 1 and not ledger.is_shared
 
 
 def read_locked() -> "Mapping[str, _lock.LockedTool]":
-    """Read the lock of the folder that the server is started in, if there is one.
+    """Read the lock file in the working directory, if there is one.
 
-    Calls that are pinned to what it locks are told what has changed since; it is not worth a start that fails.
+    Calls pinned to a locked contract are told what has changed since; a broken lock file does not stop the start.
     """
     if not os.path.lexists(LOCK):
         return {}

@@ -26,10 +26,10 @@ _METHODS = frozenset(
 
 
 def dataclass(cls: type | None = None, /, **options: bool) -> Any:
-    """Make a class a dataclass, quickly where only `frozen`, `slots`, `kw_only` and `eq` are asked for.
+    """Make a class a dataclass, fast if only `frozen`, `slots`, `kw_only` and `eq` are used.
 
-    One that has another dataclass as its base, or such methods of its own, the standard library makes. There is no
-    `InitVar`.
+    Subclasses of dataclasses, and classes with such methods of their own, are left to the standard library. `InitVar`
+    is not supported.
     """
     return partial(_make, options) if cls is None else _make(options, cls)
 

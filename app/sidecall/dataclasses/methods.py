@@ -1,4 +1,4 @@
-"""What dataclasses do besides to be made, in the same way for each."""
+"""The methods of dataclasses besides `__init__`, the same for each."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import FrozenInstanceError, fields
@@ -41,7 +41,7 @@ def refuse_to_delete(_: Any, name: str) -> NoReturn:
 
 
 def state_of(one: Any) -> list[Any]:
-    """Give what is pickled and copied of one that is frozen and has no dictionary."""
+    """Return the state for pickling and copying a frozen instance without a dictionary."""
     return [getattr(one, field.name) for field in fields(one)]
 
 

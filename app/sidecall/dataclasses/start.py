@@ -28,7 +28,7 @@ def write_init(cls: Any, slots: bool, frozen: bool) -> Any:
 
 
 def _take(field: Field[Any], slots: bool, taken: list[str], known: dict[str, Any]) -> str:
-    """Add what stands for a field among the parameters, and return where its value comes from, if from anywhere."""
+    """Add a field to the parameters, and return the expression for its value, if it has one."""
     name, given, made = field.name, f"__default_{field.name}", f"__make_{field.name}"
     has_default, is_made = field.default is not MISSING, field.default_factory is not MISSING
     if is_made:

@@ -1,4 +1,4 @@
-"""Where the process is in its life, and how long it waits for others."""
+"""The lifecycle of the process, and how long shutdown waits."""
 
 import asyncio
 import time
@@ -31,7 +31,7 @@ class Lifecycle:
 
     @property
     def is_draining(self) -> bool:
-        """Whether it finishes what it has begun and wants nothing new."""
+        """Whether the process is draining: it finishes running work and accepts no more."""
         return self.phase == "draining"
 
     @property
@@ -44,18 +44,18 @@ class Lifecycle:
         self.stuck_seconds += seconds
 
     def begin(self) -> None:
-        """Take traffic, unless the end came first."""
+        """Begin to accept traffic, unless draining has begun."""
         if self.phase == "starting":
             self.phase = "ready"
 
     def drain(self) -> None:
-        """Want nothing new."""
+        """Begin draining."""
         if self._draining_since is None:
             self._draining_since = time.monotonic()
         self.phase = "draining"
 
     def patience(self, seconds: float) -> float:
-        """Return what is left of so many seconds since the draining began; all of them where it has not."""
+        """Return what remains of `seconds` since draining began; all of them before."""
         return seconds if self._draining_since is None else max(0.0, self._draining_since + seconds - time.monotonic())
 
 

@@ -29,7 +29,7 @@ class SharedHooks:
     tool_output_guardrails: tuple[ToolOutputGuardrail, ...]
 
     def apply_to(self, tool: CompiledTool) -> CompiledTool:
-        """Put these before the tool's own; a tool is the same object when there are none."""
+        """Prepend these hooks to the tool's own; without hooks the same object is returned."""
         ours = {field.name: getattr(self, field.name) for field in fields(self)}
         if not any(ours.values()):
             return tool
@@ -38,25 +38,24 @@ class SharedHooks:
 
 
 def _prepend(hooks: tuple[Any, ...], own: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Put hooks before a tool's own, but for those that stand there already."""
+    """Prepend hooks, except those that are already present."""
     return (*(hook for hook in hooks if hook not in own), *own)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSource:
-    """The tools of something that is no part of the program, such as other servers, and whether they give way."""
+    """A source of tools outside the program, such as another server, and whether its tools yield to others."""
 
     tools: tuple[CompiledTool, ...]
     gives_way: bool
 
 
 class Registry:
-    """The tools of a server, in the order they were registered.
+    """The tools of a server, in order of registration.
 
-    Readers always see one complete set: `replace` swaps it in a single assignment, and `version` says which it is.
-    `is_conditional` says that some decide by the caller whether they are there, `scopes` what some ask of callers.
-    `index` finds them, `contracts` knows what callers rely on. Beside them stand the server's own, which can be called,
-    and are not listed.
+    Readers always see one complete set: `replace` swaps it in a single assignment, and `version` identifies it.
+    `is_conditional` says that some tools are enabled per caller, `scopes` lists the scopes that tools need. `index`
+    searches them, `contracts` holds their contracts. The server's own unlisted tools can be called as well.
     """
 
     def __init__(
@@ -114,7 +113,7 @@ class Registry:
 
     @property
     def offered(self) -> tuple[CompiledTool, ...]:
-        """The tools as they were offered, without what stands over all of them."""
+        """The tools as they were offered, without registry-wide hooks."""
         return tuple(self._offered)
 
     @property
@@ -124,15 +123,15 @@ class Registry:
 
     @property
     def own_names(self) -> list[str]:
-        """The names of those that give way to none."""
+        """The names of tools that yield to no others."""
         return [tool.name for tool in self._offered]
 
     def list_source(self, source: str) -> tuple[CompiledTool, ...]:
-        """List the tools of a source, without what stands over all of them."""
+        """List the tools of a source, without registry-wide hooks."""
         return self._sources[source].tools if source in self._sources else ()
 
     def get(self, name: str) -> CompiledTool | None:
-        """Find a tool by its exact name, or by the one by which a provider's models call what it implements."""
+        """Return a tool by its exact name, or by a provider's name for the built-in tool that it implements."""
         return self._tools.get(name) or self._unlisted.get(name) or self._aliases.get(name)
 
     def find_native(self, kind: NativeKind) -> CompiledTool | None:
@@ -140,11 +139,11 @@ class Registry:
         return self._native.get(kind)
 
     def put_unlisted(self, tools: Iterable[CompiledTool]) -> None:
-        """Let tools of the server's own be called; one that is offered under such a name goes before it."""
+        """Register callable but unlisted tools of the server; an offered tool of the same name takes precedence."""
         self._unlisted = {tool.name: tool for tool in tools}
 
     def add(self, *tools: CompiledTool | Compilable) -> None:
-        """Offer more tools, after the present ones.
+        """Add tools after the present ones.
 
         Raises:
             DefinitionError: One of them cannot be offered; nothing is changed then.
@@ -152,7 +151,7 @@ class Registry:
         self.replace([*self._own, *tools])
 
     def put_source(self, source: str, tools: Iterable[CompiledTool], *, gives_way: bool = False) -> None:
-        """Offer the tools of a source, after all others, instead of those that it had; `replace` leaves them.
+        """Set the tools of a source, after all others; `replace` leaves them.
 
         Args:
             source: Its name.
@@ -171,7 +170,7 @@ class Registry:
             raise
 
     def replace(self, tools: Iterable[CompiledTool | Compilable]) -> None:
-        """Offer these tools instead of the present ones, those of sources excepted.
+        """Replace the present tools, except those of sources.
 
         Raises:
             ToolAlreadyRegistered: Two of them have the same name, or implement the same; nothing is changed then.
@@ -209,7 +208,7 @@ class Registry:
 
 
 def _part(one: CompiledTool, two: CompiledTool) -> dict[str, CompiledTool]:
-    """Let a tool of a provider's own give way to one of that name here, which can be called.
+    """Prefer a tool that can be called here over a provider's own of the same name.
 
     Raises:
         ToolAlreadyRegistered: Both can be called, or neither.

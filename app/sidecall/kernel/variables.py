@@ -1,4 +1,4 @@
-"""Put variables of the environment into texts: `${NAME}`, or `${NAME:-what stands for it}`."""
+"""Expand environment variables in texts: `${NAME}`, or `${NAME:-default}`."""
 
 import re
 from collections.abc import Mapping

@@ -17,7 +17,7 @@ from sidecall.loading.skipped_tools.find import Omission, TakeOmission, find_omi
 from sidecall.loading.tool_imports import tool_folders
 
 GROUP = "sidecall.tools"
-# What is served unless somebody says otherwise: this of the project, else what ships.
+# The default places: this one of the project, else the shipped tools.
 DEFAULT_PLACE = "tools"
 # What ships, and before a dot one file of it.
 SHIPPED_PLACE = "sidecall"
@@ -28,15 +28,15 @@ logger = logging.getLogger("sidecall")
 def discover(
     places: Iterable[str], *, use_entry_points: bool = False, tell: TakeOmission | None = None
 ) -> list[CompiledTool]:
-    """Load every tool from the places, in order.
+    """Load all tools from the places, in order.
 
-    A place is a path (`./my_tools.py`, `tools`) if one exists, else the dotted name of a module or package. Of a
-    module those tools, toolkits and registries count that have no leading underscore, or that its `__all__` names, and
-    collections that hold tools alone; tools of LangChain and of the OpenAI Agents SDK too. A Registry's tools keep its
-    callbacks and guardrails. The place
-    `sidecall` means the tools that ship, without toolkits, `sidecall.clock` one file of them; `tools` means them too
-    where the working directory has neither `tools` nor `tools.py`. `tell` is told what seems to be offered
-    and is not; where it is left out, that is a warning in the log.
+    A place is a path (`./my_tools.py`, `tools`) if one exists, else the dotted name of a module or package. A module
+    offers the tools, toolkits and registries that are public or in its `__all__`, and collections that hold only tools,
+    including those of LangChain and of the OpenAI Agents SDK. A Registry's tools keep its callbacks and guardrails.
+
+    The place `sidecall` means the shipped tools without toolkits, `sidecall.clock` one file of them; `tools` means them
+    too if the working directory has neither `tools` nor `tools.py`. `tell` receives what looks like an offer and is
+    none; the default logs a warning.
 
     Raises:
         DiscoveryError: A place does not exist, or its code raised.
@@ -61,7 +61,7 @@ def discover(
 
 
 def _tell_omissions(omissions: Iterable[Omission], tools: Iterable[CompiledTool], tell: TakeOmission) -> None:
-    """Hand on what is not offered, but for lists of tools that are offered by themselves or in a toolkit."""
+    """Report what is not offered, except lists of tools that are offered otherwise."""
     names = {tool.name for tool in tools}
     for omission in dict.fromkeys(omissions):
         if not omission.tools or not names.issuperset(omission.tools):
@@ -73,13 +73,13 @@ def _log_omission(omission: Omission) -> None:
 
 
 def _ask(name: str, offered: object) -> list[Any]:
-    """List what a module offers, or what an entry point names; processes will ask the same."""
+    """List what a module or entry point offers; tool processes call the same function."""
     tool_folders().note_offering(name)
     return list_offers(offered)
 
 
 def watched_folders(places: Iterable[str]) -> list[Path]:
-    """List the folders whose files decide what `discover` finds."""
+    """List the folders whose files determine what `discover` finds."""
     wanted = [resolve_place(place) for place in places]
     paths = [Path(place).resolve() for place in wanted if Path(place).exists()]
     named = [Path(file).resolve() for place in wanted if not Path(place).exists() for file in _list_files(place)]
@@ -87,7 +87,7 @@ def watched_folders(places: Iterable[str]) -> list[Path]:
 
 
 def resolve_place(place: str) -> str:
-    """Return what a place stands for at present: itself, unless it is the default one or means what ships."""
+    """Resolve a place: the default one, and the shipped tools, depend on the working directory."""
     if Path(place).exists():
         return place
     if place == DEFAULT_PLACE:

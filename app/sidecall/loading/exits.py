@@ -15,10 +15,10 @@ class ExitRefused(SidecallError):
 
 @contextmanager
 def refuse_exits() -> Iterator[None]:
-    """Let `os._exit` raise in the body, in this thread and process only, so that it is said which file called it.
+    """Make `os._exit` raise in the body, in this thread and process, to report which file called it.
 
-    Nothing else can tell: it runs no clean-up. Elsewhere it ends the process as ever: in the processes that the body
-    forks, in other threads, and where the function was taken before, as in Sidecall's own handlers of signals.
+    It cannot be caught otherwise, since it runs no clean-up. It works as usual in forked processes, in other threads,
+    and for references taken earlier, as in Sidecall's own signal handlers.
 
     Raises:
         ExitRefused: From `os._exit`, in the body.

@@ -1,13 +1,14 @@
-"""Where the project's own modules come from; imports nothing that a project could shadow."""
+"""Put the project's modules on the import path; imports nothing that a project could shadow."""
 
 import os
 import sys
 
 
 def put_project(folder: str) -> None:
-    """Have a folder's modules found after the standard library and before what is installed.
+    """Make a folder's modules importable, after the standard library and before installed packages.
 
-    So a project's `app` is its own, whatever brings an `app` along, and its `secrets.py` is not taken for Python's.
+    So a project's `app` is its own, even if an installed package has one, and its `secrets.py` does not replace
+    Python's.
     """
     sys.path[:] = [entry for entry in sys.path if not _is(entry, folder)]
     sys.path.insert(_end_of_library(), folder)

@@ -21,9 +21,9 @@ from sidecall.loading.tool_imports import tool_folders
 
 
 def load_file(path: Path) -> ModuleType:
-    """Load a file under the name by which it can be imported, else as a part of a package that stands for its folder.
+    """Load a file under its importable name, or else as part of a synthetic package for its folder.
 
-    Either way it may import what lies beside it, by relative or plain name.
+    Either way it may import its neighbours, by relative or plain name.
 
     Raises:
         DefinitionError: The file's code raised.
@@ -33,7 +33,7 @@ def load_file(path: Path) -> ModuleType:
     add_project()
     try:
         return _import(path)
-    except BaseException as error:  # Whatever it raises is no reason for the server to end.
+    except BaseException as error:  # No exception of it may end the server.
         raise _explain(str(path), error) from error
 
 
@@ -74,7 +74,7 @@ def load_again(name: str, file: Path) -> ModuleType:
 
 @refuse_exits()
 def load_offering(written: str) -> Any:
-    """Load a module, or what stands in one, written as `module:name`.
+    """Load a module or an object in it, written as `module:name`.
 
     Raises:
         DefinitionError: It is not there, or its code raised.
@@ -88,7 +88,7 @@ def load_offering(written: str) -> Any:
 
 
 def add_project() -> None:
-    """Have the modules of the working directory found, as with uvicorn and pytest, and the project's code kept."""
+    """Make the working directory importable, as uvicorn and pytest do, and snapshot the project's code."""
     keep_project_code()
     folder = str(Path.cwd())
     if not is_on_path(folder):
@@ -151,7 +151,7 @@ def _find_origin(name: str) -> Path | None:
 
 
 def _make_stand_in(folder: Path) -> str:
-    """Make a package of a folder, under a name that nothing else has."""
+    """Make a synthetic package for a folder, under a unique name."""
     mark = f"{zlib.crc32(str(folder).encode()):08x}"
     name = f"{__name__.partition('.')[0]}_{mark}_{folder.name.replace('.', '_')}"
     if name not in sys.modules:
@@ -204,7 +204,7 @@ def load_afresh(folders: list[Path]) -> Iterator[None]:
     tool_folders().forget_offering()
     for name, module in old.items():
         del sys.modules[name]
-        # Compiled files are told apart by size and by whole seconds, too coarse for somebody who saves twice.
+        # Compiled files are compared by size and whole seconds, too coarse for two quick saves.
         Path(importlib.util.cache_from_source(str(module.__file__))).unlink(missing_ok=True)
     parts = [(names, part, module) for names, part, module in _list_parts(old) if names.get(part) is module]
     for names, part, _ in parts:

@@ -34,7 +34,7 @@ async def follow_files(
     *,
     enabled: bool,
 ) -> AsyncIterator[None]:
-    """Keep the registry in step with the tools' files while the body runs; `on_loaded` is told of each new set."""
+    """Reload the registry when the tools' files change, within the body; `on_loaded` is called after each reload."""
     if not enabled:
         yield
         return
@@ -48,7 +48,7 @@ async def follow_files(
 
 
 def _settle(places: Iterable[str]) -> list[str]:
-    """Write out what the places stand for, so that none comes to mean something else while its folder is away."""
+    """Resolve the places once, so that none changes its meaning while its folder is missing."""
     found = [resolve_place(place) for place in places]
     return [str(Path(place).resolve()) if Path(place).exists() else place for place in found]
 
@@ -67,9 +67,9 @@ async def _watch(
 
 
 async def _call_aside(load: Callable[[], T]) -> T:
-    """Call what may take long while everything else goes on.
+    """Run a slow function in a new thread.
 
-    The thread is of its own, so that a file which hangs holds up neither other threads nor the end.
+    A file that hangs then blocks neither other threads nor shutdown.
     """
     future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
     thread = threading.Thread(target=lambda: hand_over(future, load()), name="sidecall-reload", daemon=True)
@@ -108,7 +108,7 @@ def _number(folders: Iterable[Path]) -> dict[Path, int]:
 
 
 class _PythonFiles(PythonFilter):
-    """Let changes of Python's files pass, new folders, and what becomes of the folders that are watched."""
+    """Passes changes of Python files, new folders, and of the watched folders themselves."""
 
     def __init__(self, folders: Iterable[Path]) -> None:
         super().__init__()
@@ -121,7 +121,7 @@ class _PythonFiles(PythonFilter):
 
 
 def reload_tools(registry: Registry, places: Sequence[str], folders: list[Path], use_entry_points: bool) -> bool:
-    """Discover the tools afresh and offer them, or log why not and change nothing; True when they are new."""
+    """Discover the tools again and offer them, or log why not and change nothing; return True if they are new."""
     return offer(registry, load_generation(places, folders, use_entry_points))
 
 
@@ -139,7 +139,7 @@ def load_generation(places: Sequence[str], folders: list[Path], use_entry_points
 
 
 def offer(registry: Registry, found: list[CompiledTool] | str) -> bool:
-    """Offer tools in one step, or log why there are none and change nothing; True when they are new."""
+    """Replace the tools in one step, or log why not and change nothing; return True if they are new."""
     if isinstance(found, str):
         registry.load_errors = (found,)
         logger.error("the tools were not reloaded, the last good ones still serve: %s", found)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 @contextmanager
 def hold_alone(path: Path) -> Iterator[None]:
-    """Wait until nobody else changes the file; not itself, which is replaced, but its folder is locked."""
+    """Wait for an exclusive lock to change the file; its folder is locked, since the file is replaced."""
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
@@ -19,7 +19,7 @@ def hold_alone(path: Path) -> Iterator[None]:
 
 
 def replace_text(path: Path, text: str, mode: int = 0o666) -> None:
-    """Put a file with this text in the place of the present one; `mode` is its, less what the umask takes away."""
+    """Replace a file atomically by one with this text; `mode` is reduced by the umask."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w") as file:

@@ -1,4 +1,4 @@
-"""Keep the code of a project's modules as it was loaded, whatever becomes of their files."""
+"""Keep the code of a project's modules as it was loaded, even if the files change."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ class KeepingLoader(SourceFileLoader):
     """Load a file, and keep the code that came of it."""
 
     def __init__(self, fullname: str, path: str, code: CodeType | None = None) -> None:
-        """Take code that was kept somewhere else, if there is any: the file is not read then."""
+        """Load code that was kept elsewhere, if given, instead of reading the file."""
         super().__init__(fullname, path)
         self._code = code
 
@@ -41,7 +41,7 @@ class _ProjectFinder(MetaPathFinder):
 
 
 def keep_project_code() -> None:
-    """Keep the code of the project's modules from now on: of all that is neither installed nor Python's or ours."""
+    """Keep the code of project modules from now on: those neither installed, nor of Python, nor ours."""
     if not any(isinstance(finder, _ProjectFinder) for finder in sys.meta_path):
         # In front of the finder that it asks itself, and behind all others: they may load files in their own ways.
         place = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)
@@ -49,9 +49,9 @@ def keep_project_code() -> None:
 
 
 def code_of(module: ModuleType) -> CodeType | None:
-    """Return the code that a module of a project was made of; None where it is not known.
+    """Return the code from which a project's module was loaded, or None.
 
-    Of what was loaded before anything was kept, it is that of the file as it is now.
+    For modules loaded before, it is read from the current file.
     """
     spec: Any = vars(module).get("__spec__")
     loader: Any = getattr(spec, "loader", None)

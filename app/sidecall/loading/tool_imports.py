@@ -1,4 +1,4 @@
-"""Imports between the files of a folder of tools, by relative or plain name, whatever other folders hold."""
+"""Imports between the files of a tool folder, by relative or plain name, isolated from other folders."""
 
 import builtins
 import importlib.util
@@ -20,11 +20,11 @@ _INSTALLED = frozenset(("site-packages", "dist-packages"))
 
 
 class ToolFolders(MetaPathFinder):
-    """Find the modules in the folders of tools, and have them import what lies beside them.
+    """Finds the modules in tool folders, and lets them import their neighbours.
 
-    No folder goes on `sys.path`: there one folder's `_shared` would be another's. Instead a plain name that lies beside
-    the importing file is imported as a part of that file's package. It shadows nothing: the standard library and what
-    is installed come first.
+    No folder goes on `sys.path`, where one folder's `_shared` would be another's. Instead a plain name next to the
+    importing file is imported as part of that file's package. Nothing is shadowed: the standard library and installed
+    packages come first.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class ToolFolders(MetaPathFinder):
 
     @property
     def offering(self) -> list[str]:
-        """What was asked for tools, in order: modules, or what stands in them, written as entry points write it."""
+        """The modules or objects that were asked for tools, in order, written as entry points."""
         return list(self._offering)
 
     def note_offering(self, name: str) -> None:
@@ -42,7 +42,7 @@ class ToolFolders(MetaPathFinder):
         self._offering[name] = None
 
     def forget_offering(self) -> None:
-        """Forget what was asked for tools, since it will be asked again."""
+        """Clear that list before tools are discovered again."""
         self._offering.clear()
 
     @property
@@ -52,14 +52,14 @@ class ToolFolders(MetaPathFinder):
         return folders, [(str(folder), name, known) for (folder, name), known in self._beside.items()], self.offering
 
     def restore(self, state: FolderState) -> None:
-        """Know this, and nothing else."""
+        """Replace the state by this one."""
         folders, beside, offering = state
         self._folders = {(package, Path(folder)) for package, folder in folders}
         self._beside = {(Path(folder), name): known for folder, name, known in beside}
         self._offering = dict.fromkeys(offering)
 
     def add(self, package: str, folder: Path) -> None:
-        """Take care of a folder whose files are imported as parts of this package; an empty name is no package."""
+        """Register a folder whose files are parts of this package; an empty name means no package."""
         self._folders.add((package, folder))
 
     def find_spec(
@@ -104,7 +104,7 @@ class ToolFolders(MetaPathFinder):
         return self._beside[key]
 
     def _is_free(self, name: str) -> bool:
-        """Return whether nothing but the project, or another folder of tools, has a module of this name."""
+        """Return whether only the project or another tool folder has a module of this name."""
         if name in sys.stdlib_module_names or name == __name__.partition(".")[0]:
             return False
         try:
@@ -123,19 +123,19 @@ class ToolFolders(MetaPathFinder):
 
 
 class SiblingLoader(KeepingLoader):
-    """Load a file that imports in its own way; its home is a package and the folder that this stands for."""
+    """Loads a file with its own import function; its home is a package and the folder behind it."""
 
     home: tuple[str, Path]
     imports: "_Import"
 
     def exec_module(self, module: ModuleType) -> None:
-        """Run the file; `import` in it asks for `__import__` among these built-ins, as Python's reference says."""
+        """Execute the file; `import` in it uses `__import__` of these built-ins, as Python's reference says."""
         vars(module)["__builtins__"] = {**vars(builtins), "__import__": self.imports}
         super().exec_module(module)
 
 
 class _Import:
-    """Import for one file: what Python imports, and what lies beside the file."""
+    """The import function of one file: Python's, plus its neighbours."""
 
     def __init__(self, folders: ToolFolders, around: Sequence[tuple[str, Path]], top: Path) -> None:
         """Take the packages that the file is in, the nearest first; without one, the folder it lies in."""
@@ -151,7 +151,7 @@ class _Import:
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> Any:
-        """Do what the statement `import` asks for; the parameters are those of `builtins.__import__`."""
+        """Run an `import` statement; the parameters are those of `builtins.__import__`."""
         head = name.partition(".")[0]
         if level == 0:
             for package, folder in self._around:

@@ -7,7 +7,7 @@ from pydantic_settings import NoDecode
 
 
 def split_list(value: Any) -> Any:
-    """Split a text at its commas, and leave out what is empty; what is no text stays as it is."""
+    """Split a text at commas, dropping empty parts; other values are returned unchanged."""
     return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
 

@@ -1,4 +1,4 @@
-"""What files written for LangChain or the OpenAI Agents SDK import, and no server of tools can give."""
+"""Names that files written for LangChain or the OpenAI Agents SDK import and that Sidecall cannot offer."""
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
@@ -46,7 +46,7 @@ _OTHERS = "what is no part of a tool stays in the program; go on importing it fr
 
 
 def explain_lack(name: str, known: Iterable[str]) -> str:
-    """Word what to use in the place of a name that `sidecall` does not have, or which one was likely meant.
+    """Return the replacement for a name that `sidecall` lacks, or the nearest name.
 
     Args:
         name: The name.

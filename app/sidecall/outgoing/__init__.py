@@ -1,1 +1,1 @@
-"""What tools, and the server itself, send to other hosts: to public addresses only, unless an operator names others."""
+"""Outgoing requests of tools and of the server: to public addresses only, unless an operator allows others."""

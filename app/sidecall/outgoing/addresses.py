@@ -1,4 +1,4 @@
-"""Which addresses of the Internet are public, so that nobody is sent into the operator's own network."""
+"""Decide which addresses are public, to keep requests out of the operator's own network."""
 
 import ipaddress
 from ipaddress import IPv4Address, IPv6Address
@@ -6,7 +6,7 @@ from ipaddress import IPv4Address, IPv6Address
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 # All that is handed out of IPv6; what is outside is local, or an IPv4 address in disguise.
 _HANDED_OUT = ipaddress.IPv6Network("2000::/3")
-# The middle of an address of ISATAP, whatever stands before it; one bit of it says whether the rest is global.
+# The middle of an ISATAP address, after any prefix; one bit of it says whether the rest is global.
 _ISATAP, _ISATAP_MASK = 0x0000_5EFE, 0xFDFF_FFFF
 # Not global either, though not every Python says so: protocol assignments, benchmarks, carriers' networks, relays of
 # 6to4, and 6to4 and Teredo, which lead to any IPv4 address.
@@ -36,7 +36,7 @@ def is_public(text: str) -> bool:
 
 
 def _unwrap(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """Return the IPv4 address that an IPv6 address stands for, where it does."""
+    """Return the IPv4 address embedded in an IPv6 address, or None."""
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:
             return address.ipv4_mapped

@@ -25,7 +25,7 @@ _HTTP_ERRORS = (
 
 @dataclass(frozen=True, slots=True)
 class AnswerBounds:
-    """What one answer may take: bytes, packed and unpacked, and seconds from sending the request to the last byte."""
+    """The limits of one answer: bytes, compressed and decompressed, and seconds from request to last byte."""
 
     max_bytes: int
     max_seconds: float
@@ -33,7 +33,7 @@ class AnswerBounds:
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """Raise what users of HTTPX expect; its errors have the names of those below it."""
+    """Translate errors of the HTTP core to those of HTTPX, which share their names."""
     try:
         yield
     except _HTTP_ERRORS as error:
@@ -51,7 +51,7 @@ class _Unpacking:
         self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 16) if self._coding in _GZIP else None
 
     def begin(self) -> None:
-        """Look at what the answer says of itself.
+        """Check the answer's headers.
 
         Raises:
             OutgoingRefused: It is too large, or packed in another way.
@@ -66,7 +66,7 @@ class _Unpacking:
             raise self._refuse_size()
 
     def unpack(self, piece: bytes) -> Iterator[bytes]:
-        """Yield what a piece holds, little by little, so that a small one cannot become a huge one."""
+        """Decompress a piece in small parts, so that a small one cannot become huge."""
         self._packed += len(piece)
         if self._packed > self._max_bytes:
             raise self._refuse_size()
@@ -126,7 +126,7 @@ class BoundedStream(httpx.SyncByteStream):
             _require_time(self._ends_at)
 
     def close(self) -> None:
-        """Give the connection back, or close it."""
+        """Return the connection to the pool, or close it."""
         if hasattr(self._stream, "close"):
             self._stream.close()
 
@@ -154,7 +154,7 @@ class AsyncBoundedStream(httpx.AsyncByteStream):
             _require_time(self._ends_at)
 
     async def aclose(self) -> None:
-        """Give the connection back, or close it."""
+        """Return the connection to the pool, or close it."""
         if hasattr(self._stream, "aclose"):
             await self._stream.aclose()
 
@@ -166,7 +166,7 @@ def _require_time(ends_at: float) -> None:
 
 
 def drop_packing(headers: httpx.Headers) -> httpx.Headers:
-    """Return the headers of an answer as they are once its body is unpacked."""
+    """Remove the headers that describe the compression of a decompressed body."""
     if headers.get("Content-Encoding", "").strip().lower() in _GZIP:
         return httpx.Headers(
             [(k, v) for k, v in headers.raw if k.lower() not in (b"content-encoding", b"content-length")]

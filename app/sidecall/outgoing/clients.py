@@ -32,11 +32,11 @@ def guarded_client(
     may_exceed: bool = False,
     **options: Any,
 ) -> httpx.Client:
-    """Return a client of HTTPX that reaches public addresses only, as the settings `SIDECALL_OUTGOING_…` say.
+    """Return an HTTPX client that reaches public addresses only, as the settings `SIDECALL_OUTGOING_…` say.
 
-    A name is resolved once, all its addresses are looked at, and one of those is connected to. What is refused is an
+    A name is resolved once, all its addresses are checked, and one of those is connected to. A refusal is an
     `OutgoingRefused`, a `ToolException` whose text the model reads. Redirects are followed with
-    `follow_redirects=True`, and each is looked at.
+    `follow_redirects=True`, and each is checked.
 
     Args:
         allow: The only hosts to reach, such as `api.example.com`, `*.example.org` or `example.net:8443`.
@@ -85,7 +85,7 @@ def guarded_async_client(
 def open_client(
     rules: OutgoingRules, bounds: AnswerBounds, proxy: str | None = None, **options: Any
 ) -> httpx.AsyncClient:
-    """Return a client with rules of its own, whatever tools may do.
+    """Return a client with its own rules, independent of those for tools.
 
     Raises:
         TypeError: An option would lead around them.
@@ -109,7 +109,7 @@ class _AsyncClient(httpx.AsyncClient):
 
 
 def _complete(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of a client, with what is usual here where they say nothing."""
+    """Complete the options of a client with our defaults."""
     if strays := sorted(_NOT_OURS & options.keys()):
         raise TypeError(f"A guarded client has no option {strays[0]!r}: it would lead around the guard.")
     headers = httpx.Headers({"Accept-Encoding": "gzip", "User-Agent": f"Sidecall/{__version__}"})

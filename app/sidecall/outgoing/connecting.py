@@ -18,7 +18,7 @@ _Options = Iterable[httpcore.SOCKET_OPTION] | None
 
 
 class CheckedNetwork(httpcore.NetworkBackend):
-    """Open sockets; without rules wherever it is told to, as to a proxy."""
+    """Opens sockets to allowed addresses; without rules to any, as to a proxy."""
 
     def __init__(self, rules: OutgoingRules | None) -> None:
         self._rules = rules
@@ -55,7 +55,7 @@ class CheckedNetwork(httpcore.NetworkBackend):
 
 
 class AsyncCheckedNetwork(httpcore.AsyncNetworkBackend):
-    """Open sockets on the event loop; without rules wherever it is told to, as to a proxy."""
+    """Opens sockets to allowed addresses on the event loop; without rules to any, as to a proxy."""
 
     def __init__(self, rules: OutgoingRules | None) -> None:
         self._rules = rules
@@ -88,7 +88,7 @@ class AsyncCheckedNetwork(httpcore.AsyncNetworkBackend):
 
 
 class _TimedStream(httpcore.NetworkStream):
-    """A socket whose steps end when their request has to."""
+    """A socket whose operations respect the deadline of their request."""
 
     def __init__(self, stream: httpcore.NetworkStream) -> None:
         self._stream = stream
@@ -112,7 +112,7 @@ class _TimedStream(httpcore.NetworkStream):
 
 
 class _AsyncTimedStream(httpcore.AsyncNetworkStream):
-    """A socket of an event loop whose steps end when their request has to."""
+    """An asynchronous socket whose operations respect the deadline of their request."""
 
     def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
         self._stream = stream

@@ -1,4 +1,4 @@
-"""Until when one request may take, whatever each of its steps may."""
+"""The deadline of one request, across all of its steps."""
 
 import math
 import time
@@ -13,7 +13,7 @@ _ENDS_AT: ContextVar[float] = ContextVar("sidecall_outgoing_ends_at", default=ma
 
 @contextmanager
 def ending_at(moment: float) -> Iterator[None]:
-    """Let no step inside go on after this moment of the monotonic clock."""
+    """Set the deadline for all steps in the body, on the monotonic clock."""
     token = _ENDS_AT.set(moment)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Hosts whose names HTTPX takes, and fails at later."""
+"""Hosts that HTTPX accepts and fails at later."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _MOST_PORT = 65_535
 
 
 def names_host(address: str) -> bool:
-    """Return whether an address with http:// or https:// says at which host it is, as far as its text can tell."""
+    """Return whether an address with http:// or https:// has a host, by its text."""
     try:
         url = httpx.URL(address)
         host = url.host and url.raw_host.decode("ascii")
@@ -25,7 +25,7 @@ def names_host(address: str) -> bool:
 
 @contextmanager
 def refuse_nameless() -> Iterator[None]:
-    """Refuse an address whose host begins as an international name and is none, such as `xn--`.
+    """Refuse an address whose host looks like an international name and is invalid, such as `xn--`.
 
     Raises:
         httpx.InvalidURL: It is one.
@@ -37,9 +37,9 @@ def refuse_nameless() -> Iterator[None]:
 
 
 def drop_nameless(headers: "httpx.Headers") -> "httpx.Headers":
-    """Return the headers of an answer without where it leads, if nothing can lead there.
+    """Remove a Location header whose host is invalid.
 
-    HTTPX reads that even where nobody follows it.
+    HTTPX parses it even if redirects are not followed.
     """
     if "Location" in headers:
         try:

@@ -15,7 +15,7 @@ PORT_NUMBERS = range(1, 65_536)
 
 @dataclass(frozen=True, slots=True)
 class HostPattern:
-    """A host, all hosts below one, or all addresses of a network; at one port, or at those that are open anyway."""
+    """A pattern: a host, all hosts below one, or a network's addresses; at one port or at the default ones."""
 
     text: str
     host: str = ""

@@ -1,4 +1,4 @@
-"""What a model reads where its request may not go."""
+"""The refusal of an outgoing request, as the model reads it."""
 
 import logging
 from typing import Any, Literal
@@ -22,7 +22,7 @@ class OutgoingRefused(ToolException):
 
 
 def refuse(text: str, hint: str, about: About = "address") -> OutgoingRefused:
-    """Make a refusal whose text a model reads, which can change its request and no setting.
+    """Build a refusal for the model, which can change its request and no setting.
 
     The hint is for those who can: operators find it in the log, and authors below a traceback.
     """

@@ -1,4 +1,4 @@
-"""Where requests may go."""
+"""The rules for outgoing requests."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ USUAL_PORTS = {"http": 80, "https": 443}
 _MOST_ADDRESSES = 3
 # What a model is told: hosts that are reached, and characters of the one that is not.
 _MOST_NAMED, _MOST_OF_HOST = 20, 253
-# Names that lead inside wherever they are asked for.
+# Names that lead into the operator's network from any resolver.
 _INSIDE = (".localhost", ".local", ".internal", ".svc")
 # The last part of an address in other digits, such as 2130706433 or 0x7f.1.
 _DIGITS = re.compile(r"0x[0-9a-f]*|[0-9]+")
@@ -29,7 +29,7 @@ class OutgoingRules:
         allow: What its tool is for; every host where there is none.
         hosts: What the operator lets all tools reach; every public host where there is none.
         private: What may be reached although it is not public.
-        block: What may not be reached, whatever else is said.
+        block: What may not be reached, even if another rule allows it.
         ports: Those that are open at every host; None for all.
         opened: Hosts of which a tool's author has named the address itself: each of their ports is open.
     """
@@ -42,7 +42,7 @@ class OutgoingRules:
     opened: Sequence[HostPattern] = ()
 
     def check_url(self, url: httpx.URL) -> None:
-        """Look at where a request wants to go, before anything is resolved.
+        """Check a request's URL before its name is resolved.
 
         Raises:
             OutgoingRefused: It may not.
@@ -74,7 +74,7 @@ class OutgoingRules:
             self.choose(host, port, [host])
 
     def check_name(self, url: httpx.URL) -> None:
-        """Look at a name that somebody else resolves.
+        """Check a name that a proxy will resolve.
 
         Raises:
             OutgoingRefused: It leads inside.
@@ -85,7 +85,7 @@ class OutgoingRules:
             raise _refuse_private(host)
 
     def choose(self, host: str, port: int, addresses: Sequence[str]) -> Sequence[str]:
-        """Return to which addresses of a host to connect.
+        """Return the addresses of a host to connect to.
 
         Raises:
             OutgoingRefused: One of them is not public, and nobody has allowed that.

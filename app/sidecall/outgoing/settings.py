@@ -1,4 +1,4 @@
-"""What an operator may set about where tools send requests."""
+"""Settings for outgoing requests."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +20,7 @@ httpx = Later("httpx")
 
 
 class OutgoingSettings(BaseSettings):
-    """Where to, and how much may come back; clients read it from the environment when they are made."""
+    """Allowed hosts and size limits; clients read them from the environment when they are made."""
 
     model_config = SettingsConfigDict(env_prefix="SIDECALL_", env_ignore_empty=True, frozen=True, extra="forbid")
 

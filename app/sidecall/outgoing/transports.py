@@ -1,4 +1,4 @@
-"""Send requests of HTTPX where the rules let them go; each redirect is a request of its own."""
+"""HTTPX transports that enforce the rules; each redirect is checked as a request of its own."""
 
 import ssl
 import time
@@ -101,7 +101,7 @@ def _check(rules: OutgoingRules, request: httpx.Request, *, has_proxy: bool) -> 
 
 
 def _read_proxy(text: str) -> dict[str, Any]:
-    """Return what a pool wants to know of a proxy, whose URL may have a name and a password."""
+    """Return the proxy's address and credentials from its URL, as the pool expects them."""
     proxy = httpx.Proxy(text)
     return {"proxy_url": str(proxy.url), "proxy_auth": proxy.raw_auth}
 

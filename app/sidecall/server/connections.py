@@ -1,7 +1,7 @@
 """Bound what a client may take: time for its request, size of its headers, number of its connections.
 
-The time is kept by one look at all connections every half second, not by a timer for each, so that a request which
-arrives whole pays nothing for it.
+Timeouts are checked for all connections together every half second, not by a timer for each, so that a request which
+arrives whole pays nothing.
 """
 
 import logging
@@ -43,7 +43,7 @@ _Sight = tuple[_Wanted, Any, int]
 
 
 class Connections(ServerState):
-    """What the connections of a server share; it looks after those that keep it waiting."""
+    """The shared state of a server's connections; it cuts off the slow ones."""
 
     def __init__(
         self, lifecycle: Lifecycle, patience: Patience, max_connections: int, keep_alive: float, room: RequestRoom
@@ -74,11 +74,11 @@ class Connections(ServerState):
 
     @property
     def open(self) -> list["Connection"]:
-        """The connections as they are now."""
+        """A copy of the open connections."""
         return cast("list[Connection]", list(self.connections))
 
     def sweep(self, now: float) -> None:
-        """Cut off whoever will be overdue at the next look, and log what happened."""
+        """Cut off connections that will be overdue at the next sweep, and log what happened."""
         for connection in self.open:
             connection.look(now)
         is_scarce = self.room.used * 2 > self.room.most
@@ -127,14 +127,14 @@ class Connection(RequestReader):
         self._slow: Any = None  # what was being answered at the last look, if requests waited behind it
 
     def connection_made(self, transport: BaseTransport) -> None:
-        """Take the connection, unless there are too many."""
+        """Accept the connection, unless there are too many."""
         super().connection_made(transport)
         if len(self.connections) - len(self._shared.turned_away) > self._shared.max_connections:
             self._shared.refused += 1
             self._turn_away()
 
     def _turn_away(self) -> None:
-        """Refuse the connection; its client has the answer also where it sends its request meanwhile."""
+        """Refuse the connection, with an answer that arrives even if its client is sending a request."""
         self.refuse(FULL)
         others = self._shared.turned_away
         if len(others) >= self._shared.most_turned_away:
@@ -145,7 +145,7 @@ class Connection(RequestReader):
         self.leave()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Let what runs for a client that has gone know of it."""
+        """Notify the running application that its client has disconnected."""
         if self._running is not None and not self._running.response_complete:
             disconnect(self._running)
         self._shared.turned_away.pop(self, None)
@@ -172,23 +172,23 @@ class Connection(RequestReader):
             self.leave()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what could not be read, and count it for the log, which thousands of them would fill."""
+        """Answer an unreadable request, and count it for the log, which thousands of them would fill."""
         if self._refusal is not ROOM_FULL:
             self._shared.unreadable += 1
         super().send_400_response(msg)
 
     @property
     def has_kept_waiting(self) -> bool:
-        """Whether the body of its request had begun to come at the last look, and is still not there."""
+        """Whether its request's body had begun at the last sweep and is still incomplete."""
         return self._seen[0] == "a body" and self._seen[1] is self.scope and self._wanted() == "a body"
 
     def give_way(self) -> None:
-        """Refuse the request that has kept us waiting, to make room for others."""
+        """Refuse the incomplete request, to make room for others."""
         if self.has_kept_waiting:
             self.refuse(ROOM_FULL)
 
     def leave(self) -> None:
-        """Close the connection for what we send, and take what the client still sends until it has seen that."""
+        """Close the connection for sending, and discard what the client sends until it has seen that."""
         if self.transport.is_closing() or self._is_leaving:
             return
         self._is_leaving = True
@@ -244,7 +244,7 @@ class Connection(RequestReader):
                 cycle.keep_alive = False
 
     def shutdown(self) -> None:
-        """Close, unless an answer is due; called by the server at its end."""
+        """Close, unless an answer is due; called by the server on shutdown."""
         if self._wanted() == "headers":
             self.refuse(SHUTTING_DOWN)
         elif self._is_leaving:
@@ -253,9 +253,9 @@ class Connection(RequestReader):
             super().shutdown()
 
     async def interrupt(self) -> None:
-        """Answer the request that runs with a 503 which may be repeated, whatever becomes of the tool.
+        """Answer the running request with a 503 that may be retried, even if the tool continues.
 
-        Who has sent others ahead sends them again, since the connection is closed.
+        The connection is closed, so clients also resend pipelined requests.
         """
         cycle: Any = self._running  # uvicorn's types and Starlette's say the same in different words
         if cycle is None or cycle.response_complete:

@@ -1,4 +1,4 @@
-"""Let the bytes of a client come, or wait, and count those that wait for it."""
+"""Flow control: pause and resume reading, and count unsent bytes."""
 
 from asyncio import Transport
 
@@ -8,9 +8,9 @@ from sidecall.kernel.http.backlog import Backlog
 
 
 class Flow(FlowControl):
-    """Uvicorn's flow of bytes, which can be held: the application that waits for more then gets none.
+    """Uvicorn's flow control with a hold: while reading is held, the application gets no more bytes.
 
-    What the client does not read counts with the events that wait for others. Where that is too much, it is cut off.
+    Unsent bytes count with the events that wait for other clients. Beyond the bound, the client is cut off.
     """
 
     is_held = False
@@ -21,26 +21,26 @@ class Flow(FlowControl):
         self.size = 0
 
     def resume_reading(self) -> None:
-        """Let bytes come again, unless they are held."""
+        """Resume reading, unless it is held."""
         if self.read_paused and not self.is_held:
             super().resume_reading()
 
     def listen(self) -> None:
-        """Let bytes come although they are held, since behind them the client may have hung up."""
+        """Resume reading although it is held, to detect a disconnect."""
         super().resume_reading()
 
     def resume_writing(self) -> None:
-        """Let answers be sent again, since the client has read what there was; or has gone."""
+        """Resume writing: the client has read what there was, or has disconnected."""
         super().resume_writing()
         self.forget()
 
     def keep(self, size: int) -> None:
-        """Count bytes of an answer, all of which stay in memory until the last of them is sent."""
+        """Count bytes of an answer, which stay in memory until all of them are sent."""
         self.size += size
         self._backlog.add(self, size)
 
     def look(self, unread: int, *, is_moving: bool) -> None:
-        """Count at least what is unread, and know that the client reads, if slowly."""
+        """Raise the count to `unread`, and note whether the client reads, if slowly."""
         if is_moving:
             self._backlog.take(self, 0)
         if not unread:
@@ -49,12 +49,12 @@ class Flow(FlowControl):
             self.keep(unread - self.size)
 
     def forget(self) -> None:
-        """Count nothing any more."""
+        """Reset the count."""
         size, self.size = self.size, 0
         if size:
             self._backlog.take(self, size)
 
     def cut(self) -> None:
-        """Send nothing more, and hang up."""
+        """Stop sending, and disconnect."""
         self.forget()
         self._transport.abort()

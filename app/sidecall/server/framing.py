@@ -1,4 +1,4 @@
-"""What the head of a request says, and what its parts weigh."""
+"""Rebuild request heads, and measure their size."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -10,7 +10,7 @@ from httptools import HttpRequestParser, parse_url
 # What the target of a request begins with, and does not contain, unless it is an unusual one. Numbers, since to look
 # for one in bytes takes a tenth of the time.
 SLASH, HASH = b"/#"
-# Chunks that a body may have whatever their size, and the bytes that more of them must have on average.
+# Chunks that a body may have at any size, and the bytes that more of them must have on average.
 _FEW_CHUNKS = 16_384
 _LEAST_CHUNK = 64
 
@@ -44,7 +44,7 @@ _read_short = lru_cache(_REMEMBERED)(_read_target)
 
 
 def write_head(parser: HttpRequestParser, url: bytes, headers: _Headers) -> bytes:
-    """Write the head of a request once more, without the wish to speak another protocol after it."""
+    """Write the head of a request again, without the upgrade to another protocol."""
     lines = [b"%b %b HTTP/%b\r\n" % (parser.get_method(), url, parser.get_http_version().encode())]
     lines += [b"%b: %b\r\n" % header for header in headers if header[0] != b"upgrade"]
     return b"".join([*lines, b"\r\n"])
@@ -56,10 +56,10 @@ def size_of(headers: _Headers) -> int:
 
 
 def size_of_part(packet: bytes, url: bytes, headers: _Headers) -> int:
-    """Count the bytes of a head that began in a packet, behind the end of another request, and goes on in the next.
+    """Count the bytes of a head that began in a packet, after the end of another request, and is incomplete.
 
-    Where in the packet it began, nobody tells; so what counts is what was read of it, and its last line as far as that
-    has come. Where that is the first, what stands before it on the same line is of the body of another.
+    The position where it began is unknown, so what counts is what was parsed of it, and its last line so far. If that
+    is the first line, the start of that line belongs to the previous body.
     """
     size = len(url) + size_of(headers)
     line = packet[packet.rfind(b"\n") + 1 :]

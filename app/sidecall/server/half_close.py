@@ -1,4 +1,4 @@
-"""Let an answer arrive although its client still sends: a connection that is closed then is reset, answer and all."""
+"""Close a connection whose client is still sending, without a reset that would destroy the answer."""
 
 from asyncio import BaseProtocol, Protocol
 from typing import Any
@@ -8,14 +8,14 @@ _MOST = 64 * 1024 * 1024
 
 
 class Lingering(Protocol):
-    """Take what a client still sends, up to a bound; how long, those decide who look after its connection."""
+    """Discards what a client still sends, up to a bound; the connection sweep limits the time."""
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
         self._left = _MOST
 
     def data_received(self, data: bytes) -> None:
-        """Let it go nowhere."""
+        """Discard the data."""
         self._left -= len(data)
         if self._left < 0:
             self._connection.transport.close()
@@ -34,7 +34,7 @@ class Lingering(Protocol):
 
 
 class LingeringTransport:
-    """What an answer is written to that comes before the whole of its request."""
+    """Transport for an answer that is sent before its request is complete."""
 
     def __init__(self, transport: Any) -> None:
         self._transport = transport

@@ -1,4 +1,4 @@
-"""Judge what is unusual in the head of a request; the usual is not even looked at."""
+"""Check unusual request heads; usual ones skip these checks."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -29,12 +29,12 @@ def judge_version(version: str) -> Refusal | None:
 
 
 def judge_error(reason: str, refusal: Refusal) -> Refusal:
-    """Return how to answer what the parser does not read: as is known already, or better, by its reason."""
+    """Return the answer to an unparsable request: `refusal`, or a better one by the parser's reason."""
     return VERSION_UNKNOWN if reason == _UNKNOWN_VERSION else refusal
 
 
 def judge_coding(headers: _Headers, version: str) -> Refusal | None:
-    """Return why the coding of a body is refused, if it is: there is one, `chunked`, and HTTP/1.0 has none."""
+    """Return how to refuse a body's transfer coding; None for the only supported one, `chunked` in HTTP/1.1."""
     codings = [value.strip(b" \t").lower() for name, value in headers if name == b"transfer-encoding"]
     if version == "1.0":
         return CODING_WRONG
@@ -44,17 +44,16 @@ def judge_coding(headers: _Headers, version: str) -> Refusal | None:
 
 
 def _judge_list(codings: Sequence[bytes]) -> Refusal:
-    """Return whether a list says nothing of the end of a body, or only holds what nobody here undoes."""
+    """Return the refusal of a coding list: unsupported codings, or no defined end of the body."""
     *before, last = codings
     is_whole = last == b"chunked" and b"chunked" not in before and all(before)
     return CODING_UNKNOWN if is_whole else CODING_WRONG
 
 
 def judge_target(method: bytes, target: bytes, headers: list[tuple[bytes, bytes]]) -> Refusal | None:
-    """Return why a target is refused that is no path, or has a fragment, if it is.
+    """Return why a target that is no plain path is refused, or None.
 
-    Where it names a server, that is the name which counts (RFC 9112, 3.2.2). One header may say the same; where there
-    is none, it is added.
+    If it names a server, that name counts (RFC 9112, 3.2.2). A Host header must agree; a missing one is added.
     """
     if target == b"*" and method == b"OPTIONS":
         return None
@@ -69,5 +68,5 @@ def judge_target(method: bytes, target: bytes, headers: list[tuple[bytes, bytes]
 
 
 def _tidy(authority: bytes, scheme: bytes) -> bytes:
-    """Write a name as everybody does who means it: in small letters, and without the port that is meant anyway."""
+    """Normalize a server's name: lower case, without the default port."""
     return authority.strip(b" \t").lower().removesuffix(b":" + _PORTS[scheme])

@@ -1,4 +1,4 @@
-"""Give large pieces of memory back to the system as soon as they are free."""
+"""Return large blocks of memory to the system as soon as they are free."""
 
 import ctypes
 from contextlib import suppress
@@ -10,11 +10,11 @@ _LARGE = 256 * 1024
 
 
 def give_memory_back() -> None:
-    """Have glibc map each large piece by itself, and take the others from one heap; other systems do as they do.
+    """Make glibc map each large block separately and use one heap for the others; does nothing on other systems.
 
-    By itself it stops doing so after the first that is freed. What small ones lie behind then stays for good: 200 MB,
-    after a few answers of 20 MB each. A heap for each thread of a tool keeps another 30 MB, and wins nothing where
-    threads take turns.
+    By default glibc stops mapping after the first such block is freed, and small blocks then keep the heap: 200 MB,
+    after a few answers of 20 MB each. A heap per tool thread would take another 30 MB without a gain, since threads
+    take turns.
     """
     with suppress(AttributeError, OSError, TypeError):
         libc = ctypes.CDLL(None)

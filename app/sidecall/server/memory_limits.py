@@ -10,19 +10,19 @@ _KEPT_FREE = 8
 
 
 class Keeper(Protocol):
-    """Whoever keeps bytes of a request that has not come whole."""
+    """Holds bytes of an incomplete request."""
 
     def give_way(self) -> None:
-        """Give up the request and its bytes, if it still has not come."""
+        """Drop the request and its bytes, if it is still incomplete."""
 
 
 class RequestRoom:
-    """Count the bytes that are kept, and make room for more at the cost of who has kept them waiting for longest."""
+    """Counts buffered bytes, and makes room by dropping the requests that have been incomplete for longest."""
 
     __slots__ = ("late", "most", "shared", "unread", "used")
 
     def __init__(self, most: int, largest: int = 0, unread: Backlog | None = None) -> None:
-        """Make room for so many bytes, at least for the `largest` body; what is `unread` has a bound of its own."""
+        """Allow `most` bytes, at least for the `largest` body; `unread` bytes have a bound of their own."""
         self.most = max(most, largest)
         # What those that are not small may use up.
         self.shared = max(most - most // _KEPT_FREE, largest)
@@ -32,7 +32,7 @@ class RequestRoom:
         self.late: list[Keeper] = []
 
     def make(self, size: int, asker: Keeper, *, kept: int) -> bool:
-        """Return whether there is room for so many bytes more of one who has `kept` some already."""
+        """Return whether there is room for `size` more bytes of a keeper that holds `kept` already."""
         most = self.most if kept + size <= SMALL else self.shared
         while self.used + size > most and self.late:
             keeper = self.late.pop()

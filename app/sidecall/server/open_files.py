@@ -20,7 +20,7 @@ _TO_LOAD = 8
 
 
 def room_for(connections: int) -> int:
-    """Raise the limit as far as needed and allowed, and return how many connections fit under it."""
+    """Raise the limit of open files as far as allowed, and return how many connections fit."""
     if sys.platform == "win32":
         return connections
     wanted = connections + RESERVE

@@ -1,4 +1,4 @@
-"""Frame the requests of one client, each by its own headers, and refuse what is not in order."""
+"""Parse the requests of one client, each by its own headers, and refuse malformed ones."""
 
 from abc import ABC, abstractmethod
 from asyncio import AbstractEventLoop
@@ -26,7 +26,7 @@ _NOTED = frozenset((b"host", b"expect", b"transfer-encoding", b"x-forwarded-for"
 
 
 class RequestParser(HttpToolsProtocol, ABC):
-    """Parse requests, and bound what is not their body."""
+    """Parses requests, and bounds everything except their body."""
 
     # Beside uvicorn's attributes, of which there are just so many that instances can share the names.
     __slots__ = (
@@ -75,7 +75,7 @@ class RequestParser(HttpToolsProtocol, ABC):
             self._weigh_head(data, has_begun=scope is not before)
 
     def _weigh_head(self, data: bytes, *, has_begun: bool) -> None:
-        """Cut off a head that is too large before its end; what came with its beginning may be of another request."""
+        """Cut off a head that exceeds its limit; its first packet may also hold part of the previous request."""
         if has_begun:
             self._header_bytes = min(self._header_bytes, size_of_part(data, self.url, self.headers))
         if self._header_bytes > MAX_HEADER_BYTES:
@@ -98,10 +98,10 @@ class RequestParser(HttpToolsProtocol, ABC):
             return False
 
     def _begin_again(self) -> None:
-        """Read the headers of a request once more, without the wish to speak another protocol after them.
+        """Parse the headers of a request again, without the upgrade to another protocol.
 
-        The parser believes that whatever follows them is of that protocol. Nobody here speaks any, so what follows is
-        what the other headers say: the body of this request, if it has one, and then the next.
+        The parser treats what follows an upgrade request as the other protocol. We support none, so what follows is
+        read by the other headers: the body, if any, and then the next request.
         """
         head = write_head(self.parser, self.url, self.headers)
         self.parser = HttpRequestParser(self)
@@ -135,7 +135,7 @@ class RequestParser(HttpToolsProtocol, ABC):
             self._object(TRAILERS_LARGE)
 
     def _check_head(self, version: str) -> None:
-        """Refuse what is not in order in a head that is not of the usual kind."""
+        """Refuse malformed parts of an unusual head."""
         # Its bytes may have come together with those of a body.
         if self._header_bytes > MAX_HEADER_BYTES and len(self.url) + size_of(self.headers) > MAX_HEADER_BYTES:
             self._object(HEADERS_LARGE)
@@ -161,7 +161,7 @@ class RequestParser(HttpToolsProtocol, ABC):
         raise ValueError  # The parser passes it on as an error of its own.
 
     def _weigh_chunks(self, size: int) -> None:
-        """Cut off a body in tiny chunks, each of which costs as much as a large one, and trailers without end."""
+        """Cut off a body in tiny chunks, each of which costs as much as a large one, and endless trailers."""
         self._chunk_bytes += size
         if are_tiny(self._chunks, self._chunk_bytes):
             self._refusal = BODY_CHOPPED

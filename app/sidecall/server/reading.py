@@ -1,4 +1,4 @@
-"""Read the requests of one client, no more than there is room for, and begin to answer each in its turn."""
+"""Read the requests of one client as far as there is room, and answer them in order."""
 
 from abc import abstractmethod
 from asyncio import AbstractEventLoop, BaseTransport, Task, Transport
@@ -27,7 +27,7 @@ _MOST_AHEAD = 256 * 1024
 
 
 class RequestReader(RequestParser):
-    """Read requests, and begin to answer each when those before it are answered."""
+    """Reads requests, and begins each answer when the previous one is done."""
 
     __slots__ = ("_ahead", "_is_deaf", "_kept", "_lifecycle", "_plain_app", "_room", "_running")
 
@@ -55,10 +55,10 @@ class RequestReader(RequestParser):
 
     @abstractmethod
     def give_way(self) -> None:
-        """Give up a request that has not come whole."""
+        """Drop a request that is incomplete."""
 
     def serve(self, app: Any) -> None:
-        """Give requests to an application; where no proxy says whom they come from, uvicorn need not look."""
+        """Serve requests with an application; the proxy middleware is skipped where no proxy is trusted."""
         self.app = app
         plain: Any = app.app if isinstance(app, ProxyHeadersMiddleware) else app
         self._plain_app = plain.__call__  # Which every call of an object would look for again.
@@ -69,14 +69,14 @@ class RequestReader(RequestParser):
         self.flow = Flow(cast("Transport", transport), self._room.unread)
 
     def data_received(self, data: bytes) -> None:
-        """Read on, unless there are requests enough to go on with."""
+        """Read more, unless enough requests are queued."""
         if self.flow.is_held or (len(data) > _PIECE and data.count(b"\r\n\r\n") > 1):
             self._keep(data)
         else:
             self._read(data)
 
     def _keep(self, data: bytes) -> None:
-        """Read what is not held; where too much is, the connection ends with the answer that is due."""
+        """Buffer held bytes; beyond the bound the connection ends after the pending answer."""
         if self._is_deaf:
             return
         self._ahead += data
@@ -86,7 +86,7 @@ class RequestReader(RequestParser):
             self._end_with_answer()
 
     def _read_ahead(self) -> None:
-        """Read what has come, up to a piece with the beginning of a request that has to wait for others."""
+        """Read what was buffered, up to the start of a request that has to wait for others."""
         while self._ahead and not self.flow.is_held:
             piece = bytes(self._ahead[:_PIECE])
             del self._ahead[:_PIECE]
@@ -94,7 +94,7 @@ class RequestReader(RequestParser):
             self._read(piece)
 
     def _end_with_answer(self) -> None:
-        """Close the connection with the answer that is due; what comes until then goes nowhere."""
+        """Close the connection after the pending answer; further input is discarded."""
         assert self._running is not None
         self._running.keep_alive = False
         self._is_deaf = self.flow.is_held = True
@@ -140,7 +140,7 @@ class RequestReader(RequestParser):
             self.cycle.keep_alive = False
 
     def _note_peer(self) -> Any:
-        """Note who has sent a request that names its client, and return the application that reads the name."""
+        """Note the peer of a request that names its client, and return the proxy middleware, which reads the name."""
         cast("dict[str, Any]", self.scope)[PEER] = self.scope["client"]
         return self.app
 
@@ -168,7 +168,7 @@ class RequestReader(RequestParser):
         cycle.message_event.set()
 
     def on_message_complete(self) -> None:
-        """Let the application know that it has the whole body; called by the parser."""
+        """Note that the body is complete; called by the parser."""
         self._hosts = self._chunks = 0
         self._is_coded = self._is_forwarded = False
         if self.parser.should_upgrade():
@@ -178,9 +178,9 @@ class RequestReader(RequestParser):
         cycle.message_event.set()
 
     def on_response_complete(self) -> None:
-        """Go on with the next request; called by uvicorn, which would set a timer for when there is none.
+        """Continue with the next request; called by uvicorn, which would set a timer for idle connections.
 
-        Connections that send nothing are closed by those who look after them.
+        Idle connections are closed by the sweep.
         """
         self.server_state.total_requests += 1
         self._room.used -= self._kept
@@ -199,9 +199,9 @@ class RequestReader(RequestParser):
             self.flow.resume_reading()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002
-        """Answer what could not be read; called by uvicorn.
+        """Answer an unreadable request; called by uvicorn.
 
-        Where an earlier request is still to be answered, that is done, and the connection closed with it.
+        An earlier request is answered first, and the connection closed with that.
         """
         if self._running is None or self._running.response_complete or self._running.more_body:
             self.refuse(self._refusal)

@@ -1,4 +1,4 @@
-"""The answers that no application gives: to what is not a request yet, and to what it does not get to finish."""
+"""Answers of the server itself: to malformed requests, and to requests that the application cannot finish."""
 
 from collections.abc import Iterable, MutableMapping
 from dataclasses import replace
@@ -87,7 +87,7 @@ def response_to(scope: MutableMapping[str, Any], refusal: Refusal) -> Response:
 
 
 def bytes_of(refusal: Refusal, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """Write the whole answer where there is no request to answer; quickly, since there may be thousands at once."""
+    """Write a complete answer without a request; must be fast, since there may be thousands at once."""
     lines = b"".join([name + b": " + value + b"\r\n" for name, value in headers])
     answer = _write(refusal).replace(_NO_ID, make_request_id(()).encode())
     return STATUS_LINE[refusal.status] + lines + answer

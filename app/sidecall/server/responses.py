@@ -1,7 +1,7 @@
-"""Answer a request; write a response whose length is known in one piece.
+"""Answer a request; a response of known length is written at once.
 
-ASGI has two messages for it, of which uvicorn makes two writes. Here the first waits for the second. A head that says
-nothing of a length (a stream's, a 304's) is sent at once, and whatever is not plain is sent by uvicorn.
+ASGI sends head and body as two messages, and uvicorn writes each. Here the head waits for the body. A head without a
+length (a stream's, a 304's) is sent at once, and unusual responses are sent by uvicorn.
 """
 
 import asyncio
@@ -31,16 +31,16 @@ _LARGE = 256 * 1024
 
 
 class Arrival:
-    """Whether more of a request, or its end, has come; an Event is made for whoever waits for it.
+    """An event for the arrival of more of a request; the asyncio Event is only made for a waiter.
 
-    Most requests come whole, and nobody waits for them.
+    Most requests arrive whole and need none.
     """
 
     is_here = False
     _event: asyncio.Event | None = None
 
     def set(self) -> None:
-        """Note that it is here, and tell whoever waits."""
+        """Set the event, and wake the waiter."""
         self.is_here = True
         if self._event is not None:
             self._event.set()
@@ -60,7 +60,7 @@ class Arrival:
 
 
 class Cycle(RequestResponseCycle, DirectResponse):
-    """A request and its response, of which nothing is sent until its body comes; uvicorn may still send another."""
+    """A request and its response; the head is held back until the body comes."""
 
     flow: Flow
 
@@ -82,7 +82,7 @@ class Cycle(RequestResponseCycle, DirectResponse):
         self._head: Any = None
 
     async def receive(self) -> Any:
-        """Receive a message of ASGI; what has come already is given without a wait."""
+        """Receive an ASGI message; one that has arrived is returned without waiting."""
         if self.waiting_for_100_continue or self.disconnected or self.response_complete or not self.arrival.is_here:
             return await super().receive()
         if self.flow.read_paused:
@@ -108,7 +108,7 @@ class Cycle(RequestResponseCycle, DirectResponse):
         return body
 
     def answer(self, reply: Reply, request_id: bytes) -> bool:
-        """Write an answer whole; return False where it is to be sent in messages, as whatever is not plain."""
+        """Write a whole answer; return False if it is unusual and must be sent as ASGI messages."""
         body, is_slow = reply.body, self.flow.write_paused
         if (
             is_slow
@@ -173,7 +173,7 @@ class Cycle(RequestResponseCycle, DirectResponse):
         return False
 
     def _write_down(self, head: Any, message: Any) -> bytes | None:
-        """Return the bytes of the response, unless it is for uvicorn to write, or to refuse."""
+        """Return the bytes of the response, or None if uvicorn must write or refuse it."""
         if self.more_body:
             self.transport = cast("asyncio.Transport", LingeringTransport(self.transport))
         if self.access_log or not self.keep_alive or message.get("more_body", False):
@@ -205,7 +205,7 @@ def _write_beginning(*headers: tuple[bytes, bytes]) -> bytes:
 
 @lru_cache(_LINES)
 def _write_line(name: str, value: str) -> bytes | None:
-    """Write a header of its own that an answer has, unless it is for uvicorn to write, or to refuse."""
+    """Write one of the answer's own headers, or None if uvicorn must write or refuse it."""
     # Each is short, and most of them say the same each time.
     written = name.lower().encode("latin-1")
     line = b"\r\n%b: %b" % (written, value.encode("latin-1"))
@@ -214,7 +214,7 @@ def _write_line(name: str, value: str) -> bytes | None:
 
 
 def disconnect(cycle: RequestResponseCycle) -> None:
-    """Let the application find its client gone, so that what it still sends goes nowhere."""
+    """Tell the application that its client is gone, so that further input is discarded."""
     cycle.disconnected = True
     cycle.waiting_for_100_continue = False  # After the end of what is sent, no leave can be.
     cycle.body = bytearray()

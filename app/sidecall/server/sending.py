@@ -1,4 +1,4 @@
-"""See what a client has taken of its answers, which the system's buffers of megabytes would hide for a long while."""
+"""Measure what a client has received, despite the system's socket buffers of megabytes."""
 
 import socket
 import struct
@@ -18,14 +18,14 @@ _MOST_UNSENT = 128 * 1024
 
 
 def bound_unsent(sockets: Iterable[Any]) -> None:
-    """Have the system hold little of what connections to these listening sockets cannot be sent yet."""
+    """Set a small send buffer limit for connections of these listening sockets."""
     for sock in sockets:
         with suppress(OSError):  # Not every kind of socket has such a bound, nor every system.
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _MOST_UNSENT)
 
 
 def count_untaken(transport: Transport) -> int:
-    """Return how many bytes the client's system has not taken, those in this system's buffer among them."""
+    """Return how many bytes the client's system has not acknowledged, including this system's buffer."""
     waiting = transport.get_write_buffer_size()
     sock = transport.get_extra_info("socket")
     if sock is None or sys.platform == "win32":

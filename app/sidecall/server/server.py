@@ -1,8 +1,8 @@
-"""Uvicorn's server with an end of its own: drain, finish, cut off, leave.
+"""Uvicorn's server with its own shutdown: drain, finish, cut off, exit.
 
-Uvicorn stops listening the moment it is told to end, waits for requests without limit or turns them into 500, and ends
-by the signal it was sent. Here a load balancer has time to notice, every request gets an answer, and the exit code is
-0. See docs/lifecycle.md.
+On a signal uvicorn stops listening at once, waits for requests without limit or turns them into 500, and exits by that
+signal. Here a load balancer has time to notice, every request gets an answer, and the exit code is 0. See
+docs/lifecycle.md.
 """
 
 import asyncio
@@ -79,7 +79,7 @@ class Server(uvicorn.Server):
         self._grace = patience.drain_grace
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve in an event loop of its own, which no tool ends."""
+        """Serve on an event loop that tools cannot end."""
         runner = asyncio.Runner(loop_factory=self.config.get_loop_factory())
         loop = runner.get_loop()
         try:
@@ -98,7 +98,7 @@ class Server(uvicorn.Server):
             if not self.lifespan.should_exit:
                 say_where(self.config.host, self.config.port)
                 raise
-            self.should_exit = True  # The application has said why; whoever runs the server knows which exit code fits.
+            self.should_exit = True  # The application has logged why; the caller knows which exit code fits.
         except OSError:
             await self.lifespan.shutdown()
             raise
@@ -154,7 +154,7 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Drain, finish, cut off what is left, and close."""
+        """Drain, finish, cut off the rest, and close."""
         logger.info(
             "Shutting down: still listening for %g s, then finishing for up to %g s; requests in flight: %d",
             self._grace,
@@ -182,7 +182,7 @@ class Server(uvicorn.Server):
         self._watchdog.end_within(_TO_LEAVE, code=0)
 
     async def _finish(self) -> None:
-        """Wait for the requests in flight, and for those that were on their way when the listening ended."""
+        """Wait for requests in flight, and for those sent just before listening ended."""
         quiet = 0
 
         def is_quiet() -> bool:
@@ -216,7 +216,7 @@ class Server(uvicorn.Server):
         await self._pass(_TO_FLUSH, lambda: not self._connections.connections)
 
     async def _pass(self, seconds: float, is_enough: Callable[[], bool]) -> None:
-        """Let time pass, while everything goes on."""
+        """Wait for some seconds, or until it is enough, while everything continues."""
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
         counter = 0

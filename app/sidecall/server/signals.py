@@ -1,6 +1,6 @@
-"""Which signals end the server, and how while nothing is served.
+"""End the process on signals while nothing is served yet.
 
-Imports next to nothing, to be there before everything else is.
+It imports next to nothing, so that it can be imported first.
 """
 
 import os
@@ -20,6 +20,6 @@ def ending_signals() -> list[int]:
 
 
 def leave_on(*numbers: signal.Signals, end: Callable[[int], object] = os._exit, code: int = 0) -> None:
-    """End on these signals while nothing is served; the kernel spares process 1 of a container their defaults."""
+    """Exit on these signals while nothing is served; the kernel ignores their defaults for process 1 of a container."""
     for number in numbers:
         signal.signal(number, lambda *_: end(code))

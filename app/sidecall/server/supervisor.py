@@ -1,7 +1,7 @@
-"""Run several server processes on one socket, and end them as one.
+"""Run several server processes on one socket, and end them together.
 
-Uvicorn's own supervisor makes uvicorn's servers only, says that it serves before any worker does, sends each a second
-signal after Ctrl+C, keeps the socket open while they drain, and leaves them behind when it is killed.
+Uvicorn's own supervisor only runs uvicorn's servers, reports ready before any worker is, sends each a second signal
+after Ctrl+C, keeps the socket open while they drain, and leaves them running when it is killed.
 """
 
 import logging
@@ -105,7 +105,7 @@ class Supervisor:
             process.terminate()
 
     def _try_again(self, trial: int) -> None:
-        """Have another worker in a place in which this many have died before they served, or give up."""
+        """Replace a worker that died before it served, or give up after this many."""
         if trial < _MOST_STARTS:
             self._empty.append((time.monotonic() + _PAUSE * 2 ** max(0, trial - 1), trial + 1))
         elif self._ends_at is None:
@@ -121,7 +121,7 @@ class Supervisor:
         return min([_TICK, *(max(0.0, due - now) for due, _ in self._empty)])
 
     def _fill(self) -> None:
-        """Start the workers whose time has come; none once the end has."""
+        """Start the workers that are due; none once shutdown has begun."""
         places, self._empty = self._empty, []
         for due, trial in places:
             if self._ends_at is not None:
@@ -158,7 +158,7 @@ class Supervisor:
             self._try_again(worker.trial)
 
     def _give_up(self, code: int = START_FAILED) -> None:
-        """End, since the server cannot start; how the workers that are left come to their end changes no exit code."""
+        """Shut down, since the server cannot start; the exits of remaining workers do not change the exit code."""
         self._has_given_up = True
         self._code = code
         self._pass_on(signal.SIGTERM)
@@ -200,7 +200,7 @@ def _begin(work: Work, sock: socket, ready: Connection) -> None:
 
 
 def _follow_parent() -> None:
-    """End when the parent is gone, whatever took it."""
+    """Shut down when the parent process is gone."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -1,4 +1,4 @@
-"""Watch the event loop from outside, since a loop that is stuck can tell nobody."""
+"""Watch the event loop from a thread, since a blocked loop can report nothing."""
 
 import logging
 import os
@@ -24,10 +24,10 @@ class EventLoopStuck(Exception):
 
 
 class Watchdog:
-    """Log what blocks the event loop, and end the process when it does not end by itself.
+    """Logs what blocks the event loop, and ends the process if it stays blocked.
 
-    A liveness probe that gets no answer fails already; what an operator needs on top is the name of the culprit. Time
-    is counted in ticks of the watching thread, so that a process that was stopped or starved is not called stuck.
+    A liveness probe fails then anyway; the log adds the stack of the culprit. Time is counted in ticks of the watching
+    thread, so that a process that was suspended or starved does not count as blocked.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Watchdog:
         self._is_resting = True
 
     def end_within(self, seconds: float, code: int) -> None:
-        """End the process with this code unless it has ended by itself."""
+        """End the process with this code if it does not end in time."""
         self._last_moment = (time.monotonic() + seconds, code)
 
     def _watch(self) -> None:

@@ -1,4 +1,4 @@
-"""What an operator may set, from the environment; each file has what belongs together."""
+"""Settings from the environment, one file for each topic."""
 
 from sidecall.settings.server import Settings, UnknownSetting, unknown_names
 

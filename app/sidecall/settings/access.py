@@ -1,4 +1,4 @@
-"""What an operator may set about who calls, and from where."""
+"""Settings for authentication and access."""
 
 import re
 from ipaddress import ip_network
@@ -35,7 +35,7 @@ MetricsMode = Literal["on", "open", "off"]
 
 
 class AccessSettings(BaseSettings, defer_build=True):
-    """What an operator may set about who calls, and from where."""
+    """Settings for authentication and access."""
 
     model_config = SettingsConfigDict(env_prefix="SIDECALL_", env_ignore_empty=True, frozen=True, extra="forbid")
 

@@ -1,11 +1,11 @@
-"""What an operator may set of what is written down about decisions."""
+"""Settings for the audit log."""
 
 from pydantic import Field
 from pydantic_settings import BaseSettings
 
 
 class AuditSettings(BaseSettings, defer_build=True):
-    """How much of it is kept, and for how long."""
+    """How much of the audit log is kept, and for how long."""
 
     audit_ttl: float = Field(
         default=7_776_000.0,

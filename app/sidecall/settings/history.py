@@ -1,4 +1,4 @@
-"""What an operator may set of the history."""
+"""Settings for the history."""
 
 from pydantic import Field
 from pydantic_settings import BaseSettings
@@ -7,7 +7,7 @@ from sidecall.features.history.modes import HistoryMode
 
 
 class HistorySettings(BaseSettings, defer_build=True):
-    """How much of ended calls is kept, and for how long."""
+    """How much of the history is kept, and for how long."""
 
     history: HistoryMode = Field(
         default="full",

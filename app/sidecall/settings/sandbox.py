@@ -1,4 +1,4 @@
-"""What an operator may set about the sandbox, and the tools that run commands and code in it."""
+"""Settings for the sandbox, and for the tools that run commands and code in it."""
 
 from pydantic import Field
 from pydantic_settings import BaseSettings
@@ -8,7 +8,7 @@ from sidecall.loading.tool_lists import Texts
 
 
 class SandboxSettings(BaseSettings, defer_build=True):
-    """What programs of models may take there, and which of them run unasked."""
+    """Resource limits of sandboxed programs, and which of them run without approval."""
 
     sandbox_memory_mb: int = Field(
         default=512,

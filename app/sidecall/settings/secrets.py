@@ -1,4 +1,4 @@
-"""What an operator may set about secrets: the server's, and those of callers."""
+"""Settings for secrets: the server's, and those of callers."""
 
 import base64
 import binascii
@@ -15,7 +15,7 @@ _BYTES = 32
 
 
 class SecretSettings(BaseSettings, defer_build=True):
-    """Where they are, and with what those of callers are encrypted."""
+    """Where secrets are, and the encryption keys for callers' secrets."""
 
     secrets_dir: Path = Field(
         default=USUAL_SECRETS, description="Folder whose files are secrets, looked up after the environment."

@@ -1,4 +1,4 @@
-"""What an operator may set, from the environment."""
+"""The settings of a server, from the environment."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Literal, Self
@@ -35,7 +35,7 @@ LogLevel = Literal["debug", "info", "warning", "error"]
 
 
 class _Environment(EnvSettingsSource):
-    """Read the environment; where it says nothing of ours, each setting is not looked for, which takes long."""
+    """Settings source for the environment; without variables of ours it skips the look-up of each, which is slow."""
 
     def __call__(self) -> dict[str, Any]:
         is_asked = any(name.startswith(_PREFIX.lower()) for name in self.env_vars)
@@ -57,7 +57,7 @@ class Settings(
     WorkspaceSettings,
     OutgoingSettings,
 ):
-    """What an operator may set; each is read from the variable `SIDECALL_` plus its name in capitals.
+    """All settings; each is read from the variable `SIDECALL_` plus its name in capitals.
 
     Raises:
         ValidationError: A value is out of its range; the message names the setting.
@@ -68,7 +68,7 @@ class Settings(
 
     @property
     def forgets(self) -> str | None:
-        """Why what has to be remembered is lost at the end though nobody has asked for that; None where it is not."""
+        """Why durable data is lost at the end of the process without this being configured; None if it is kept."""
         return self._forgets
 
     def forgetting(self, store: str, reason: str) -> Self:
@@ -81,7 +81,7 @@ class Settings(
     def settings_customise_sources(
         cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, *_: Any, **__: Any
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Read what the program gives and the environment; no files."""
+        """Use only arguments and the environment as sources; no files."""
         return init_settings, _Environment(settings_cls)
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
@@ -289,7 +289,7 @@ class Settings(
     @field_validator("host", mode="before")
     @classmethod
     def _is_bare(cls, value: Any) -> Any:
-        """Let nobody listen everywhere by mistake, as an empty address does."""
+        """Refuse an empty address, which would listen on all interfaces."""
         bare = value.strip().removeprefix("[").removesuffix("]") if isinstance(value, str) else value
         if bare == "":
             raise ValueError("write an address, such as 127.0.0.1, 0.0.0.0 or ::1")
@@ -306,11 +306,11 @@ class UnknownSetting(SidecallError):
 
 
 def unknown_names(variables: Mapping[str, str], further: Collection[str] = ()) -> list[str]:
-    """List the variables that begin like settings and are none; those that are empty count as not set.
+    """List the variables that look like settings and are none; empty ones count as unset.
 
-    They are borne, since not all are mistakes: agents have `SIDECALL_URL`, Kubernetes makes up more for a Service named
-    sidecall, and an older version does not know what a newer one did. A name that is nearly a setting's is refused: a
-    limit that was set and does not hold is worse than a server that does not start.
+    They are tolerated, since not all are mistakes: agents set `SIDECALL_URL`, Kubernetes adds more for a Service named
+    sidecall, and an older version does not know newer settings. A misspelled setting is refused: a limit that silently
+    does not hold is worse than a server that does not start.
 
     Args:
         variables: The environment.

@@ -1,4 +1,4 @@
-"""What an operator may set about the tools that ship; they read it from the environment, as tools do."""
+"""Settings for the shipped tools, which read them from the environment."""
 
 import os
 import re
@@ -21,7 +21,7 @@ _TENANT, _PLACE_HOLDERS = "{tenant}", re.compile(r"\{[^{}/]*\}")
 
 
 class ShippedToolSettings(BaseSettings, defer_build=True):
-    """Where they may go."""
+    """The hosts and paths that shipped tools may use."""
 
     fetch_allowed_domains: Texts = Field(
         default=(),
@@ -71,7 +71,7 @@ class ShippedToolSettings(BaseSettings, defer_build=True):
     @field_validator("file_search_folder")
     @classmethod
     def _is_found(cls, folder: str | None) -> str | None:
-        """Refuse a folder that cannot be searched; those of tenants may be made later."""
+        """Refuse a folder that cannot be searched; tenants' folders may be made later."""
         if folder is None or os.path.isdir(folder):
             return folder
         for word in _PLACE_HOLDERS.findall(folder):

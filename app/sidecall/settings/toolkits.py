@@ -1,4 +1,4 @@
-"""Which tools are offered: places, and toolkits that ship."""
+"""Settings for the offered tools: places and shipped toolkits."""
 
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings
@@ -9,7 +9,7 @@ from sidecall.loading.tool_lists import Texts
 
 
 class ToolSettings(BaseSettings, defer_build=True):
-    """Where the tools are that are offered."""
+    """Where to find the offered tools."""
 
     tools: Texts = Field(
         default=("tools",),
@@ -32,7 +32,7 @@ class ToolSettings(BaseSettings, defer_build=True):
 
     @property
     def places(self) -> list[str]:
-        """Where the tools are that are offered, those of toolkits last.
+        """The places of the offered tools, toolkits last.
 
         Raises:
             ToolkitUnfit: A toolkit lacks something.

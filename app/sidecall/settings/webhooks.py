@@ -1,4 +1,4 @@
-"""What an operator may set about telling programs that their calls have ended."""
+"""Settings for webhooks."""
 
 import base64
 import binascii
@@ -19,7 +19,7 @@ _BYTES = range(24, 65)
 
 
 class WebhookSettings(BaseSettings, defer_build=True):
-    """Where, and signed with what."""
+    """The targets of webhooks, and their signing secret."""
 
     webhook_hosts: Texts = Field(
         default=(),

@@ -1,4 +1,4 @@
-"""What an operator may set about the files of conversations."""
+"""Settings for workspaces."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ _USUAL = Path(".sidecall/workspaces")
 
 
 class WorkspaceSettings(BaseSettings, defer_build=True):
-    """Where they are kept, how much, and for how long."""
+    """Where workspaces are stored, how much, and for how long."""
 
     workspace_dir: Path = Field(
         default=_USUAL,
@@ -38,7 +38,7 @@ class WorkspaceSettings(BaseSettings, defer_build=True):
     @field_validator("workspace_dir")
     @classmethod
     def _can_be_folder(cls, folder: Path) -> Path:
-        """Refuse what was named and is in the way of a folder; one that is not there is made when it is needed."""
+        """Refuse a path that exists and is no folder; a missing one is made on first use."""
         there = next(filter(os.path.lexists, (folder, *folder.parents)), None)
         if folder != _USUAL and there is not None and not there.is_dir():
             raise ValueError(f"{there} is no folder" if there != folder else "this is no folder")

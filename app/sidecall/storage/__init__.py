@@ -1,1 +1,1 @@
-"""Where everything is kept: SQLite and PostgreSQL, and memory."""
+"""Storage: SQLite, PostgreSQL and memory."""

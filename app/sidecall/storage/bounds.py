@@ -1,4 +1,4 @@
-"""How much a ledger keeps."""
+"""The bounds of a ledger."""
 
 from dataclasses import field
 
@@ -8,7 +8,7 @@ from sidecall.features.calls.sql_kept import CallBounds
 
 @dataclass(frozen=True, slots=True)
 class LedgerBounds:
-    """How much is remembered, and for how many seconds."""
+    """How much is stored, and for how many seconds."""
 
     approval_ttl: float = 3600.0
     max_approvals: int = 5000

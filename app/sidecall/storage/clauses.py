@@ -1,4 +1,4 @@
-"""Which rows a list wants, in SQL."""
+"""WHERE clauses of lists."""
 
 from typing import Any
 
@@ -52,6 +52,6 @@ def _single(wanted: CallFilter, cursor: str | None, unindexed: str) -> list[tupl
 
 
 def first_id(seconds: float) -> str:
-    """Return what the ids of all calls from then on are at least; a UUIDv7 begins with its time in milliseconds."""
+    """Return the smallest call id from that time on; a UUIDv7 begins with its time in milliseconds."""
     digits = f"{max(0, int(seconds * 1000)):012x}"
     return f"{digits[:8]}-{digits[8:]}"

@@ -11,15 +11,15 @@ LONG_READS: Mapping[Dialect, int] = {"sqlite": 4, "postgres": 2}
 
 
 class Database(Protocol):
-    """One database; its statements are known by the names of their files.
+    """One database; statements are named by their files.
 
-    Placeholders are `$1`, `$2` and so on, whatever the dialect. Statements that are carried out at the same time share
-    one commit, since a commit costs more than what it commits.
+    Placeholders are `$1`, `$2` and so on, in any dialect. Concurrent statements share a commit, since a commit costs
+    more than a statement.
     """
 
     @property
     def dialect(self) -> Dialect:
-        """Which database it is."""
+        """The dialect of its SQL."""
 
     @property
     def is_shared(self) -> bool:
@@ -41,14 +41,14 @@ class Database(Protocol):
         """
 
     async def close(self) -> None:
-        """Finish what was begun, for a bounded time, and disconnect."""
+        """Finish pending work, within a bounded time, and disconnect."""
 
     def write(self, statement: str, *values: Any, size: int | None = None) -> Awaitable[Row | None]:
-        """Carry out a statement, and return the first row of its RETURNING, None if there is none, once it is durable.
+        """Run a statement, and return the first row of its RETURNING, or None, once it is durable.
 
-        The first value is the key, which RETURNING names first. Of statements with the same key each comes after the
-        other, in the order in which they were asked for. `size` is about how many bytes the values take, where whoever
-        asks knows it, and that a database has them.
+        The first value is the key, which RETURNING names first. Statements with the same key run in the order in which
+        they were requested. `size` is the approximate number of bytes of the values, if the caller knows it and they
+        are of types that the database supports.
 
         Raises:
             StoreUnavailable: The database cannot be used just now; nothing of this was written, unless the way to it
@@ -57,14 +57,14 @@ class Database(Protocol):
         """
 
     async def write_all(self, statement: str, rows: Sequence[Row]) -> None:
-        """Carry out a statement for each of these rows, all or none.
+        """Run a statement for each of these rows, all or none.
 
         Raises:
             StoreUnavailable: The database cannot be used just now; nothing of this was written.
         """
 
     async def read(self, statement: str, *values: Any, where: str = "") -> list[Row]:
-        """Return what a statement finds among what is durable.
+        """Return the rows that a query finds among durable data.
 
         Args:
             statement: Its name.

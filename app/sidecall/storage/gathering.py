@@ -1,17 +1,17 @@
-"""Wait with what is to be written, as long as more comes at once: what many share costs each of them less."""
+"""Batch writes while more keep coming, since sharing a commit makes each cheaper."""
 
 import asyncio
 from collections.abc import Callable
 
 
 class Gathering:
-    """Wait for a turn of the event loop in which nothing has come to those that wait, or until there are enough.
+    """Waits for a turn of the event loop in which nothing was added, or until there are enough.
 
-    A loop that has nothing else to do takes such a turn at once, so whoever is alone hardly waits.
+    An idle loop takes such a turn at once, so a single writer hardly waits.
     """
 
     def __init__(self, count: Callable[[], int], end: Callable[[], None], enough: int) -> None:
-        """Begin for those that are counted, and call `end` when they should wait no longer, or `enough` do."""
+        """Count with `count`; call `end` when the batch is complete or `enough` are waiting."""
         self._count = count
         self._end = end
         self._enough = enough
@@ -19,7 +19,7 @@ class Gathering:
         self._is_open = False
 
     def begin(self) -> None:
-        """Wait, if nobody does; somebody has come."""
+        """Start the batch timer if it is not running."""
         if not self._is_open:
             self._is_open = True
             self._seen = 0

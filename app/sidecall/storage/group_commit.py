@@ -1,4 +1,4 @@
-"""What waits to be written, taken in rounds that share one commit."""
+"""Group commit: queued writes, taken in rounds that share one commit."""
 
 import asyncio
 from collections import deque
@@ -15,7 +15,7 @@ BESIDE = 200
 
 @dataclass(slots=True, eq=False)
 class Wish:
-    """A statement that somebody wants carried out: for one row, whose first value is the key, or for many."""
+    """A queued statement: for one row, whose first value is the key, or for many."""
 
     statement: str
     rows: Sequence[Row]
@@ -33,9 +33,9 @@ class Wish:
 
 @dataclass(slots=True)
 class Round:
-    """Wishes for one statement, which need no more than one message to the database; no two have the same key.
+    """Queued statements that fit in one message to the database; no two have the same key.
 
-    One for many rows is alone.
+    A statement for many rows forms its own round.
     """
 
     statement: str
@@ -49,7 +49,7 @@ class Round:
 
     @property
     def is_single(self) -> bool:
-        """Whether each wish has one row, and wants what comes back for it."""
+        """Whether each has one row and expects a returned row."""
         return self.wishes[0].is_single
 
 
@@ -66,7 +66,7 @@ class Line:
         return len(self._waiting)
 
     def join(self, wish: Wish) -> bool:
-        """Let a wish wait; return False when too much waits already."""
+        """Add a statement to the queue; return False when the queue is full."""
         if self._waiting and self._size + wish.size > self._most_bytes:
             return False
         self._size += wish.size
@@ -74,9 +74,9 @@ class Line:
         return True
 
     def take(self, most: int, most_bytes: int) -> Round | None:
-        """Return what is to be carried out next, and together; None where all has to wait for something of its key.
+        """Take the next statements to run together; None if all must wait for an earlier one with the same key.
 
-        What is taken has to be given back.
+        Taken ones must be given back.
         """
         taken: Round | None = None
         left, passed = list[Wish](), set[Any]()  # A wish is not taken before an earlier one of its key.
@@ -104,12 +104,12 @@ class Line:
         return taken
 
     def give_back(self, taken: Round) -> None:
-        """Let what comes after this be taken."""
+        """Allow later statements with the same keys to be taken."""
         if taken.is_single:
             self._busy.difference_update(wish.key for wish in taken.wishes)
 
     def empty(self) -> list[Wish]:
-        """Return everything that waits, and keep nothing."""
+        """Remove and return everything in the queue."""
         waiting = list(self._waiting)
         self._waiting.clear()
         self._size = 0
@@ -117,7 +117,7 @@ class Line:
 
 
 def hand_out(wishes: Iterable[Wish], found: Iterable[Sequence[Any]]) -> None:
-    """Give each wish the row whose first value is its key."""
+    """Give each statement the row with its key."""
     rows: dict[Any, Row] = {}
     for row in found:
         rows.setdefault(row[0], tuple(row))
@@ -127,14 +127,14 @@ def hand_out(wishes: Iterable[Wish], found: Iterable[Sequence[Any]]) -> None:
 
 
 def refuse_all(wishes: Iterable[Wish], error: Exception) -> None:
-    """Let each wish fail."""
+    """Fail each statement with this error."""
     for wish in wishes:
         if not wish.done.done():
             wish.done.set_exception(error)
 
 
 def turn_away(wishes: Iterable[Wish], why: Exception | None = None) -> None:
-    """Let each wish fail since the database cannot be used."""
+    """Fail each statement because the database is unavailable."""
     for wish in wishes:
         error = StoreUnavailable()
         error.__cause__ = why

@@ -1,4 +1,4 @@
-"""Which of the servers that share a database live."""
+"""Heartbeats: which of the servers that share a database are alive."""
 
 import time
 from collections.abc import Callable
@@ -12,10 +12,10 @@ _SIGNS = 5
 
 
 class Heartbeat:
-    """Write down that this server lives, and know how long others have to be silent to count as ended.
+    """Records that this server is alive, and decides which others count as crashed.
 
-    All times are those of the database, so that clocks which differ end nobody. A server that is taken for ended and
-    only was late finds that its calls have an end, or another attempt, and is not heard.
+    All times are the database's, so that clock differences do no harm. A server wrongly taken for crashed finds that
+    its calls have an end, or another attempt, and its writes are refused.
     """
 
     def __init__(
@@ -54,9 +54,9 @@ class Heartbeat:
         self._spoke_at = now
 
     async def find_silence(self) -> float | None:
-        """Return since when a server must have said nothing to count as ended, in seconds since 1970.
+        """Return the time (Unix seconds) before which a server's last heartbeat counts as a crash.
 
-        None while others may have had no chance to speak.
+        None while others may have had no chance to write one.
 
         Raises:
             StoreUnavailable: It cannot be found out.
@@ -67,7 +67,7 @@ class Heartbeat:
         return await self.tell_time() - self._silence
 
     async def count_others(self) -> None:
-        """Count the servers that live beside this one.
+        """Count the other servers that are alive.
 
         Raises:
             StoreUnavailable: It cannot be found out.
@@ -90,5 +90,5 @@ class Heartbeat:
         return time.time() - self._ahead
 
     def _is_heard(self, now: float) -> bool:
-        """Return whether what this server said last is fresh."""
+        """Return whether this server's last heartbeat is recent."""
         return self._spoke_at is not None and now - self._spoke_at <= self._silence / 2

@@ -1,4 +1,4 @@
-"""What a start has to do with a store that may not answer just then."""
+"""Startup steps that are postponed because the store is unavailable."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ class LateSteps:
 
     @property
     def are_left(self) -> bool:
-        """Whether one could not be taken yet."""
+        """Whether a step is still postponed."""
         return any(not task.done() for task in self._tasks)
 
     async def take(self, step: Callable[[], Awaitable[object]]) -> None:
@@ -33,7 +33,7 @@ class LateSteps:
             self._tasks.append(asyncio.create_task(self._take_late(step)))
 
     async def close(self) -> None:
-        """Give up what is left."""
+        """Cancel the postponed steps."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

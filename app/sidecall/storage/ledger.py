@@ -1,4 +1,4 @@
-"""What one server remembers, wherever it is kept."""
+"""The ledger: all persistent state of one server."""
 
 from dataclasses import field
 from typing import Literal
@@ -27,11 +27,11 @@ StoreKind = Literal["memory", "sqlite", "postgres"]
 
 @dataclass(slots=True)
 class Ledger:
-    """The parts of a ledger, each behind a protocol, and the database behind some or all of them.
+    """The parts of a ledger, each behind a protocol, and the database behind them.
 
-    It is opened before the first of them is used, and closed after the last. `owner` names this process in it. `rates`
-    counts calls for all servers that share it, and `progress` keeps what tools say for them, where several may.
-    `notices` is how they tell each other that something is new.
+    It is opened before the first use of a part, and closed after the last. `owner` names this process in it. `rates`
+    counts calls for all servers that share it, and `progress` stores tools' progress for them, where several may run.
+    `notices` tells the other servers that something is new.
     """
 
     approvals: Approvals
@@ -61,7 +61,7 @@ class Ledger:
 
     @property
     def kind(self) -> StoreKind:
-        """Where it is kept."""
+        """The kind of storage."""
         return "memory"
 
     @property
@@ -79,6 +79,6 @@ class Ledger:
         await self.notices.open()
 
     async def close(self) -> None:
-        """Finish what was begun, for a bounded time."""
+        """Finish pending work, within a bounded time."""
         await self.notices.close()
         await self.database.close()

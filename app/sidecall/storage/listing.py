@@ -23,7 +23,7 @@ _WITHOUT = ("list_calls", "read_call_args")
 
 @dataclass(frozen=True, slots=True)
 class RowPage:
-    """Rows of calls, newest first, and the id after which the next page begins; None where there is no more."""
+    """Rows of calls, newest first, and the id after which the next page begins; None on the last page."""
 
     rows: Sequence[Row]
     cursor: str | None
@@ -32,10 +32,10 @@ class RowPage:
 async def read_page(
     database: Database, wanted: CallFilter, limit: int, cursor: str | None, *, is_whole: bool
 ) -> RowPage:
-    """Read calls, no more than `limit`, and fewer where they are large.
+    """Read up to `limit` calls, fewer if they are large.
 
-    What is short comes with the list, and of what is long its size, so that no more is read than a page has room for.
-    An answer is not read where it is not wanted.
+    Short texts come with the list; for long ones only their size is read, so that no more is read than a page holds.
+    Answers are read only if wanted.
     """
     statement, filling = _WITH_ANSWERS if is_whole else _WITHOUT
     where, values = _clauses.write_where(wanted, cursor)
@@ -54,7 +54,7 @@ async def read_page(
 
 
 async def _fill(database: Database, statement: str, rows: Sequence[Row]) -> list[Row]:
-    """Read the texts that were left out; a call that was forgotten meanwhile is left out itself."""
+    """Read the texts that were left out; a call deleted since then is dropped."""
     large = [row[0] for row in rows if row[_LEFT_OUT] is not None]
     texts: dict[str, Any] = {}
     if large:

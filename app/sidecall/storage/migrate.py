@@ -28,7 +28,7 @@ def read_migrations(series: str) -> tuple[Migration, ...]:
 
 
 def list_missing(series: str, version: int, place: str) -> tuple[Migration, ...]:
-    """Return the steps that a database of this version lacks.
+    """Return the migrations that a database of this version lacks.
 
     Args:
         series: Which tables they make: those of a ledger, by its dialect, or of the history beside a file.

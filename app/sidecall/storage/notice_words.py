@@ -1,4 +1,4 @@
-"""Notices as they are sent from one server to others: words, each the sign of a kind and the id of a call."""
+"""The wire form of notices between servers: words of a kind's sign and a call's id."""
 
 from collections.abc import Iterable, Mapping
 
@@ -12,7 +12,7 @@ EVERYWHERE = "m"
 
 
 class Bundle:
-    """What is to be told together, each word once; of too much only that there was."""
+    """A bundle of notices without duplicates; if there are too many, only the fact that there were."""
 
     def __init__(self) -> None:
         self._words: dict[str, None] = {}
@@ -38,7 +38,7 @@ def write_word(kind: NoticeKind, call_id: str) -> str:
 
 
 def hand_on(words: Iterable[str], listener: NoticeListener) -> None:
-    """Let a listener hear what others have sent, and pass over what is no notice."""
+    """Pass the notices that others have sent to a listener; skip unknown words."""
     for word in words:
         kind = _KINDS.get(word[:1])
         if kind is not None:

@@ -1,4 +1,4 @@
-"""Which ledger a setting asks for."""
+"""Choose the ledger by a setting."""
 
 import os
 import socket
@@ -55,7 +55,7 @@ Writers = Mapping[str, socket.socket]
 NO_WRITERS: Writers = {}
 # Seconds that a search, or a large file, may take.
 _LONG = 10.0
-# Most bytes of calls that are remembered in memory, whatever a database may take.
+# Most bytes of durable calls in memory; a database may take more.
 _CALLS_IN_MEMORY = 32 * 1024 * 1024
 
 
@@ -76,7 +76,7 @@ def open_ledger(
     is_server: bool = False,
     writers: Writers = NO_WRITERS,
 ) -> Ledger:
-    """Make the ledger that a URL names; it is opened when the server starts.
+    """Create the ledger of a URL; it is opened when the server starts.
 
     Args:
         url: `memory://`, `sqlite:///path` or `postgresql://user:password@host:5432/database`.
@@ -96,10 +96,10 @@ def open_ledger(
 
 
 def open_history(url: str, *, is_server: bool = False, writers: Writers = NO_WRITERS) -> Database | None:
-    """Make the database that keeps the history beside the ledger of a URL; None where that is in memory.
+    """Create the database of the history for a ledger's URL; None for one in memory.
 
-    A file has one process that writes it, and commits of the history are not to hold up those of the ledger: it has a
-    file of its own, and in PostgreSQL connections of its own. `is_server` and `writers` are as in `open_ledger`.
+    A SQLite file has one writer, and commits of the history must not delay the ledger's: the history has its own file,
+    and in PostgreSQL its own connections. `is_server` and `writers` are as in `open_ledger`.
 
     Raises:
         StoreUnfit: The URL names no ledger.
@@ -117,10 +117,10 @@ def open_history(url: str, *, is_server: bool = False, writers: Writers = NO_WRI
 
 
 def open_file_store(url: str, writers: Writers = NO_WRITERS) -> Database:
-    """Make the database that keeps files, and what is found in them, beside the ledger of a URL.
+    """Create the database of files and their index for a ledger's URL.
 
-    Commits of large files are not to hold up those of the ledger: it has a file of its own, and in PostgreSQL
-    connections of its own. `writers` are as in `open_ledger`.
+    Commits of large files must not delay the ledger's: they have their own file, and in PostgreSQL their own
+    connections. `writers` are as in `open_ledger`.
 
     Raises:
         StoreUnfit: The URL names no ledger.
@@ -139,14 +139,14 @@ def open_file_store(url: str, writers: Writers = NO_WRITERS) -> Database:
 
 
 def list_files(url: str, *, history: bool, files: bool) -> "list[tuple[Path, _purposes.DatabaseRole]]":
-    """Return what a URL of SQLite keeps, in which files: the ledger, and the history and the files where wanted."""
+    """List the files of a SQLite URL: the ledger, and the history and file store if wanted."""
     path = sqlite_path(url)
     wanted = (_purposes.LEDGER, True), (_purposes.HISTORY, history), (_purposes.FILES, files)
     return [] if path is None else [(_find_file(path, purpose), purpose) for purpose, is_wanted in wanted if is_wanted]
 
 
 def _find_file(path: Path, purpose: "_purposes.DatabaseRole") -> Path:
-    """Return where the file of a purpose is, beside that of the ledger."""
+    """Return the path of the file for a role, next to the ledger's."""
     return path.with_name(f"{path.stem}{purpose.ending}{path.suffix}")
 
 

@@ -1,4 +1,4 @@
-"""What the log says of trouble with a file or a database: it begins, something else is wrong, it ends."""
+"""Log outages of a file or database: their beginning, changes of reason, and end."""
 
 import logging
 
@@ -9,9 +9,9 @@ _MOST = 20
 
 
 class OutageLog:
-    """Write each thing into the log once, however often it is found again.
+    """Logs each change once, however often it is reported.
 
-    It says that `what`, which is at `name`, cannot be `used`, and what is lost by that.
+    The text says that `what`, which is at `name`, cannot be `used`, and what is lost by that.
     """
 
     def __init__(self, what: str, used: str, loss: str, name: str) -> None:
@@ -22,7 +22,7 @@ class OutageLog:
         self._told: set[str] = set()
 
     def tell(self, trouble: str) -> None:
-        """Write down what is wrong, unless that was done."""
+        """Log the reason, unless it was logged last."""
         if trouble in self._told or len(self._told) == _MOST:
             return
         if self._told:

@@ -78,16 +78,16 @@ class DatabaseLedger(Ledger):
 
     @property
     def kind(self) -> StoreKind:
-        """Which database it is."""
+        """The kind of database."""
         return self.database.dialect
 
     @property
     def is_behind(self) -> bool:
-        """Whether the database did not answer at the start, and has not been asked since for what was left there."""
+        """Whether the database was unavailable at the start, and its pending calls have not been read since."""
         return self._late.are_left
 
     async def open(self) -> None:
-        """Bring the database up to date, and answer the calls that ran in a process which is gone.
+        """Migrate the database, and answer the calls that ran in a crashed process.
 
         Raises:
             StoreUnfit: It cannot be used by this program.
@@ -107,7 +107,7 @@ class DatabaseLedger(Ledger):
 
     async def _begin(self) -> None:
         """Register this server, and answer the calls of one before it."""
-        if not self.is_shared:  # One process has it, so whoever else is named in it is gone.
+        if not self.is_shared:  # One process has it, so any other owner in it is gone.
             await self.database.write("forget_servers", math.inf)
         await self.heartbeat.beat()
         await self.heartbeat.count_others()
@@ -116,7 +116,7 @@ class DatabaseLedger(Ledger):
         await self._tidy()
 
     async def close(self) -> None:
-        """Finish what was begun, for a bounded time."""
+        """Finish pending work, within a bounded time."""
         if not self._rounds:
             return
         async with AsyncExitStack() as stack:
@@ -157,7 +157,7 @@ class DatabaseLedger(Ledger):
             logger.warning("approved or rejected calls whose server ended before they were answered: %d", lost)
 
     async def _tidy(self) -> None:
-        """Remove what has expired."""
+        """Delete expired rows."""
         if self.is_shared:
             await self.database.write("forget_servers", await self.heartbeat.tell_time() - _FORGOTTEN)
         await self._decisions.forget()

@@ -12,7 +12,7 @@ _SUFFIX = ".sql"
 
 @cache
 def read_statements(dialect: Dialect) -> Mapping[str, str]:
-    """Return the statements by their names; one in the dialect's own folder stands in the place of the common one."""
+    """Return the statements by name; one in the dialect's folder replaces the common one."""
     folder = files("sidecall.storage") / "queries"
     return _read(folder / "common") | _read(folder / dialect)
 

@@ -1,1 +1,1 @@
-"""What commands share: options, tables, JSON, and questions to a running server."""
+"""Shared parts of the commands: options, tables, JSON, and requests to a running server."""

@@ -1,10 +1,10 @@
-"""Print texts as they are, with colors where they go to a terminal."""
+"""Print texts literally, with colors on terminals."""
 
 from rich.console import Console
 
 
 def make_console(*, to_err: bool = False, soft_wrap: bool = False) -> Console:
-    """Make a console for which `[red]` and `:100:` in a text are characters like any others; a Text has the styles.
+    """Make a console without markup: `[red]` and `:100:` are printed as they are; styles come from Text objects.
 
     Args:
         to_err: Whether it prints to standard error.

@@ -1,4 +1,4 @@
-"""What a command works with: the settings, and the tools that they name."""
+"""The inputs of a command: the settings, and the tools that they name."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from sidecall.settings import Settings
 
 
 def read_settings(**given: Any) -> Settings:
-    """Read the settings; what was given on the command line, if it is not empty, beats the environment."""
+    """Read the settings; non-empty command line options override the environment."""
     for name in ("tools", "toolkits"):
         given[name] = tuple(value for value in given.get(name) or () if value)
     return Settings(**{name: value for name, value in given.items() if value not in (None, "", ())})

@@ -1,4 +1,4 @@
-"""Print JSON; to a terminal in a form that neither moves its cursor nor hides something."""
+"""Print JSON; on a terminal, control characters are escaped."""
 
 import json
 import sys
@@ -37,7 +37,7 @@ def print_lines(response: httpx.Response) -> None:
 
 
 def escape(text: str) -> str:
-    """Write as JSON's escapes what is not seen, or not as it is; the JSON stays the same."""
+    """Escape invisible and misleading characters as JSON does, without changing the value."""
     return "\n".join(line if line.isprintable() else "".join(map(_escape_sign, line)) for line in text.split("\n"))
 
 

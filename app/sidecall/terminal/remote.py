@@ -37,16 +37,16 @@ class RefusedByServer(SidecallError):
 
     @property
     def may_pass(self) -> bool:
-        """Whether the same may be asked again later."""
+        """Whether a retry may succeed."""
         return self.status == httpx.codes.TOO_MANY_REQUESTS or self.status >= httpx.codes.INTERNAL_SERVER_ERROR
 
 
 @contextmanager
 def reach(url: str) -> Iterator[httpx.Client]:
-    """Speak with a server, and say clearly where there is none.
+    """Connect to a server, with clear errors if there is none.
 
     Raises:
-        NoServer: Nobody answers there, or somebody else, or no longer.
+        NoServer: No server answers there, or another service does, or the connection breaks.
     """
     try:
         with httpx.Client(base_url=url, timeout=_PATIENCE, headers=credentials()) as client:
@@ -92,14 +92,14 @@ def require(response: httpx.Response) -> httpx.Response:
 
 
 def format_problem(response: httpx.Response) -> str:
-    """Return what the server says is wrong, or what to set where it asks for a credential."""
+    """Return the server's error message, or how to set the credential that it asks for."""
     if response.status_code == httpx.codes.UNAUTHORIZED:
         return f"The server does not know who asks: {_UNFIT if credentials() else _MISSING}"
     return str(response.json()["detail"])
 
 
 def list_pages(client: httpx.Client, path: str, most: int, query: dict[str, Any]) -> list[dict[str, Any]]:
-    """List up to so many of what a route lists page by page."""
+    """List up to `most` entries of a paged route."""
     found: list[dict[str, Any]] = []
     response = require(client.get(path, params={**query, "limit": min(most, _PAGE)}))
     while True:

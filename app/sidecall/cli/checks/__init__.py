@@ -1,1 +1,1 @@
-"""What `sidecall check` looks at besides the tools themselves."""
+"""Checks of `sidecall check` besides the tools' own findings."""

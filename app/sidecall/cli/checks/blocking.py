@@ -1,4 +1,4 @@
-"""Find calls that hold up the event loop until they return, such as `time.sleep`, in what it runs of tools."""
+"""Find blocking calls, such as `time.sleep`, in code that runs on the event loop."""
 
 import ast
 import inspect
@@ -39,9 +39,9 @@ _STANDARD = sysconfig.get_path("stdlib")
 
 
 def find_blocking(tools: Iterable[CompiledTool]) -> Iterator[Finding]:
-    """Warn of each such call of what runs on the event loop, also in functions of the author's that it calls.
+    """Warn of each blocking call in code on the event loop, also in the author's functions that it calls.
 
-    Those are the functions of tools, unless they run elsewhere, and what their options have.
+    This is the code of tools, unless they run elsewhere, and of functions in their options.
     """
     for tool in tools:
         remedy = "or make it async and await that"
@@ -54,7 +54,7 @@ def find_blocking(tools: Iterable[CompiledTool]) -> Iterator[Finding]:
 
 
 def _list_beside(tool: CompiledTool) -> Iterator[tuple[str, Any]]:
-    """List what options of a tool have of the author's that the event loop runs, whatever runs the tool."""
+    """List the functions in a tool's options that run on the event loop, with any executor."""
     for name in _FUNCTIONS:
         value = getattr(tool.options, name)
         if callable(value):
@@ -66,7 +66,7 @@ def _list_beside(tool: CompiledTool) -> Iterator[tuple[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A function whose code can be read: what runs, the line before its first one, and what its names stand for."""
+    """The code of a function: its syntax tree, the offset of its lines, and its namespace."""
 
     body: Sequence[ast.AST]
     offset: int
@@ -74,16 +74,16 @@ class _Source:
 
 
 class _Search:
-    """One look through a function and those that it calls; `remedy` is what helps beside another call."""
+    """A search through a function and those that it calls; `remedy` is the advice for all other calls."""
 
     def __init__(self, remedy: str) -> None:
         self._remedy = remedy
         self._seen: set[object] = set()
 
     def look_into(self, function: Any, path: tuple[str, ...] = (), own: Any = None) -> Iterator[str]:
-        """Yield of each call that blocks what it is, and through which functions it is made.
+        """Yield each blocking call and the functions through which it is made.
 
-        `own` is what the function is a method of, where it does not say so itself.
+        `own` is the object whose method the function is, if it does not say so itself.
         """
         found, plain = _find_plain(function)
         if plain is None or plain.__code__ in self._seen or len(path) > _MOST_DEEP:
@@ -141,7 +141,7 @@ def _advise(reference: Reference | None) -> tuple[str, str] | None:
 
 
 def _advise_member(function: ast.expr, names: Namespace) -> tuple[str, str] | None:
-    """Return the same for what is called of a client whose methods all block, such as `client.responses.create`."""
+    """Return the advice for a method of a client that only has blocking methods, such as `client.responses.create`."""
     parts: list[str] = []
     while isinstance(function, ast.Attribute):
         parts.insert(0, function.attr)
@@ -155,7 +155,7 @@ def _advise_member(function: ast.expr, names: Namespace) -> tuple[str, str] | No
 
 
 def _goes_on_at_once(call: ast.Call) -> bool:
-    """Return whether a call says that it does not wait, as `get(block=False)` and `wait(0)` do."""
+    """Return whether a call is non-blocking by its arguments, as `get(block=False)` and `wait(0)` are."""
     options = [it.value for it in call.keywords if it.arg in ("block", "blocking", "timeout")]
     return any(isinstance(it, ast.Constant) and it.value in (0, False) for it in (*call.args, *options))
 
@@ -176,9 +176,9 @@ def _read_body(function: _Function) -> Sequence[ast.AST]:
 
 
 def _find_plain(function: Any) -> tuple[Any, FunctionType | None]:
-    """Return what a method belongs to, and the plain function; None where there is none of the author's.
+    """Return the owner of a method, and the plain function; None if there is none of the author's.
 
-    What others wrap around a function is looked through; what the author wraps around it is code of theirs that runs.
+    Wrappers of other packages are unwrapped; the author's own wrappers are code that runs.
     """
     own = None
     for _ in range(_MOST_WRAPPED):  # An object may say of any attribute that it has it.
@@ -207,7 +207,7 @@ def _is_authors(function: FunctionType) -> bool:
 
 def _read_source(function: FunctionType, own: Any) -> _Source | None:
     try:
-        lines, first = inspect.getsourcelines(function.__code__)  # Of the function itself, whatever it wraps.
+        lines, first = inspect.getsourcelines(function.__code__)  # Of the function itself, not of what it wraps.
         [tree] = ast.parse(textwrap.dedent("".join(lines))).body
     except (OSError, TypeError, ValueError, SyntaxError):
         return None
@@ -218,7 +218,7 @@ def _read_source(function: FunctionType, own: Any) -> _Source | None:
 
 
 def _walk_in_order(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Walk through what runs when a function is called, as it is written; functions inside of it run when they are."""
+    """Walk through the code that a call of the function runs, in order; inner functions run when they are called."""
     for node in body:
         yield node
         if not isinstance(node, (*_NESTED, ast.Lambda, ast.ClassDef)):

@@ -1,8 +1,8 @@
-"""The functions and methods that block, by the package they come from.
+"""Blocking functions and methods, by package.
 
-They are those of the rules ASYNC210, 212, 220 to 222, 250 and 251 of Ruff and flake8-async, with more of the same
-kind. Those read a file alone, so that they see no function that another file has and no client that a module keeps,
-and Ruff is no library. What opens a local file (ASYNC230) is left out: most are small, and soon read.
+They are those of the rules ASYNC210, 212, 220 to 222, 250 and 251 of Ruff and flake8-async, and more of the same kind.
+These linters read single files, so they miss functions of other files and clients in module variables, and Ruff is no
+library. Opening local files (ASYNC230) is left out: most are small and quickly read.
 """
 
 _VERBS = "get post put patch delete head options request"
@@ -19,7 +19,7 @@ def _methods(kind: str, names: str) -> str:
 # What is asked to go on at once there, by an argument, does not wait.
 WAITING = frozenset(("concurrent", "multiprocessing", "queue", "select", "selectors", "threading"))
 # Packages, what to use in place of what they have, and its names there;
-# with stars, whatever is called of an object so far below it.
+# with stars, for any attribute of an object that deep.
 _TABLE: tuple[tuple[str, str, str], ...] = (
     ("time", "`await asyncio.sleep(…)`", "sleep"),
     ("requests", _HTTP, f"{_VERBS} {_methods('Session', _VERBS)} Session.send"),

@@ -1,4 +1,4 @@
-"""Find out what a name in the code of a function stands for."""
+"""Resolve the names in a function's code."""
 
 import ast
 import builtins
@@ -29,10 +29,10 @@ _SPOKEN = {"posix": "os", "nt": "os", "io": "builtins"}
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What a name stands for: the package it comes from, its names there, most special first, and the object if known.
+    """What a name refers to: its package, its names there, most specific first, and the object if known.
 
-    `is_instance`: what is known is the class of the object, which `value` is where the object itself is not known.
-    `owner`: the object or class whose method it is.
+    `is_instance` says that only the object's class is known, and `value` is that class. `owner` is the object or class
+    of a method.
     """
 
     top: str
@@ -51,7 +51,7 @@ class Reference:
 
 
 class Namespace:
-    """What the names of one function stand for: its own imports and variables, those of its module, and built-ins."""
+    """The namespace of one function: its own imports and variables, its module's, and built-ins."""
 
     def __init__(self, function: FunctionType, own: Any) -> None:
         """Prepare it; `own` is the object whose method the function is."""
@@ -67,7 +67,7 @@ class Namespace:
             self._live[parameters[0]] = own
 
     def note(self, node: ast.AST) -> None:
-        """Note what the function imports or makes, so that its name is known below."""
+        """Record what a statement imports or assigns."""
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             self._locals.update(_read_imports(node))
         elif isinstance(node, ast.Assign):
@@ -89,7 +89,7 @@ class Namespace:
                 self._locals[target.id] = made
 
     def resolve(self, node: ast.AST) -> Reference | None:
-        """Return what an expression stands for; None where that cannot be said."""
+        """Resolve an expression; None if that is impossible."""
         if isinstance(node, ast.Name):
             if node.id in self._locals:
                 return self._locals[node.id]
@@ -126,7 +126,7 @@ def _read_closure(function: FunctionType) -> Mapping[str, Any]:
 
 
 def _read_path(path: str) -> Reference:
-    """Read a dotted path, of what may not have been imported yet."""
+    """Resolve a dotted path, whose module may not be imported yet."""
     top, _, rest = path.partition(".")
     return Reference(top, (rest.rpartition(".")[2],) if rest else (), path)
 
@@ -144,7 +144,7 @@ def _read_object(value: Any, shown: str) -> Reference | None:
 
 
 def _spell(value: Any, name: str, top: str) -> str:
-    """Write the shortest name by which something can be had, such as `requests.get` for what is in `requests.api`."""
+    """Return the shortest public name of an object, such as `requests.get` for one in `requests.api`."""
     if top == "builtins":
         return name
     parts = str(value.__module__).split(".")
@@ -169,7 +169,7 @@ def _find_top(kind: type) -> str:
 
 
 def _read_made(made: Reference) -> Reference | None:
-    """Return what a call makes: an object of the class that is called, or that a function says it returns."""
+    """Return the result of a call: an instance of the called class, or of a function's return annotation."""
     for name in made.names:
         if (maker := _MAKERS.get((made.top, name))) is not None:
             return Reference(maker[0], (maker[1],), ".".join(maker), is_instance=True)

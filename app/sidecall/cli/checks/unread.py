@@ -21,7 +21,7 @@ _MAKES_TOOLS = re.compile(
 
 
 def find_unread(places: Iterable[str]) -> list[Finding]:
-    """Name each file below one of these folders that imports what makes tools, and that nothing has loaded."""
+    """List the files in these folders that import tool decorators or classes, and were not loaded."""
     folders = [path for place in places if (path := Path(resolve_place(place)).resolve()).is_dir()]
     loaded = {os.path.realpath(file) for it in list(sys.modules.values()) if (file := getattr(it, "__file__", None))}
     found = {file: None for folder in folders for file in _list_below(folder) if str(file) not in loaded}

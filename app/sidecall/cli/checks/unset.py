@@ -1,4 +1,4 @@
-"""Find the secrets and providers that tools and services elsewhere need and that are not set."""
+"""Find the secrets and providers that tools and upstream services need and that are not set."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -47,7 +47,7 @@ def find_unset_elsewhere(settings: Settings) -> Iterator[Finding]:
 
 
 def _shorten(text: str, setting: str) -> str:
-    """Leave out the name of the setting, which stands before the text."""
+    """Remove the setting's name from the text, since it is printed before it."""
     return text.removeprefix(setting).lstrip(" ,:")
 
 

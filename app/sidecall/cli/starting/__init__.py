@@ -1,1 +1,1 @@
-"""What `sidecall serve` does, without what reads and explains commands."""
+"""Run `sidecall serve` without the code that parses and explains commands."""

@@ -1,4 +1,4 @@
-"""Refuse to start a server that would offer nothing."""
+"""Refuse to start a server without tools."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ class NothingOffered(SidecallError):
 
 
 def refuse_empty(settings: Settings, tools: Iterable[CompiledTool]) -> None:
-    """See that something is offered, or may be: by --reload, by MCP servers or by OpenAPI documents.
+    """Check that there are tools, or may be: by --reload, MCP servers or OpenAPI documents.
 
     Raises:
         NothingOffered: Nothing is, and the settings do not allow that.
@@ -23,7 +23,7 @@ def refuse_empty(settings: Settings, tools: Iterable[CompiledTool]) -> None:
 
 
 def explain_emptiness(settings: Settings, tools: Iterable[CompiledTool]) -> str | None:
-    """Return why no tool is offered; None where one is, may come from elsewhere, or none is wanted."""
+    """Return why there are no tools; None if there are, may come from elsewhere, or none are wanted."""
     from_elsewhere = settings.mcp_servers is not None or settings.openapi or settings.openapi_services is not None
     found = list(tools)
     if settings.allow_empty or from_elsewhere or any(tool.options.is_enabled is not False for tool in found):

@@ -1,6 +1,6 @@
-"""Read what stands behind `sidecall serve`, where it needs no explaining, without what reads and explains all commands.
+"""Parse simple `sidecall serve` arguments without importing Typer.
 
-Loading that takes a fortieth of the start, and is for help, for mistakes and for other spellings.
+That import takes a fortieth of the start, and is only needed for help, mistakes and other spellings.
 """
 
 import re
@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
 def read_serve(words: Sequence[str]) -> dict[str, Any] | None:
-    """Return what `serve` is given; None for another command, or where something is not as plain as that."""
+    """Return the arguments of `serve`; None for another command, or if they are not that simple."""
     if words[:1] != ["serve"]:
         return None
     given: dict[str, Any] = {}

@@ -62,7 +62,7 @@ def serve(
     reload: bool | None = None,
     allow_empty: bool | None = None,
 ) -> None:
-    """Serve the tools over HTTP, until a signal; what is None the environment says, or the defaults."""
+    """Serve the tools over HTTP, until a signal; None means the environment's value or the default."""
     leave_on(signal.SIGTERM)
     leave_on(signal.SIGINT, code=INTERRUPTED)
     _spare_the_collector()
@@ -90,7 +90,7 @@ def serve(
 
 
 def _supervise(settings: Settings, on_started: Callable[[], None]) -> int:
-    """Have workers serve, and return the exit code."""
+    """Run workers, and return the exit code."""
     seconds = settings.drain_grace + settings.drain_timeout + LAST_STEPS
     try:
         with sharing_files(settings) as (shared, writers):
@@ -102,7 +102,7 @@ def _supervise(settings: Settings, on_started: Callable[[], None]) -> int:
 
 
 def _warn_of_unmet(registry: Registry) -> None:
-    """Name what files that were written for other libraries ask for in vain."""
+    """Warn of what files written for other libraries use in vain."""
     for tool in registry:
         for text in tool.unmet:
             logger.warning("not done here: %s: %s", tool.source, text)
@@ -199,9 +199,9 @@ def _serve(
 
 
 def _spare_the_collector() -> None:
-    """Keep Python's collector of cycles from walking through everything again and again.
+    """Freeze loaded objects and raise the garbage collector's thresholds.
 
-    What is loaded by now stays, and thousands of waiting calls are no garbage; looking at all of them takes longer than
+    Loaded modules are permanent, and thousands of waiting calls are no garbage; walking through them takes longer than
     serving them.
     """
     gc.freeze()

@@ -1,4 +1,4 @@
-"""Let all workers of a server share what is remembered in files."""
+"""Share files between all workers of a server."""
 
 import logging
 import tempfile
@@ -21,9 +21,9 @@ logger = logging.getLogger("sidecall")
 
 @contextmanager
 def sharing_files(settings: Settings) -> Iterator[tuple[Settings, Writers]]:
-    """Keep a process at work for each file that the settings want, and give settings and writers for the workers.
+    """Run a process for each file of the settings, and yield settings and writers for the workers.
 
-    What one process would keep in memory is in files for as long as the workers run, since all of them need it.
+    What a single process would keep in memory is in temporary files while the workers run, since all of them need it.
 
     Raises:
         StoreUnfit: There is no place for such files.

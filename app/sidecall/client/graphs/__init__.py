@@ -1,1 +1,1 @@
-"""What the adapter for LangChain knows of LangGraph: what it keeps of interrupts, takes as answers and gives along."""
+"""LangGraph support of the LangChain adapter: interrupts, answers and context."""

@@ -1,4 +1,4 @@
-"""What a person may say about a call when a graph is resumed: our forms, and those of LangChain's middleware."""
+"""Decisions with which a graph is resumed: our forms, and those of LangChain's middleware."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -9,7 +9,7 @@ from sidecall.client.remembered import read_verdict
 
 
 def read_resumption(said: Any, approval: CallApproval) -> PersonVerdict | None:
-    """Read what a graph was resumed with: our forms, or those of LangChain's HumanInTheLoopMiddleware.
+    """Read the value with which a graph was resumed: our forms, or those of LangChain's HumanInTheLoopMiddleware.
 
     Raises:
         ValueError: It is none of them, or asks for what a server cannot do.

@@ -1,4 +1,4 @@
-"""Interrupt a graph about an approval, and find what it was resumed with about that one and no other."""
+"""Interrupt a graph for an approval, and match the resumed answer to that approval."""
 
 import threading
 from collections.abc import Mapping
@@ -42,18 +42,18 @@ class GraphStep:
 
     @property
     def is_resumed(self) -> bool:
-        """Whether there may be an answer."""
+        """Whether the graph may have been resumed with an answer."""
         pad = self.config[_PAD]
         return bool(pad.resume) or pad.get_null_resume(False) is not None
 
     @property
     def saver(self) -> Any:
-        """What keeps the graph's checkpoints."""
+        """The graph's checkpointer."""
         return self.config[_SAVER]
 
     @property
     def place(self) -> Any:
-        """Where its checkpoint is."""
+        """The config of its checkpoint."""
         own = {key: value for key, value in self.config.items() if not key.startswith("__")}
         ids = self.config["checkpoint_map"]
         wanted = ids[self.config["checkpoint_ns"].rpartition("|")[0]]
@@ -63,16 +63,16 @@ class GraphStep:
 
     @property
     def forgetting(self) -> tuple[Any, list[tuple[str, Any]], str]:
-        """What a saver writes so that the answer is not kept for the next interrupt as well, as LangGraph keeps it."""
+        """The writes that keep LangGraph from using the answer for the next interrupt as well."""
         own = {key: value for key, value in self.config.items() if not key.startswith("__")}
         outermost = {**own, "checkpoint_ns": "", "checkpoint_id": self.config["checkpoint_map"].get("")}
         return {"configurable": outermost}, [(_ANSWERS, None)], _OF_NO_TASK
 
     def read(self, saved: Any) -> "Resumption":
-        """Read what a person was shown last, and has said about it, where its checkpoint tells."""
+        """Read what a person was shown last, and their answer, from the checkpoint."""
         writes = [] if saved is None else saved.pending_writes or []
         shown = [it[2][0].value for it in writes if it[0] == self.config[_TASK] and it[1] == "__interrupt__" and it[2]]
-        # Others interrupt steps too, with whatever they like.
+        # Other code interrupts steps too, with values of any kind.
         if not shown or not isinstance(shown[-1], Mapping) or _PLACE not in shown[-1]:
             return Resumption(self)
         with _TAKING:
@@ -90,7 +90,7 @@ class GraphStep:
         return list(pad.resume)
 
     def interrupt(self, value: Mapping[str, Any]) -> None:
-        """Stop the graph, whatever the answers to earlier interrupts were."""
+        """Stop the graph, even if earlier interrupts were answered."""
         with _TAKING:
             answers = self._take()
             try:
@@ -104,7 +104,7 @@ class GraphStep:
 
 @dataclass
 class Resumption:
-    """What a graph was resumed with: the last interrupt's value, and the answer to it, if there is one."""
+    """The value of the last interrupt, and the answer to it, if there is one."""
 
     step: GraphStep
     shown: Mapping[str, Any] = field(default_factory=dict)
@@ -113,7 +113,7 @@ class Resumption:
     why: str | None = None
 
     def decide(self, approval: CallApproval) -> Any:
-        """Return what was said about this approval; None where it was said about another one, or cannot be read."""
+        """Return the decision on this approval; None if the answer was for another one, or cannot be read."""
         if not self.answers or not is_shown(approval, self.shown) or self.is_used:
             return None
         self.is_used = True
@@ -124,7 +124,7 @@ class Resumption:
             return None
 
     def go_on(self, stopped: ApprovalNeeded | RequestUnfit | Conflicting) -> None:
-        """Interrupt the graph, or return where the call is to be sent again for how it stands."""
+        """Interrupt the graph, or return for which state the call must be sent again."""
         if isinstance(stopped, ApprovalNeeded):
             refused = {} if self.why is None else {"refused": self.why}
             self.step.interrupt({**stopped.approvals[0].document, **refused})

@@ -1,4 +1,4 @@
-"""Write what a graph has of its own as JSON can say it."""
+"""Convert values of a graph to JSON."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,9 +7,9 @@ from pydantic_core import to_jsonable_python
 
 
 def make_sendable(value: Any) -> Any:
-    """Return it as JSON can say it.
+    """Convert a value to JSON.
 
-    Bytes are base64url, NaN and Infinity null, and what has no form in JSON is its text.
+    Bytes become base64url, NaN and Infinity null, and objects without a JSON form text.
 
     Raises:
         ValueError: It contains itself.

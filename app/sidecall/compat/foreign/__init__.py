@@ -1,1 +1,1 @@
-"""Tools, toolkits and contexts of other libraries, taken over as they are."""
+"""Adopt tools, toolkits and contexts of other libraries."""

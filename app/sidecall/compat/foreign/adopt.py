@@ -43,9 +43,9 @@ def is_foreign_tool(thing: object) -> bool:
 
 
 def is_foreign_toolkit(thing: Any) -> bool:
-    """Return whether this is a toolkit of LangChain's, whose `get_tools` lists its tools when it is called as it is.
+    """Return whether this is a LangChain toolkit, whose `get_tools` may be called to list its tools.
 
-    No other object's is called: what a method of that name does elsewhere is not known.
+    The method is not called on other objects, where its effect is unknown.
     """
     if not is_instance_of(thing, "langchain_core", "BaseToolkit"):
         return False
@@ -54,7 +54,7 @@ def is_foreign_toolkit(thing: Any) -> bool:
 
 
 def adopt(thing: Any, name: str | None, options: Mapping[str, Any]) -> StructuredTool | None:
-    """Make a tool of another library's, or of a runnable; None for anything else.
+    """Make a tool from another library's tool or a runnable; None for anything else.
 
     Args:
         thing: What may be one.

@@ -31,9 +31,9 @@ class AgentsTool(ForeignTool):
 
 
 def adopt_function_tool(it: Any, name: str | None, options: Mapping[str, Any]) -> StructuredTool:
-    """Offer a FunctionTool; `options` win over what the tool itself says.
+    """Adopt a FunctionTool; `options` override its own.
 
-    One that was made by `@function_tool` is made anew from its function, any other runs its calls itself.
+    One made by `@function_tool` is rebuilt from its function; any other runs its calls itself.
 
     Raises:
         DefinitionError: The tool cannot be offered.
@@ -48,7 +48,7 @@ def adopt_function_tool(it: Any, name: str | None, options: Mapping[str, Any]) -
 
 
 def _translate_options(it: Any) -> dict[str, Any]:
-    """Translate the tool's options; an option that is a function is given what the SDK would give it."""
+    """Translate the tool's options; functions among them get the SDK's arguments."""
     policy = it.needs_approval
     given = {
         "description": it.description,
@@ -71,7 +71,7 @@ def _translate_options(it: Any) -> dict[str, Any]:
 
 
 def _relax_strict(made: StructuredTool, options: Mapping[str, Any]) -> StructuredTool:
-    """Ask for strict definitions, the SDK's default, only where there can be one."""
+    """Use strict definitions, the SDK's default, only where they are possible."""
     if made.strict is not True or "strict" in options:
         return made
     loose = made.model_copy(update={"strict": None})

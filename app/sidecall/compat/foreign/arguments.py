@@ -1,4 +1,4 @@
-"""Check arguments that another library will read once more."""
+"""Validate arguments that another library will read again."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -20,10 +20,10 @@ _ANY = (Parameter("arguments", inspect.Parameter.VAR_KEYWORD, EMPTY, EMPTY),)
 
 @dataclass(frozen=True, slots=True)
 class PassThroughArgsSchema:
-    """The arguments of another library's tool: checked by a model, and handed on as they were sent.
+    """The arguments of another library's tool: validated by a model, and passed on as sent.
 
-    Who gets them reads them by the same model; what the model has made of them would not always bear that twice.
-    `inner` knows the fields that are shown, `read` all of them. `names` are those under which `read` knows the fields.
+    The library reads them by the same model, and validated values cannot always be validated again. `inner` has the
+    fields that are shown, `read` all of them. `names` are the names of `read`'s fields.
     """
 
     inner: ArgsSchema
@@ -33,12 +33,12 @@ class PassThroughArgsSchema:
 
     @property
     def json_schema(self) -> Schema:
-        """What `GET /tools/{name}` shows."""
+        """The JSON Schema shown by `GET /tools/{name}`."""
         return self.inner.json_schema
 
     @property
     def flat(self) -> Schema:
-        """What is sent to models."""
+        """The JSON Schema sent to models."""
         return self.inner.flat
 
     @property
@@ -47,17 +47,17 @@ class PassThroughArgsSchema:
         return frozenset((*self.hidden, *self.hidden.values()))
 
     def drop_unknown(self) -> "PassThroughArgsSchema":
-        """Make one that drops what has no place, even where it may have been meant for what was not sent."""
+        """Return a copy that drops all unknown arguments, even those that may have been meant for a missing one."""
         return replace(self, inner=self.inner.drop_unknown())
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Keep the names, which are those of the model."""
+        """Return the values under the model's own names."""
         return dict(values)
 
     def validate(
         self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str], ignored: list[str]
     ) -> dict[str, Any]:
-        """Check the arguments, and return them unchanged where nothing had to be mended.
+        """Validate the arguments, and return them unchanged if nothing had to be repaired.
 
         Raises:
             InvalidArguments: One entry per offending field.
@@ -84,7 +84,7 @@ class PassThroughArgsSchema:
         return None
 
     def _bears(self, made: Mapping[str, Any]) -> bool:
-        """Return whether values that were read once can be read again; validators may crash on what they returned."""
+        """Return whether validated values can be validated again; validators may crash on their own results."""
         try:
             self.read(made)
         except Exception:
@@ -93,7 +93,7 @@ class PassThroughArgsSchema:
 
 
 def make_pass_through(where: str, model: Any, hidden: frozenset[str], *, forbid_unknown: bool) -> PassThroughArgsSchema:
-    """Take another library's model.
+    """Use another library's model for pass-through arguments.
 
     Args:
         where: The tool's name and file, for errors.

@@ -28,7 +28,7 @@ class RefusalTeller:
         self._sent.pop(UUID(invocation_id), None)
 
     async def on_tool_start(self, serialized: dict[str, Any], input_str: str, *, run_id: UUID, inputs: Any) -> None:
-        """Keep what was sent until the call gets to LangChain, or ends."""
+        """Keep the original arguments until the call reaches LangChain, or ends."""
         del serialized, input_str
         self._sent[run_id] = inputs
         if len(self._sent) > _MOST:

@@ -1,4 +1,4 @@
-"""What functions written for the OpenAI Agents SDK are told about a call."""
+"""The context for functions written for the OpenAI Agents SDK."""
 
 import sys
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from sidecall.kernel.json_data.to_json import to_text
 
 @dataclass(slots=True, kw_only=True)
 class AgentsContext:
-    """A call as the SDK's ToolContext shows it; there is no agent here, and no run."""
+    """A call in the form of the SDK's ToolContext, without an agent or run."""
 
     context: Any
     tool_name: str
@@ -28,9 +28,9 @@ class AgentsContext:
 
 
 def make_agents_context(context: ToolContext, args: Mapping[str, Any]) -> Any:
-    """Translate a call's ToolContext for functions of the SDK, with the arguments as JSON text.
+    """Translate a ToolContext for functions of the SDK, with the arguments as JSON text.
 
-    Where the SDK is loaded it is an object of its own class, since its agents and its Codex look into it.
+    If the SDK is loaded it is an instance of its class, since its agents and its Codex inspect it.
     """
     said: dict[str, Any] = {
         "context": context.context,
@@ -47,7 +47,7 @@ def make_agents_context(context: ToolContext, args: Mapping[str, Any]) -> Any:
 
 
 def _make_tool_call(said: Mapping[str, Any]) -> Any:
-    """Make the model's item that stands for the call; the SDK remembers by it what an agent waits for."""
+    """Make the SDK's item for the call, by which it identifies pending approvals."""
     item = getattr(sys.modules.get("openai.types.responses"), "ResponseFunctionToolCall", None)
     if item is None:
         return None

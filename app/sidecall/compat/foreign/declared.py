@@ -1,4 +1,4 @@
-"""Take over what the OpenAI Agents SDK declares, and name what of it no server of tools can offer."""
+"""Adopt declarations of the OpenAI Agents SDK, and name those that Sidecall cannot offer."""
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -35,7 +35,7 @@ _NOT_OFFERED: Mapping[str, str] = {
 
 
 def adopt_declaration(thing: Any) -> HostedTool | None:
-    """Make our declaration of the SDK's; None of anything else, and of a shell that is to run here."""
+    """Convert an SDK declaration to ours; None for others, and for a shell that is to run here."""
     name = _find_name(thing)
     if name not in _HOSTED or not is_dataclass(thing):
         return None
@@ -48,12 +48,12 @@ def adopt_declaration(thing: Any) -> HostedTool | None:
 
 
 def explain_not_offered(thing: Any) -> str | None:
-    """Return why an object of the SDK is not offered; None of anything else."""
+    """Return why an object of the SDK is not offered; None for others."""
     return _NOT_OFFERED.get(_find_name(thing))
 
 
 def find_lost_options(thing: Any) -> tuple[str, ...]:
-    """Name what a function tool of the SDK asks for and no server of tools does."""
+    """Name the options of a function tool that the server cannot honour."""
     return tuple(f"{name} {why}" for name, why in _LOST.items() if getattr(thing, name, None))
 
 

@@ -1,4 +1,4 @@
-"""Know the tools of libraries that are not taken over by package and class, and say what to write in their place."""
+"""Recognize tools of unsupported libraries by package and class, and suggest replacements."""
 
 import inspect
 from types import FunctionType, ModuleType
@@ -18,7 +18,7 @@ _LOOKED_AFTER = frozenset(("sidecall", "langchain_core", "agents"))
 
 
 def explain_elsewhere(thing: Any, it: str) -> str | None:
-    """Word what a thing of another library is, and what to write in its place; None of anything else.
+    """Describe an object of another library and its replacement; None for anything else.
 
     Args:
         thing: What may be one.
@@ -46,7 +46,7 @@ def _list_marked(kind: type) -> list[str]:
 
 
 def refuse_elsewhere(thing: Any, *, is_described: bool = False) -> None:
-    """See that a thing is no tool of another library, where it is about to be made one here.
+    """Refuse a tool of another library that is about to be made a tool here.
 
     Args:
         thing: What is to be called.
@@ -67,7 +67,7 @@ def refuse_elsewhere(thing: Any, *, is_described: bool = False) -> None:
 
 
 def find_own_parameter(function: Any, library: Library) -> str | None:
-    """Name the first parameter of a function that its library fills, by its annotation; None where there is none."""
+    """Return a function's first parameter that its library injects, by its annotation, or None."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -109,7 +109,7 @@ def _mend_tool(thing: Any, it: str, library: Library, role: Role) -> str:
 
 
 def find_name(thing: Any) -> str:
-    """Find what a tool says that it is called, without asking it; empty where it does not say so."""
+    """Return the name attribute of a tool, without calling it; empty if it has none."""
     texts = (inspect.getattr_static(thing, name, None) for name in ("name", "_name", "_tool_name", "__name__"))
     return next((text for text in texts if isinstance(text, str)), "")
 
@@ -134,7 +134,7 @@ def _write(it: str, made: str) -> str:
 
 
 def _says_nothing(thing: Any) -> bool:
-    """Return whether an object is called with anything, and is named and described as a tool is."""
+    """Return whether an object accepts any call, and has a name and description like a tool."""
     call = inspect.getattr_static(type(thing), "__call__", None)
     if not isinstance(call, FunctionType) or "__wrapped__" in getattr(thing, "__dict__", ()):
         return False
@@ -149,7 +149,7 @@ def _is_described(thing: Any) -> bool:
 
 
 def _find_usual(thing: Any) -> str | None:
-    """Name the package of a class that is called as tools usually are, and whose object says its name."""
+    """Return the package of a class whose instances are called like tools and have a name, or None."""
     if isinstance(thing, type) or not isinstance(inspect.getattr_static(thing, "name", None), str):
         return None
     roots = [it.__module__.partition(".")[0] for it in type(thing).__mro__ if it.__name__ in _USUAL]

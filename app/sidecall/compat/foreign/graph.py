@@ -1,4 +1,4 @@
-"""Give tools of LangChain what LangGraph's functions look for in a running graph, without importing it."""
+"""Give LangChain tools what LangGraph's functions expect in a running graph, without importing it."""
 
 import itertools
 import sys
@@ -29,9 +29,9 @@ _ANSWERS = "answers"
 
 
 class GraphConfig(dict[str, Any]):
-    """Keep the `configurable` of a call, with entries that are hidden from all but LangGraph's own functions.
+    """The `configurable` of a call, with entries that only LangGraph's own functions can see.
 
-    A graph that runs inside the tool finds only the runtime of them, by `get`, and so stays a graph of its own.
+    A graph that runs inside the tool only finds its runtime, by `get`, and so stays independent.
     """
 
     def __init__(self, shown: Mapping[str, Any], hidden: Mapping[str, Any]) -> None:
@@ -47,13 +47,13 @@ class GraphConfig(dict[str, Any]):
         return self[key] if key in self or key == _RUNTIME else default
 
     def copy(self) -> "GraphConfig":
-        """Copy it; LangChain does wherever it hands a config on."""
+        """Return a copy; LangChain copies configs when it passes them on."""
         return GraphConfig(self, self._hidden)
 
 
 @dataclass(slots=True)
 class _Pad:
-    """How a person has answered the tool's questions, as `interrupt` looks for it."""
+    """A person's answers to the tool's questions, in the form that `interrupt` reads."""
 
     resume: list[Any]
     answers_all: bool
@@ -69,7 +69,7 @@ class GraphCall:
     """One call of a tool that may believe itself in a graph."""
 
     def __init__(self, context: ToolContext, *, is_asked_before: bool) -> None:
-        """Take up the call.
+        """Prepare the answers of a call.
 
         Args:
             context: Ours of the call.
@@ -153,7 +153,7 @@ def _type_store(store: Any) -> Any:
 
 @dataclass(slots=True, kw_only=True)
 class _OwnRuntime:
-    """What LangGraph's functions look at of a runtime, as long as its own class is not loaded."""
+    """The parts of a runtime that LangGraph's functions use, while its own class is not loaded."""
 
     context: Any
     store: Any

@@ -1,4 +1,4 @@
-"""Let guardrails of the OpenAI Agents SDK judge calls here."""
+"""Run guardrails of the OpenAI Agents SDK."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Find what a LangChain tool takes from somebody else than the model."""
+"""Find the parameters of a LangChain tool that the model does not supply."""
 
 import dataclasses
 import inspect
@@ -18,7 +18,7 @@ from sidecall.kernel.schema.signature import read_signature
 
 
 def plan_hidden(it: Any, model: Any) -> dict[str, Parameter]:
-    """Plan who supplies what the model of language does not see.
+    """Plan the injection of parameters that are hidden from the language model.
 
     Args:
         it: The LangChain tool.
@@ -38,7 +38,7 @@ def _find_hidden_fields(it: Any, model: Any) -> Iterator[tuple[str, Parameter]]:
 
 
 def _find_marked_parameters(it: Any) -> Iterator[tuple[str, Parameter]]:
-    """List what its function asks for; LangChain itself supplies a config and what goes with callbacks."""
+    """List the marked parameters of its function; LangChain itself supplies a config and callbacks."""
     written = [function for function in (getattr(it, "func", None), getattr(it, "coroutine", None)) if function]
     for function in written or [it._run, it._arun]:
         for parameter in _read_parameters(function):

@@ -1,4 +1,4 @@
-"""What all tools have that a provider runs itself."""
+"""Base of tools that a provider hosts."""
 
 from dataclasses import fields, replace
 from functools import cached_property
@@ -26,7 +26,7 @@ class HostedTool:
 
     @property
     def wire(self) -> Schema:
-        """What the Responses API takes for it."""
+        """The tool's declaration for the Responses API."""
         said = {it.name: getattr(self, it.name) for it in fields(self) if it.name not in _NOT_SENT}
         return {"type": self.kind, **{name: value for name, value in said.items() if value is not None}}
 

@@ -40,7 +40,7 @@ _TAKEN_OVER = (
 
 
 def adopt_langchain(it: Any, name: str | None, options: Mapping[str, Any]) -> ForeignTool:
-    """Offer a LangChain tool; `options` win over what the tool itself says.
+    """Adopt a LangChain tool; `options` override its own.
 
     Raises:
         DefinitionError: The tool cannot be offered.
@@ -62,7 +62,7 @@ def adopt_langchain(it: Any, name: str | None, options: Mapping[str, Any]) -> Fo
 
 
 def _has_schema(it: Any) -> bool:
-    """Return whether something else than a model describes what the tool takes."""
+    """Return whether the tool's arguments are described by something other than a model."""
     return isinstance(it.args_schema, dict) or _is_single_input(it)
 
 
@@ -84,9 +84,9 @@ def _make_args_schema(
 
 
 def _infer(it: Any, where: str, hidden: Mapping[str, Parameter], *, forbid_unknown: bool) -> ArgsSchema:
-    """Read the arguments of a class off its method, to which LangChain hands them on by name and unread.
+    """Infer the arguments of a class from its method, to which LangChain passes them unvalidated.
 
-    The model that LangChain makes of it has fields for `*args` and `**kwargs`, whose defaults the method would get.
+    LangChain's own model has fields for `*args` and `**kwargs`, whose defaults would be passed on.
     """
     signature = read_signature(it._arun if only_refuses(it._run) else it._run)
     shown = (one for one in signature.parameters if not (one.name in hidden or _is_filled(one)))
@@ -132,7 +132,7 @@ def _make_call(it: Any, said: Mapping[str, Any], teller: RefusalTeller | None) -
 
 
 def _translate_answer(answer: Any, *, is_paired: bool) -> Any:
-    """Make of a ToolMessage what a function of ours would return: plain content, unless the message says more."""
+    """Convert a ToolMessage to a function's result: plain content, unless it carries more."""
     if not is_instance_of(answer, _PACKAGE, "ToolMessage"):
         return (answer, None) if is_paired else answer
     said = {name: getattr(answer, name) for name in ("content", "artifact", "status", "additional_kwargs")}

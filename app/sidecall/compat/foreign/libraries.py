@@ -1,4 +1,4 @@
-"""The libraries whose tools are known and not taken over: what their classes are, and how functions are reached."""
+"""Libraries whose tools are recognized but not adopted: their classes, and access to their functions."""
 
 import re
 from collections.abc import Mapping
@@ -10,10 +10,10 @@ from sidecall.dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """What an object of a class is: a tool, a group of them, a client of an MCP server, or what runs models.
+    """The role of a class: a tool, a group of tools, an MCP client, or a model runner.
 
-    `function` is the attribute that has the plain function, empty where the object is called as that is, None where it
-    is out of reach; `each` gives the tools of a group.
+    `function` is the attribute with the plain function, empty if the object is callable, None if it is not accessible;
+    `each` returns the tools of a group.
     """
 
     kind: Literal["tool", "group", "server", "agent"]
@@ -28,7 +28,7 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library: what it is called, the package of its classes, and those of them that have a role."""
+    """A library: its name, the package of its classes, and their roles."""
 
     title: str
     package: str
@@ -144,5 +144,5 @@ def _find_usual_role(name: str) -> Role | None:
 
 
 def find_mark(function: FunctionType) -> str | None:
-    """Name the library whose decorator has left its mark on a function."""
+    """Return the library whose decorator has marked a function, or None."""
     return next((title for mark, title in _MARKS.items() if mark in vars(function)), None)

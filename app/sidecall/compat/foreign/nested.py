@@ -1,4 +1,4 @@
-"""Let a person approve what an agent of the OpenAI Agents SDK wants to do inside a tool."""
+"""Approvals for calls that an agent of the OpenAI Agents SDK makes inside a tool."""
 
 import sys
 from collections import OrderedDict
@@ -24,7 +24,7 @@ _Key = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """A run that waits: the item by which the SDK remembers it, as long as somebody holds it."""
+    """A paused run, kept as long as the SDK's item for it exists."""
 
     tool_call: Any
     scope: str
@@ -37,7 +37,7 @@ class NestedRuns:
         self._waiting: OrderedDict[_Key, _Waiting] = OrderedDict()
 
     async def run(self, asked: ToolContext, theirs: Any, invoke: Callable[[], Awaitable[Any]]) -> Any:
-        """Run the agent, or go on with its run.
+        """Run the agent, or resume its run.
 
         Args:
             asked: Our context of the call.
@@ -81,7 +81,7 @@ def _read(text: str | None) -> dict[str, Any] | str:
 
 
 def _decide(state: ModuleType, waiting: _Waiting, rejection: str | None) -> None:
-    """Approve or reject what the person was shown, and let the next call go on from there."""
+    """Approve or reject the call that the person was shown, and resume the run."""
     result = state.peek_agent_tool_run_result(waiting.tool_call, scope_id=waiting.scope)
     if result is None or not result.interruptions:
         return
@@ -95,7 +95,7 @@ def _decide(state: ModuleType, waiting: _Waiting, rejection: str | None) -> None
 
 
 def _find_wanted(state: ModuleType, waiting: _Waiting) -> Any:
-    """Find the first call that waits; what is over is forgotten."""
+    """Return the first call that waits for approval; finished runs are dropped."""
     result = state.peek_agent_tool_run_result(waiting.tool_call, scope_id=waiting.scope)
     items = None if state.get_agent_tool_resume_state(result) is not None else getattr(result, "interruptions", None)
     if not items:

@@ -12,9 +12,9 @@ _PACKAGE = "langchain_core"
 
 
 def make_runnable(it: Any) -> Any:
-    """Return the tool, or a copy of it that leaves wrong arguments to us and runs `_run` where there is no async way.
+    """Return the tool, or a copy that leaves invalid arguments to us and runs `_run` where there is no async method.
 
-    The copy runs the methods of the tool itself, so that both are one where a method changes something.
+    The copy runs the methods of the original, so that state changes are shared.
     """
     # The arguments have been checked: what fails to validate now is no fault of theirs, but of the tool's own code.
     runs = it.model_copy(update={"handle_validation_error": False}) if it.handle_validation_error else it
@@ -28,7 +28,7 @@ def make_runnable(it: Any) -> Any:
 
 
 def find_lost(it: Any) -> tuple[str, ...]:
-    """Name what a tool calls that there is in a running graph alone: what `@task` of LangGraph has made."""
+    """List what a tool calls that only works in a running graph: LangGraph's `@task` functions."""
     written = [one for one in (getattr(it, "func", None), getattr(it, "coroutine", None)) if one is not None]
     named = [(name, value) for one in written or [it] for name, value in list_named(one).items()]
     tasks = dict.fromkeys(name for name, value in named if is_instance_of(value, "langgraph", "_TaskFunction"))
@@ -36,7 +36,7 @@ def find_lost(it: Any) -> tuple[str, ...]:
 
 
 def _find_async(it: Any) -> Any:
-    """Find what the author has written to run the tool asynchronously; None where LangChain runs `_run` by itself."""
+    """Return the author's async method, or None if LangChain would run `_run`."""
     method = type(it)._arun
     if method.__module__.partition(".")[0] != _PACKAGE:
         return it._arun
@@ -44,7 +44,7 @@ def _find_async(it: Any) -> Any:
 
 
 def _run_sync(it: Any) -> Any:
-    """Make an async method of `_run`; what it says it takes, LangChain gives it."""
+    """Wrap `_run` as an async method, with what LangChain injects in its parameters."""
     run = _find_default(it)
 
     @functools.wraps(it._run)
@@ -55,7 +55,7 @@ def _run_sync(it: Any) -> Any:
 
 
 def _fall_back(it: Any, written: Any) -> Any:
-    """Make an async method that goes on with `_run` where the author's own raises NotImplementedError itself."""
+    """Wrap an async method to fall back to `_run` when the author's own raises NotImplementedError."""
     run, method = _find_default(it), it._arun
     own = getattr(inspect.unwrap(written), "__code__", None)
     taken = inspect.signature(it._run).parameters

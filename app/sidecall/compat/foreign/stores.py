@@ -1,4 +1,4 @@
-"""Give tools of LangChain the store as one of the class that they ask for, without importing it."""
+"""Give LangChain tools a store of the class that they ask for, without importing it."""
 
 import typing
 from typing import Any
@@ -9,7 +9,7 @@ from sidecall.kernel.schema.foreign import is_store_type
 
 
 class TypedStore:
-    """A store that passes for one of LangGraph's: LangChain looks at the class of what a tool is given."""
+    """A store that passes for LangGraph's, since LangChain checks the class of what a tool gets."""
 
     def __init__(self, store: Store, kind: type) -> None:
         """Take the store, and the class that is asked for."""
@@ -42,7 +42,7 @@ class InjectedTypedStore(InjectedStore):
 
 
 def type_store(marker: InjectedStore, annotation: Any) -> InjectedStore:
-    """Let a marker say of which class the store has to be, where the annotation names LangGraph's."""
+    """Set the store class of a marker, if the annotation names LangGraph's."""
     kind = _find_store_type(annotation)
     return marker if kind is None else InjectedTypedStore(kind)
 

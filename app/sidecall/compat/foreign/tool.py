@@ -1,4 +1,4 @@
-"""What tools of other libraries have in common once they are taken over."""
+"""Shared parts of tools adopted from other libraries."""
 
 import inspect
 from collections.abc import Callable, Iterable
@@ -35,7 +35,7 @@ class ForeignTool(StructuredTool):
     def wrap(
         cls, made_from: Any, call: Callable[..., Any], accepts: ArgsSchema | dict[str, Any], **options: Any
     ) -> Self:
-        """Make a tool of a function that hands calls on.
+        """Make a tool from a function that passes calls on.
 
         Args:
             made_from: What the author wrote; errors name its file.
@@ -55,7 +55,7 @@ class ForeignTool(StructuredTool):
         return self._stands_for
 
     def stand_for(self, theirs: Any) -> None:
-        """Remember whose place this tool takes, if it has the same name."""
+        """Mark the tool as the replacement of this one, if they have the same name."""
         self._stands_for = theirs if getattr(theirs, "name", None) == self.name else None
 
     def __get__(self, instance: object, owner: type | None = None) -> Self:

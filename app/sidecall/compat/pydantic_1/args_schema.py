@@ -34,7 +34,7 @@ class V1ArgsSchema:
     guards: int = DEEPEST
 
     def drop_unknown(self) -> "V1ArgsSchema":
-        """Make one that drops what has no place, even where it may have been meant for what was not sent."""
+        """Return a copy that drops all unknown arguments, even those that may have been meant for a missing one."""
         return replace(self, guards=0)
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,9 +46,9 @@ class V1ArgsSchema:
     def validate(
         self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str], ignored: list[str]
     ) -> dict[str, Any]:
-        """Check the arguments and return the values by field name, as the model makes them.
+        """Validate the arguments and return the values by field name, as the model makes them.
 
-        What had to be mended is noted in `repaired`, what was dropped in `ignored`.
+        Paths of repaired arguments are added to `repaired`, of dropped ones to `ignored`.
 
         Raises:
             InvalidArguments: One entry per mistake; its original is pydantic 1's ValidationError.

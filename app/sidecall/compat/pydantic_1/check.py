@@ -1,4 +1,4 @@
-"""Check values by a model of pydantic 1, and translate its errors to those of pydantic 2, which one place words."""
+"""Validate with a model of pydantic 1, and translate its errors to pydantic 2's."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -42,7 +42,7 @@ def _translate(detail: Mapping[str, Any], given: Any) -> InitErrorDetails:
 
 
 def _find_value(given: Any, loc: Sequence[Any]) -> Any:
-    """Find what was sent at a place; of what is missing, the object that lacks it."""
+    """Return the sent value at a location; for a missing one, the object that lacks it."""
     for step in loc:
         try:
             given = given[step]
@@ -117,7 +117,7 @@ _RAISED = {"value_error": "Value error, ", "assertion_error": "Assertion failed,
 
 
 def _word_unknown(detail: Mapping[str, Any], context: Mapping[str, Any], sent: Any) -> tuple[Any, Any]:
-    """Word what pydantic 2 has no word for, without a piece of what was sent, which may be a secret."""
+    """Format an error unknown to pydantic 2, without the sent value, which may be a secret."""
     kind, text = detail["type"], detail["msg"]
     if kind in _RAISED:
         return kind, _RAISED[kind] + text

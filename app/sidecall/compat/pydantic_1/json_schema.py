@@ -12,7 +12,7 @@ from sidecall.kernel.schema.walk import map_children
 
 
 def render_v1_schema(model: Any) -> Schema:
-    """Render the JSON Schema of a model of pydantic 1, without titles.
+    """Render the JSON Schema of a pydantic 1 model, without titles.
 
     Raises:
         ValueError: A field's type cannot be said in JSON Schema.

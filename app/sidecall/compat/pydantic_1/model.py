@@ -46,7 +46,7 @@ class V1Model:
 
     @property
     def extra(self) -> str:
-        """What becomes of unknown fields: `ignore`, `allow` or `forbid`."""
+        """The handling of unknown fields: `ignore`, `allow` or `forbid`."""
         extra = self.kind.__config__.extra
         return str(getattr(extra, "value", extra))
 
@@ -56,7 +56,7 @@ class V1Model:
         return {name: hints.get(name) for name in self.kind.__fields__}
 
     def plan_injections(self, where: str) -> tuple[Injection, ...]:
-        """Plan the filling of the fields that are marked; the model checks the values itself.
+        """Plan the injection of marked fields; the model validates the values itself.
 
         Raises:
             SchemaInferenceError: An annotation names something that does not exist.

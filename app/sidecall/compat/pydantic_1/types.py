@@ -1,4 +1,4 @@
-"""Let parameters be annotated with models of pydantic 1."""
+"""Support parameters annotated with models of pydantic 1."""
 
 import types
 import typing
@@ -29,7 +29,7 @@ _ADVICE = "is of pydantic 1; take the type of pydantic 2, or give a pydantic 1 m
 
 @dataclass(frozen=True, slots=True)
 class _CheckedByV1:
-    """What stands beside a model of pydantic 1 in Annotated: it shows pydantic 2 how to check by that model."""
+    """Annotated metadata for a pydantic 1 model, by which pydantic 2 validates with that model."""
 
     model: Any
 
@@ -50,7 +50,7 @@ class _CheckedByV1:
 
 
 def adapt_v1_annotations(signature: Signature, where: str) -> Signature:
-    """Make the models of pydantic 1 in a signature's annotations usable beside those of pydantic 2.
+    """Make the pydantic 1 models in a signature's annotations usable with pydantic 2.
 
     Raises:
         SchemaInferenceError: A parameter that the model fills has another type of pydantic 1.
@@ -88,7 +88,7 @@ def _list_parts(annotation: Any) -> tuple[Any, ...]:
 
 
 def _find_v1_type(annotation: Any) -> type[Any] | None:
-    """Find a type that only pydantic 1 knows how to check, such as its `constr`."""
+    """Return a type that only pydantic 1 can validate, such as its `constr`, or None."""
     if isinstance(annotation, type) and hasattr(annotation, "__get_validators__"):
         knows_both = hasattr(annotation, "__get_pydantic_core_schema__")
         return None if knows_both else annotation

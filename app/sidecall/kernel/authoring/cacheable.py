@@ -1,4 +1,4 @@
-"""Which tools may give their answers again."""
+"""Decide which tools may cache their answers."""
 
 from collections.abc import Mapping
 

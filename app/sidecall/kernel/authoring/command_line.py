@@ -9,9 +9,9 @@ from sidecall.kernel.core.tool import CompiledTool
 
 
 def fit_command(tool: CompiledTool) -> CompiledTool:
-    """Return a tool with a command line made ready: its arguments are there, and its scripts are read.
+    """Return a command-line tool with its parameters inferred and its scripts read.
 
-    A function that runs in a sandbox has no command, and gets no workspace.
+    A function that runs in a sandbox has no command and gets no workspace.
 
     Raises:
         InvalidToolOption: It names what there is not.

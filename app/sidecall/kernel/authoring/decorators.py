@@ -40,8 +40,8 @@ def tool(
 ) -> StructuredTool | Callable[[Any], StructuredTool]:
     """Offer a function as a tool: `@tool`, `@tool("name")` or `@tool(option=...)`.
 
-    The schema comes from the signature, the descriptions from the docstring. The function can still be called. In its
-    place may stand a tool of LangChain or of the OpenAI Agents SDK, and under a name a runnable of LangChain.
+    The schema comes from the signature, the descriptions from the docstring. The function can still be called. A tool
+    of LangChain or of the OpenAI Agents SDK may take the function's place, and, under a name, a LangChain runnable.
 
     Args:
         name_or_function: The tool's name; the function's own when left out.

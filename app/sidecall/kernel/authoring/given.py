@@ -1,7 +1,7 @@
-"""Take values of hidden parameters from the arguments of a call that a program makes in its own process.
+"""Take values of hidden parameters from the arguments of an in-process call.
 
-A tool that calls another, and a unit test, hand them over with the arguments, as LangChain has it. Calls that come over
-HTTP never get here: what they send for a hidden parameter is dropped.
+A tool that calls another, or a unit test, passes them with the arguments, as in LangChain. HTTP calls never get here:
+values they send for a hidden parameter are dropped.
 """
 
 from collections.abc import Mapping
@@ -16,10 +16,10 @@ _SCALARS = (str, int, float, bool, type(None))
 
 
 def take_given(tool: CompiledTool, call: ToolCall, *, may_be_models: bool) -> tuple[ToolCall, dict[str, Any]]:
-    """Return a call without what the program says in it of hidden parameters, and that by the parameters' names.
+    """Split a call into the call without hidden parameters, and their values by parameter name.
 
-    Of arguments that may be a model's, as those of a ToolCall or beside a state, only values are taken that no JSON can
-    say; what else they say of hidden parameters is dropped, as over HTTP.
+    Arguments that may come from a model (those of a ToolCall, or sent with a state) may only set hidden parameters to
+    values that JSON cannot express; other values for them are dropped, as over HTTP.
     """
     args = call.args
     if not tool.injections or not isinstance(args, Mapping):
@@ -38,7 +38,7 @@ def _is_json(value: Any) -> bool:
 
 
 def supply(tool: CompiledTool, given: Mapping[str, Any]) -> CompiledTool:
-    """Make a tool whose hidden parameters have these values."""
+    """Return the tool with its hidden parameters set to these values."""
     if not given:
         return tool
     injections = (it.hold(given[it.parameter]) if it.parameter in given else it for it in tool.injections)

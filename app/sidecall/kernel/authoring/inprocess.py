@@ -57,10 +57,10 @@ ToolInput = ToolCall | Mapping[str, Any] | str
 
 
 class Beside(TypedDict, total=False):
-    """What comes beside a call when there is no server to supply it.
+    """What the caller supplies with an in-process call, in place of a server.
 
-    `state` is for InjectedState, `context` for InjectedToolArg, by name, `store` for InjectedStore. A `context` that is
-    an object is what a ToolContext has. `approved` runs a call that its tool wants a person to approve.
+    `state` fills InjectedState, `context` fills InjectedToolArg by name, `store` fills InjectedStore. A `context` that
+    is an object becomes the context of a ToolContext. `approved` runs a call that requires approval.
     """
 
     state: Any
@@ -92,8 +92,9 @@ async def ainvoke(
 ) -> Any:
     """Answer a ToolCall with its ToolMessage, and plain arguments with the tool's plain result.
 
-    A ToolCall that fails without a handler is answered too, as over HTTP; where another tool makes it, its function is
-    who has to act on that, so it is raised there, as in LangChain. `is_models` says that a model reads the answer.
+    A ToolCall that fails without a handler is answered with an error message, as over HTTP. When another tool makes the
+    call, the failure is raised in that tool's function instead, as in LangChain. `is_models` says that a model reads
+    the answer.
     """
     outer = find_outer()
     plan = _plan(tool, input, config, beside, outer)
@@ -122,7 +123,7 @@ def invoke(
 
 
 async def run_plainly(tool: CompiledTool, call: ToolCall, beside: Beside) -> Any:
-    """Answer a ToolCall with the tool's plain result, or with the words for its failure.
+    """Answer a ToolCall with the tool's plain result, or with the text for its failure.
 
     Raises:
         BaseException: What the tool has raised, where its author lets it through.
@@ -161,7 +162,7 @@ def _plan(
 
 
 def _configure(tool: CompiledTool, config: RunnableConfig) -> CompiledTool:
-    """Add to a tool what a config says for one call: who listens too, and what they are told."""
+    """Apply a config to a tool for one call: callbacks, tags and metadata."""
     listeners = config.get("callbacks") or []
     handlers = listeners if isinstance(listeners, list | tuple) else getattr(listeners, "handlers", [])
     if not (handlers or config.get("tags") or config.get("metadata")):
@@ -189,7 +190,7 @@ async def _run(plan: _Plan) -> Invocation:
 
 
 def _take_result(invocation: Invocation) -> Any:
-    """Return the plain result, or what the author's handlers make of a failure; raise any other.
+    """Return the plain result, or what the author's handlers return for a failure; raise any other failure.
 
     Raises:
         ValidationError: The arguments do not fit.
@@ -229,7 +230,7 @@ async def _keep_nothing(_body: str | bytes, _caller: Caller) -> None:
 
 
 def _make_tool_call(tool: CompiledTool, input: ToolInput, is_call: bool) -> ToolCall:
-    """Read what a program calls a tool with, as the server reads a request.
+    """Parse the input of an in-process call, as the server parses a request.
 
     Raises:
         NotAToolCall: It is no call.

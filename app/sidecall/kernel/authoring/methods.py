@@ -8,12 +8,12 @@ from typing import Any
 
 
 def is_written_in(function: Any, owner: type) -> bool:
-    """Return whether a function stands in the body of this class; one that is only assigned there does not."""
+    """Return whether a function is defined in the body of this class, not only assigned there."""
     return (getattr(function, "__module__", None), _find_scope(function)) == (owner.__module__, owner.__qualname__)
 
 
 def find_missing_owner(function: Any, *, is_method: bool) -> str | None:
-    """Name the class whose method this is, as long as the method has no instance.
+    """Return the name of the class whose unbound method this is, or None.
 
     Args:
         function: Any callable.

@@ -1,4 +1,4 @@
-"""What a module offers: tools, toolkits and registries, and the tools that come of them."""
+"""Collect the tools, toolkits and registries of a module, and compile the tools in them."""
 
 import logging
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -35,20 +35,21 @@ Tell = Callable[[str, str], object]
 
 
 def list_offers(offered: object) -> list[Any]:
-    """List what a module offers that has no leading underscore, or that its `__all__` names; or else the thing itself.
+    """List the public tools of a module, or those in its `__all__`; for any other object, the object itself.
 
-    Tools, toolkits and registries count, those of LangChain and of the OpenAI Agents SDK too, and collections that hold
-    nothing but tools and toolkits.
+    Tools, toolkits and registries count, also those of LangChain and the OpenAI Agents SDK, and collections that hold
+    only tools and toolkits.
     """
     items = list(find_public(offered).values()) if isinstance(offered, ModuleType) else [offered]
     return [item for item in items if is_offer(item)]
 
 
 def compile_offers(offers: Iterable[Any], tell: Tell | None = None) -> list[CompiledTool]:
-    """Make offers ready; what a module offers itself and in a toolkit, Registry or list too is offered once.
+    """Compile offers into tools, each of them once even if it is also in a toolkit, Registry or list.
 
-    A tool of another library gives way to what `tool(...)` has made of it under its name, and one that only stands in a
-    list to one of its name that was made at the same place. `tell` is told of what toolkits return that is none.
+    A tool of another library is replaced by the one that `tool(...)` made of it under the same name; a tool that is
+    only in a list is replaced by a tool of the same name from the same source location. `tell` is called with a warning
+    for each item of a toolkit that is not a tool.
 
     Raises:
         DefinitionError: A tool cannot be offered.
@@ -74,7 +75,7 @@ def _compile(item: Any) -> CompiledTool:
 
 
 def _find_new(ready: Sequence[CompiledTool], items: Iterable[Any], held: Container[int]) -> list[CompiledTool]:
-    """Make those ready that are not offered otherwise: themselves, in a registry, or as others that are the same."""
+    """Compile the items that are not offered otherwise: directly, in a registry, or as an equal tool."""
     known = {id(tool) for tool in ready}
     same = {(tool.name, tool.source) for tool in ready}
     made = {id(it): it for it in map(_compile, items)}
@@ -83,7 +84,7 @@ def _find_new(ready: Sequence[CompiledTool], items: Iterable[Any], held: Contain
 
 
 def tools_of(offered: object) -> Iterator[CompiledTool]:
-    """Yield the tools that a module offers, then those that it keeps for itself; or those of what stands in one.
+    """Yield the tools that a module offers, then those it keeps private; for a container, the tools in it.
 
     Raises:
         DefinitionError: One of them cannot be made; the others come before.
@@ -103,7 +104,7 @@ def tools_of(offered: object) -> Iterator[CompiledTool]:
 
 
 def _find_replaced(offers: Iterable[Any]) -> set[int]:
-    """Find the tools in whose place others are offered."""
+    """Find the tools that other tools replace."""
     given = (it for offer in offers for it in (offer.given if isinstance(offer, Registry) else (offer,)))
     # Most are functions that were made tools here, for which nothing has to be loaded.
     others = (it for it in given if isinstance(it, StructuredTool) and type(it) is not StructuredTool)
@@ -136,7 +137,7 @@ def _list_tools(offer: Any, tell: Tell) -> list[Any]:
 
 
 def _name_wrong(others: Sequence[Any]) -> str:
-    """Name the first of what a toolkit returns that is no tool, and what to do about it."""
+    """Name the first item of a toolkit that is not a tool, and say how to fix it."""
     if not others:
         return "an empty list"
     elsewhere = explain_elsewhere(others[0], "it")

@@ -81,7 +81,7 @@ class OptionFields(BaseModel, defer_build=True):
     command: Annotated[list[str] | tuple[str, ...], Field(min_length=1)] | None = None
 
     def _compile_options(self, own: ReadContext | None = None) -> ToolOptions:
-        """Compile the options, once; `own` reads the context for functions around the tool that say no type of it.
+        """Compile the options; `own` reads the context for functions that do not declare its type.
 
         Raises:
             InvalidToolOption: A function does not take what it will be given, or a handler has no method.
@@ -125,7 +125,7 @@ def _make_guardrails(options: OptionFields, own: ReadContext | None) -> dict[str
 
 
 def _make_policy(given: SwitchOption, own: ReadContext | None) -> Condition:
-    """Make a policy take the ToolContext and the arguments, whichever of the two forms it was written in."""
+    """Wrap a policy, in either of its two forms, as a function of the ToolContext and the arguments."""
     if isinstance(given, bool):
         return given
     if takes(given, 1):

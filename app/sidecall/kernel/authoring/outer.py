@@ -1,4 +1,4 @@
-"""What a call that a tool makes takes over from the call of that tool."""
+"""Nested calls: what a call made by a tool inherits from the call of that tool."""
 
 from collections.abc import Mapping
 from contextvars import ContextVar
@@ -21,7 +21,7 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class Outer:
-    """The call whose tool makes the one at hand, and the config that LangChain would hand on to it."""
+    """The call whose tool makes the current one, and the config that LangChain would pass on to it."""
 
     request: CallRequest
     config: RunnableConfig
@@ -32,7 +32,7 @@ OUTER: ContextVar[Outer | None] = ContextVar("sidecall_outer_call", default=None
 
 
 def find_outer() -> Outer | None:
-    """Find the call whose tool makes the one at hand, in a server or in this process."""
+    """Return the enclosing tool call, in a server or in this process."""
     served = CALL.get()
     known = OUTER.get()
     if known is not None or served is None:
@@ -48,7 +48,7 @@ def inherit_config(config: Mapping[str, Any], outer: Outer | None) -> RunnableCo
 
 
 def hold_configurable(tool: CompiledTool, configurable: Mapping[str, Any]) -> CompiledTool:
-    """Make a tool whose RunnableConfig has this `configurable`, which is no `context` of its own."""
+    """Return the tool with this `configurable` in its RunnableConfig, for a tool without its own `context`."""
     if not any(it.make is _supplied.make_config for it in tool.injections):
         return tool
 

@@ -1,4 +1,4 @@
-"""Tools of a function whose class runs it in its own way: a subclass of StructuredTool that defines `_run`."""
+"""Tools whose class overrides how the function runs: a subclass of StructuredTool that defines `_run`."""
 
 import inspect
 import typing
@@ -18,10 +18,10 @@ _HANDED_ON = ("config", "run_manager")
 
 
 def find_override(tool: object, base: type, *, is_async: bool) -> Callable[..., Any] | None:
-    """Find the method of the author's class that is to run in place of the function.
+    """Find the method of the author's class that runs in place of the function.
 
-    As in LangChain that is `_arun` around a coroutine, and `_run` around any other function. Around that one `_arun`
-    serves where all that `_run` does is to raise NotImplementedError.
+    As in LangChain that is `_arun` for a coroutine and `_run` for any other function. Where `_run` only raises
+    NotImplementedError, `_arun` serves for both.
     """
     kind = type(tool)
     own = {name: getattr(tool, name) for name in ("_run", "_arun") if getattr(kind, name) is not getattr(base, name)}
@@ -31,7 +31,7 @@ def find_override(tool: object, base: type, *, is_async: bool) -> Callable[..., 
 
 
 def stand_around(method: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a function that runs the method, and takes what the function takes, and what the method asks for itself."""
+    """Wrap the method as a function that also takes the parameters of the wrapped function."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
         return method(*args, **kwargs)
@@ -60,9 +60,9 @@ def _join(method: Callable[..., Any], function: Callable[..., Any]) -> inspect.S
 
 
 def keep_wanted(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Choose what a function is called with of that which a subclass hands to `super()._run` as LangChain has it.
+    """Select the arguments that a function accepts from those a subclass passes to `super()._run`, as LangChain does.
 
-    Arguments that it has no parameter for are left out. The config goes to the parameter of that type, under any name.
+    Arguments without a parameter are dropped. The config goes to the parameter of that type, under any name.
     """
     if not any(name in given for name in _HANDED_ON):
         return given

@@ -1,4 +1,4 @@
-"""Look at a function that says what a call would do."""
+"""Check the function that describes what a call would do."""
 
 import inspect
 from collections.abc import Callable
@@ -12,7 +12,7 @@ _UNNAMED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
 
 
 def fit_preview(given: Callable[..., Any], tool: CompiledTool) -> Hook:
-    """Make a preview ready, which takes those of the tool's arguments that it names.
+    """Compile a preview function, which takes those of the tool's arguments that it names.
 
     Raises:
         InvalidToolOption: It names what the tool does not have.
@@ -36,7 +36,7 @@ def fit_preview(given: Callable[..., Any], tool: CompiledTool) -> Hook:
 
 
 def _list_arguments(tool: CompiledTool) -> list[str]:
-    """List what the tool's function is given, by name."""
+    """List the parameter names of the tool's function."""
     own = [it.name for it in tool.parameters if it.kind is not inspect.Parameter.VAR_KEYWORD]
     is_open = any(it.kind is inspect.Parameter.VAR_KEYWORD for it in tool.parameters)
     return list(dict.fromkeys([*own, *(tool.args_schema.flat.get("properties", {}) if is_open else ())]))

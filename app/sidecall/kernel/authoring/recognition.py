@@ -28,7 +28,7 @@ def is_toolkit(item: object) -> bool:
 
 
 def list_held(item: object) -> list[Any]:
-    """List the tools and toolkits of a collection, in order; none of one that holds anything else."""
+    """List the tools and toolkits in a collection, in order; return none if it holds anything else."""
     if not isinstance(item, COLLECTIONS):
         return []
     held = []
@@ -41,7 +41,7 @@ def list_held(item: object) -> list[Any]:
 
 
 def walk(items: Iterable[Any], depth: int = _DEPTH) -> Iterator[Any]:
-    """Yield what is in a collection, and in the collections in it; of a dict its values."""
+    """Yield the items of a collection and of nested collections; for a dict, its values."""
     for it in items.values() if isinstance(items, _BY_NAME) else items:
         if isinstance(it, COLLECTIONS) and depth:
             yield from walk(it, depth - 1)

@@ -23,10 +23,10 @@ else:
 
 
 class Tool(StructuredTool):
-    """Offer a function of one text: LangChain's single-input tool.
+    """A tool of one text argument: LangChain's single-input tool.
 
-    The model sees one string argument, `__arg1`; what it sends may have any name. An `args_schema` with one field says
-    more exactly what is wanted. The function may ask for `callbacks` and a RunnableConfig besides.
+    The model sees one string argument, `__arg1`; the argument it sends may have any name. An `args_schema` with one
+    field describes it more exactly. The function may also ask for `callbacks` and a RunnableConfig.
     """
 
     _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (
@@ -51,7 +51,7 @@ class Tool(StructuredTool):
         coroutine: Callable[..., Any] | None = None,
         **options: Any,
     ) -> Self:
-        """Make a tool of a function, with its arguments in LangChain's order for this class.
+        """Make a tool from a function; the order of arguments is LangChain's for this class.
 
         Raises:
             InvalidToolOption: There is no function, or an option is wrong.
@@ -75,7 +75,7 @@ class Tool(StructuredTool):
 
 
 def _wrap(function: Callable[..., Any], name: str, *, has_fields: bool) -> Callable[..., Any]:
-    """Call a function with its one argument by position, and with what it asks of the server by name."""
+    """Wrap a function so that its one argument is passed by position and injected values by name."""
     hidden = _list_hidden(function)
     names = frozenset(parameter.name for parameter in hidden)
 

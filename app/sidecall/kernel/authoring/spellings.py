@@ -54,7 +54,7 @@ def suggest_annotation(name: str) -> str:
 
 
 def refuse_option(name: str, known: Collection[str], arguments: Collection[str]) -> str:
-    """Word that there is no such option: which one was likely meant, and which there are.
+    """Format the error for an unknown option: the nearest name and all known ones.
 
     Args:
         name: What was written.
@@ -67,7 +67,7 @@ def refuse_option(name: str, known: Collection[str], arguments: Collection[str])
 
 
 def refuse_beside(given: Collection[str], known: Collection[str]) -> None:
-    """See that what comes beside a call is spelt as it is called.
+    """Check the names of what is passed with a call.
 
     Raises:
         InvalidToolOption: Something is not.

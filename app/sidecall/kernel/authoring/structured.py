@@ -23,8 +23,8 @@ from sidecall.kernel.schema.signature import find_source, unwrap
 class StructuredTool(BaseTool):
     """Offer a function with any number of arguments.
 
-    When both are given, `coroutine` serves, and `func` gives name and description and is what a plain call calls.
-    Written in the body of a class it is a method: through an instance it is the tool of that instance.
+    When both are given, `coroutine` serves calls; `func` gives name and description and is what a plain call calls. In
+    the body of a class it is a method: accessed through an instance, it is that instance's tool.
     """
 
     func: Callable[..., Any] | None = None
@@ -54,7 +54,7 @@ class StructuredTool(BaseTool):
         infer_schema: bool = True,
         **options: Any,
     ) -> Self:
-        """Make a tool of a function, with its arguments in LangChain's order.
+        """Make a tool from a function; the order of arguments is LangChain's.
 
         Args:
             func: A sync function, or an async one.
@@ -150,7 +150,7 @@ class StructuredTool(BaseTool):
 
 
 def _find_docstring(function: Callable[..., Any]) -> str | None:
-    """Find what is said of a callable: of an object that is called, its `__call__` says it, else its class."""
+    """Return the docstring of a callable; for an object with `__call__`, that of the method or else of its class."""
     if isinstance(function, functools.partial) and "__doc__" not in vars(function):
         function = unwrap(function)
     call = type(function).__call__

@@ -11,13 +11,13 @@ from sidecall.kernel.core.typed_context import ReadContext
 
 
 class AgentBase(Generic[Context]):
-    """Stand in annotations for an agent of the OpenAI Agents SDK; none runs here, so what is given is None."""
+    """Placeholder in annotations for an agent of the OpenAI Agents SDK; no agent runs here, so the value is None."""
 
     name: str
 
 
 def make_switch(given: bool | Callable[..., Any], own: ReadContext | None = None) -> Condition:
-    """Make a switch of a ToolContext, whichever of the two forms it was written in.
+    """Wrap a switch, in either of its two forms, as a function of the ToolContext.
 
     Args:
         given: A function of the Caller, or, as in the OpenAI Agents SDK, of the context and an agent.
@@ -37,7 +37,10 @@ def make_switch(given: bool | Callable[..., Any], own: ReadContext | None = None
 
 
 def _takes_agent(function: Callable[..., Any], annotation: Any) -> bool:
-    """Return whether a function is of two arguments; one that takes one too has to say that the first is a context."""
+    """Return whether a function takes (context, agent).
+
+    A function that may also be called with one argument counts only if its first parameter is declared as a context.
+    """
     return takes(function, 2) and (annotation is not None or not takes(function, 1))
 
 

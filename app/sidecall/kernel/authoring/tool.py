@@ -79,7 +79,7 @@ class BaseTool(Counterpart, ToolFace, RunnableFace):
             )
 
     def __copy__(self) -> Self:
-        """Copy the tool; the copy is made ready anew, since whoever copies it mostly changes something."""
+        """Copy the tool without its compiled form, since copies are usually changed."""
         made = super().__copy__()
         forget_made(made)
         return made
@@ -127,7 +127,7 @@ class BaseTool(Counterpart, ToolFace, RunnableFace):
         )
 
     def get_input_schema(self, config: Any = None) -> type[BaseModel]:
-        """Make a model of all arguments, those that the caller supplies included; a graph's node gets what it fills."""
+        """Return a model of all arguments, including those that the caller supplies, for use in a graph's node."""
         if is_asked_by_node():
             injected: type[BaseModel] = _to_langchain.InjectedByGraph
             return injected
@@ -162,7 +162,7 @@ class BaseTool(Counterpart, ToolFace, RunnableFace):
         return invoke(self.compiled, input, config, beside)
 
     def with_config(self, config: RunnableConfig | None = None, **options: Any) -> ConfiguredTool:
-        """Give the tool a config for all its calls, as LangChain does; what is made is not offered itself."""
+        """Return the tool with a config for all its calls, as in LangChain; a module does not offer the result."""
         return ConfiguredTool(self, cast("RunnableConfig", {**(config or {}), **options}))
 
     def to_langchain(self) -> Any:
@@ -251,7 +251,7 @@ class BaseTool(Counterpart, ToolFace, RunnableFace):
         return self._get_target()
 
     def _get_args_schema(self) -> type[BaseModel] | dict[str, Any] | ArgsSchema | None:
-        """Return what the author has given; `self.args_schema` would make what is missing."""
+        """Return the args_schema that the author set, without inferring one as `self.args_schema` would."""
         given: type[BaseModel] | dict[str, Any] | None = vars(self).get("args_schema")
         return given
 
@@ -282,7 +282,7 @@ _RUN_OPTIONS = frozenset(f"{_OPTIONS_OF_RUNS} {_UNUSED_OPTIONS_OF_RUNS}".split()
 
 
 def _read_schema_text(schema: object) -> str | None:
-    """Read what an author's own schema says of itself; what models inherit from pydantic says nothing."""
+    """Return the description in an author's own schema; docstrings inherited from pydantic do not count."""
     if isinstance(schema, dict):
         return schema.get("description")
     text = getattr(schema, "__doc__", None) if isinstance(schema, type) else None
@@ -308,6 +308,6 @@ _EXAMPLES = {"command": ' It is the program and its arguments, such as ["wc", "-
 
 
 def refuse_tool(it: BaseTool) -> InvalidToolOption:
-    """Make the error of a tool that is made a tool once more."""
+    """Build the error for a tool that is made a tool again."""
     source = find_source(it._get_origin())
     return InvalidToolOption(f"{source}: {it.name!r} is a tool already; offer it as it is.")

@@ -36,7 +36,7 @@ class BaseToolkit(Counterpart, BaseModel):
 
 
 def _list_tool_methods(kind: type) -> list[str]:
-    """Name the decorated methods, those of base classes first; a method that a subclass takes away is gone."""
+    """List the names of decorated methods, base classes first; methods that a subclass removes are left out."""
     written = [name for base in reversed(kind.__mro__) for name, value in vars(base).items() if _is_tool(value, base)]
     names = [name for name in dict.fromkeys(written) if not name.startswith("_")]
     return [name for name in names if isinstance(_unwrap(inspect.getattr_static(kind, name)), StructuredTool)]

@@ -1,1 +1,1 @@
-"""Pools, semaphores and coroutines: how work waits and runs beside other work."""
+"""Pools, semaphores, coroutines: waiting for work and running it concurrently."""

@@ -1,4 +1,4 @@
-"""Let what makes parts of an answer wait for their reader, as long as that one reads."""
+"""Backpressure: make the producers of an answer's parts wait while their reader catches up."""
 
 import asyncio
 import threading
@@ -19,7 +19,7 @@ class Pause(Protocol):
     """A part that has found no room at its reader."""
 
     async def wait(self) -> None:
-        """Hand the part over once there is room, on any event loop; leave it out where its reader stands still."""
+        """Enqueue the part once there is room, on any event loop; drop it if the reader is stalled."""
 
     def wait_here(self, look: Callable[[], object]) -> None:
         """Do the same in a thread; `look` is asked now and then, and may raise."""
@@ -29,7 +29,7 @@ class Pause(Protocol):
 
 
 class Reading:
-    """How far a reader is, and who waits for it. Others may wait in any thread."""
+    """The progress of a reader, and the producers that wait for it, in any thread."""
 
     def __init__(self) -> None:
         """Begin on the event loop that hands over what waits for this reader."""
@@ -41,12 +41,12 @@ class Reading:
         self._waiting: dict[Wake, None] = {}
 
     def note_taken(self) -> None:
-        """Note that the reader has taken something; those who wait look again when they are woken."""
+        """Note that the reader has taken something; waiting producers check again when they are woken."""
         self._looks = 0
         self.is_still = False
 
     def wake(self) -> None:
-        """Let all who wait look whether there is room."""
+        """Wake all waiting producers so that they check for room."""
         if self._waiting:
             with self._lock:
                 waiting = list(self._waiting)
@@ -56,7 +56,7 @@ class Reading:
 
     @contextmanager
     def listen(self, wake: Wake) -> Iterator[None]:
-        """Have something woken meanwhile."""
+        """Register a callback that wakes a producer, within the body."""
         with self._lock:
             self._waiting[wake] = None
             is_watched, self._is_watched = self._is_watched, True
@@ -76,9 +76,9 @@ class Reading:
             self.is_still = True
 
     def _look(self) -> None:
-        """Look now and then, while somebody waits, whether the reader has taken something.
+        """Poll, while producers wait, whether the reader has taken something.
 
-        Looks are counted, not seconds: while the event loop is held up nobody can take anything.
+        Polls are counted, not seconds: while the event loop is blocked, no reader can take anything.
         """
         with self._lock:
             self._is_watched = bool(self._waiting)
@@ -95,7 +95,7 @@ class HeldPart:
     """A part that waits until its reader has room for it."""
 
     def __init__(self, reading: Reading, hand_over: Callable[[], bool], leave_out: Callable[[], object]) -> None:
-        """Take a part.
+        """Hold a part until its reader has room.
 
         Args:
             reading: How far its reader is.
@@ -111,7 +111,7 @@ class HeldPart:
         self._leave_out()
 
     async def wait(self) -> None:
-        """Hand the part over once there is room, on any event loop."""
+        """Enqueue the part once there is room, on any event loop."""
         loop = asyncio.get_running_loop()
         woken = asyncio.Event()
         with self._reading.listen(partial(loop.call_soon_threadsafe, woken.set)):
@@ -120,7 +120,7 @@ class HeldPart:
                 woken.clear()
 
     def wait_here(self, look: Callable[[], object]) -> None:
-        """Hand the part over once there is room, in this thread."""
+        """Enqueue the part once there is room, blocking this thread."""
         woken = threading.Event()
         with self._reading.listen(woken.set):
             while not self._is_settled():

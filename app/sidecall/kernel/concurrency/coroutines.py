@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 @types.coroutine
 def await_rest(coroutine: Coroutine[Any, Any, T], awaited: Any) -> Generator[Any, Any, T]:
-    """Await the rest of a coroutine whose last step came to wait for `awaited`."""
+    """Await the rest of a coroutine whose last step began to wait for `awaited`."""
     # No error outlives its `except` in a variable here: its traceback would hold the variable, and so itself.
     try:
         while True:
@@ -31,25 +31,25 @@ def await_rest(coroutine: Coroutine[Any, Any, T], awaited: Any) -> Generator[Any
 
 
 async def await_all(awaitables: Iterable[Awaitable[Any]]) -> None:
-    """Await several at once to the end of each, and then raise the first error, if there is one."""
+    """Await all of these to the end, then raise the first error, if any."""
     for outcome in await asyncio.gather(*awaitables, return_exceptions=True):
         if isinstance(outcome, BaseException):
             raise outcome
 
 
 def cancel_from_outside(task: "asyncio.Future[Any]") -> None:
-    """Cancel a task for a reason that lies outside of what it runs, whose own tasks and timers may do the same.
+    """Cancel a task for a reason outside of the code it runs.
 
-    They are told apart by their context variables, which reach everywhere, so here there are none.
+    Code inside may cancel tasks too; the two are told apart by their context variables, so this runs with none.
     """
     Context().run(task.cancel)
 
 
 class CurrentTask:
-    """Find the task that runs, on one event loop in the time of a function call.
+    """Find the current task of an event loop at the cost of a function call.
 
-    To learn which loop is running is a system call in Python 3.11. A loop that was met before in this thread and has a
-    task under way is the one, since no two run in one thread at a time.
+    In Python 3.11 asking for the running loop is a system call. A loop that was seen in this thread before and has a
+    running task must be the one, since only one loop runs in a thread at a time.
     """
 
     def __init__(self) -> None:
@@ -68,11 +68,11 @@ class CurrentTask:
 
 
 class WouldWait(RuntimeError):
-    """A coroutine would have to wait where nobody can."""
+    """A coroutine would have to wait in a place that cannot wait."""
 
 
 async def await_on(loop: asyncio.AbstractEventLoop | None, coroutine: Coroutine[Any, Any, T]) -> T:
-    """Await a coroutine on the event loop that it belongs to; None stands for any."""
+    """Await a coroutine on the event loop that it belongs to; None means any loop."""
     if loop is None or loop is asyncio.get_running_loop():
         return await coroutine
     # An async tool that blocks has a loop of its own, in a thread.
@@ -82,7 +82,7 @@ async def await_on(loop: asyncio.AbstractEventLoop | None, coroutine: Coroutine[
 def finish_on(loop: asyncio.AbstractEventLoop | None, coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end on the event loop that it belongs to, from any thread.
 
-    On that loop itself it serves as long as nothing has to be waited for.
+    Called on that loop itself, it works only if the coroutine never has to wait.
 
     Raises:
         WouldWait: Something has.
@@ -106,7 +106,7 @@ def _find_running_loop() -> asyncio.AbstractEventLoop | None:
 
 
 class BegunWork:
-    """Do work in tasks of its own."""
+    """Run work in background tasks."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
@@ -118,7 +118,7 @@ class BegunWork:
         task.add_done_callback(self._tasks.discard)
 
     async def close(self, patience: float) -> None:
-        """Wait so many seconds for what runs, then break it off."""
+        """Wait up to `patience` seconds for running tasks, then cancel them."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=patience)
         for task in self._tasks:

@@ -37,9 +37,9 @@ class Pool:
         self._running: Counter[CallerKey] = Counter()
 
     async def run(self, function: Callable[P, T], /, *args: P.args, **options: P.kwargs) -> T:
-        """Call a function in a thread, with the context variables that are seen here.
+        """Call a function in a thread, with the context variables of the current task.
 
-        It is work for the caller of the call that is carried out here; outside of calls it has turns of its own.
+        It takes a turn of the caller whose call runs here; outside of calls it has turns of its own.
         """
         return await self.run_for(find_caller(), function, *args, **options)
 
@@ -54,18 +54,18 @@ class Pool:
             raise
 
     def join(self, caller: CallerKey, job: _Job) -> None:
-        """Let work wait for the caller's turn."""
+        """Queue work for the caller's turn."""
         with self._lock:
             self._waiting.join(caller, job)
             self._begin()
 
     def leave(self, caller: CallerKey, job: _Job) -> None:
-        """Let work wait no more that was not begun."""
+        """Remove work that has not begun from the queue."""
         with self._lock:
             self._waiting.drop(caller, job)
 
     def _begin(self) -> None:
-        """Begin what may begin; the lock is held."""
+        """Begin queued work while there are free threads; the lock is held."""
         while self._running.total() < self.size:
             taken = self._waiting.next_of(self._may_begin)
             if taken is None:
@@ -91,7 +91,7 @@ class Pool:
 
 
 class _Line(Executor):
-    """What an event loop gives one piece of work to, for one caller."""
+    """The queue through which one event loop hands work to threads, for one caller."""
 
     def __init__(self, pool: Pool, caller: CallerKey) -> None:
         self._pool = pool

@@ -1,4 +1,4 @@
-"""So many at once, and a fair wait for the others."""
+"""A semaphore with a fair queue of callers."""
 
 import asyncio
 
@@ -17,18 +17,18 @@ class Semaphore:
 
     @property
     def is_free(self) -> bool:
-        """Whether a place is, and nobody waits for it."""
+        """Whether a place is free and no caller waits for it."""
         return self.running < self.most and not self.waiting.callers
 
     async def enter(self, caller: CallerKey) -> None:
-        """Take a place, once there is one."""
+        """Take a place, waiting for one if necessary."""
         if self.is_free:
             self.running += 1
         else:
             await self._wait(caller)
 
     def leave(self) -> None:
-        """Return a place, to the one whose turn it is."""
+        """Return a place and hand it to the next caller in turn."""
         self.running -= 1
         while self.waiting.callers and self.running < self.most:
             place = self.waiting.next()
@@ -44,6 +44,6 @@ class Semaphore:
         except BaseException:
             if place.done() and not place.cancelled():
                 self.leave()  # The place came at the very moment when nobody wanted it any more.
-            else:  # Whoever left may have passed it over already.
+            else:  # A waiter that left may have been passed over already.
                 self.waiting.drop(caller, place)
             raise

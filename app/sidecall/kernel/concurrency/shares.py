@@ -1,4 +1,4 @@
-"""So many at once, of which no caller has more than its share, and a bounded wait for the others."""
+"""A semaphore that limits the share of each caller, with a bounded wait."""
 
 import asyncio
 from collections import Counter
@@ -10,9 +10,9 @@ from sidecall.kernel.core.overload import StoreUnavailable
 
 
 class Shares:
-    """Places for what takes long in a database; callers take turns, and one has half of the places at most.
+    """Places for slow database work; callers take turns, and one caller holds at most half of the places.
 
-    So the work of another finds a place that is free, or soon is, however much one caller has asked for.
+    So the work of other callers finds a free place soon, however much one caller asks for.
     """
 
     def __init__(self, most: int, most_waiting: int = 100, patience: float = 10.0) -> None:
@@ -32,7 +32,7 @@ class Shares:
 
     @asynccontextmanager
     async def take(self, caller: CallerKey) -> AsyncIterator[None]:
-        """Have a place within the body, once it is the caller's turn.
+        """Hold a place within the body, once it is the caller's turn.
 
         Raises:
             StoreUnavailable: Too many of this caller wait already, or it takes too long.

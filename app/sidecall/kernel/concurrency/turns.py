@@ -1,4 +1,4 @@
-"""Who waits for a place, and whose turn it is: callers take turns, and the calls of each follow in their order."""
+"""Fair queueing: callers take turns, and the calls of each caller keep their order."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -13,20 +13,21 @@ CallerKey = tuple[str, str]
 
 
 def key_of(caller: Caller) -> CallerKey:
-    """Return by what a caller is told from others."""
+    """Return the key that identifies a caller."""
     return caller.tenant, caller.subject
 
 
 class Turns(Generic[T]):
-    """Those who wait. A caller with many calls holds up its own, and each other one by a call at a time.
+    """Queue of waiting callers.
 
-    `callers` are those of whom some call waits.
+    A caller with many calls delays its own, and any other caller by one call at a time. `callers` are those with at
+    least one waiting call.
     """
 
     __slots__ = ("_count", "callers")
 
     def __init__(self) -> None:
-        # Whoever had the last turn stands last.
+        # Ordered by turn: the caller served last is at the end.
         self.callers: OrderedDict[CallerKey, OrderedDict[T, None]] = OrderedDict()
         self._count = 0
 
@@ -37,7 +38,7 @@ class Turns(Generic[T]):
         return (place for calls in self.callers.values() for place in calls)
 
     def join(self, caller: CallerKey, place: T) -> None:
-        """Let a call wait behind those of its caller; a caller who had none waiting comes last."""
+        """Queue a call behind those of its caller; a caller without waiting calls is put last."""
         calls = self.callers.get(caller)
         if calls is None:
             calls = self.callers[caller] = OrderedDict()
@@ -45,7 +46,7 @@ class Turns(Generic[T]):
         self._count += 1
 
     def next(self) -> T:
-        """Return whose turn it is, who waits no more.
+        """Remove and return the call whose turn it is.
 
         Raises:
             LookupError: Nobody waits.
@@ -63,7 +64,7 @@ class Turns(Generic[T]):
         return place
 
     def next_of(self, may: Callable[[CallerKey], bool]) -> tuple[CallerKey, T] | None:
-        """Return whose turn it is of those who may have one, and what of theirs waits no more; None for nobody."""
+        """Remove and return the next caller that `may` have a turn, with its call; None if there is none."""
         caller = next((it for it in self.callers if may(it)), None)
         if caller is None:
             return None
@@ -71,7 +72,7 @@ class Turns(Generic[T]):
         return caller, self.next()
 
     def postpone(self, caller: CallerKey) -> None:
-        """Let a caller come last who has had a turn without waiting for it, if any of its calls waits now."""
+        """Move a caller to the end after a turn that needed no waiting, if any of its calls waits now."""
         if caller in self.callers:
             self.callers.move_to_end(caller)
 

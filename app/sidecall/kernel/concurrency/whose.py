@@ -1,4 +1,4 @@
-"""For whom the code that runs works, in whatever task or thread that is."""
+"""Find the caller for whom the current code works, in any task or thread."""
 
 from contextvars import ContextVar
 from typing import Any
@@ -13,6 +13,6 @@ NOBODY: CallerKey = ("", "")
 
 
 def find_caller() -> CallerKey:
-    """Return whose call this code works for; NOBODY outside of calls."""
+    """Return the caller of the current call; NOBODY outside of calls."""
     call = CALL.get()
     return NOBODY if call is None else key_of(call.request.caller)

@@ -52,7 +52,7 @@ class SdkWording:
 
 
 def translate_failure(context: ToolContext, error: BaseException) -> BaseException:
-    """Make the SDK's error of one of ours; any other stays as it is."""
+    """Translate one of our errors into the SDK's; return any other unchanged."""
     if isinstance(error, ToolTimeout):
         made: AgentsException = ToolTimeoutError(context.tool_name, error.seconds)
     elif isinstance(error, InvalidArguments | MalformedArguments):

@@ -1,4 +1,4 @@
-"""Keep with a content block which block of MCP it was made of, so that clients of MCP get that one again."""
+"""Keep with a content block the MCP block it was made from, so that MCP clients get the original."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,12 +13,12 @@ _BESIDE = ("annotations", "_meta")
 
 
 def name_origin(block: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is added to a content block that was made of a block of MCP."""
+    """Return the key that marks a content block as made from this MCP block."""
     return {_EXTRAS: {_ORIGIN: dict(block)}}
 
 
 def find_origin(block: str | ContentBlock) -> dict[str, Any] | None:
-    """Return the link or the embedded resource that a content block was made of; None where it was none."""
+    """Return the link or embedded resource that a content block was made from, or None."""
     origin = _find(block)
     if origin is None:
         return None
@@ -28,7 +28,7 @@ def find_origin(block: str | ContentBlock) -> dict[str, Any] | None:
 
 
 def find_beside(block: str | ContentBlock) -> dict[str, Any]:
-    """Return what stood beside the content of the block that a content block was made of: annotations, and `_meta`."""
+    """Return the annotations and `_meta` of the MCP block that a content block was made from."""
     origin = _find(block) or {}
     return {key: origin[key] for key in _BESIDE if isinstance(origin.get(key), dict)}
 

@@ -1,4 +1,4 @@
-"""How long the answers of a tool are given again."""
+"""Cache policy of a tool."""
 
 from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import InvalidToolOption
@@ -9,7 +9,7 @@ LONGEST = 86_400.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cache:
-    """Give the answer of a read-only tool again while it is young, to calls with the same arguments.
+    """Cache the answers of a read-only tool, for calls with the same arguments.
 
     Attributes:
         ttl: Seconds for which an answer is given again, up to a day.

@@ -41,7 +41,7 @@ class AsyncCallbackHandler(BaseCallbackHandler):
 
 
 class CallWriter(BaseCallbackHandler):
-    """Write what becomes of each call into the log, for tools that say `verbose=True`."""
+    """Log the start, end and error of each call, for tools with `verbose=True`."""
 
     def on_tool_start(self, serialized: dict[str, Any], input_str: str, *, run_id: UUID, **_: Any) -> None:
         """Write down the arguments."""
@@ -57,10 +57,9 @@ logger = logging.getLogger("sidecall.tool")
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """A function that an author puts around a tool, and that is given those of the keyword arguments which it takes.
+    """A function that an author puts around a tool, called with the keyword arguments that it accepts.
 
-    `accepted` names the keyword arguments it takes, None stands for any. `hanging` has the threads of its calls that
-    were not done in time.
+    `accepted` names these, None means any. `hanging` holds the threads of its calls that did not finish in time.
     """
 
     function: Callable[..., Any]
@@ -69,7 +68,7 @@ class Hook:
     hanging: list[threading.Thread] = field(default_factory=list, compare=False)
 
     def pick(self, details: Mapping[str, Any]) -> dict[str, Any]:
-        """Pick what the function takes."""
+        """Select the details that the function accepts."""
         if self.accepted is None:
             return dict(details)
         return {name: value for name, value in details.items() if name in self.accepted}

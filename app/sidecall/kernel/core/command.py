@@ -1,4 +1,4 @@
-"""What a tool asks of the graph that its caller runs, beside its answer."""
+"""Commands: what a tool asks of the caller's graph, besides its answer."""
 
 import dataclasses
 import typing
@@ -57,10 +57,10 @@ class MessageParts:
 
 @dataclass(frozen=True, slots=True)
 class CommandParts:
-    """The parts of a command; `goto` is empty when the graph goes on as it would.
+    """The parts of a command; `goto` is empty when the graph continues as usual.
 
-    `place` is where among the messages of the update the answer stood, None where it is of another command. Of several
-    commands they are what these ask for together, and `each` has what every one asks for.
+    `place` is the index of the answer among the messages of the update, None where another command holds the answer.
+    For several commands these are the combined parts, and `each` has the parts of every one.
     """
 
     answer: MessageParts
@@ -103,7 +103,7 @@ def read_message(message: Any) -> MessageParts:
 
 
 def read_command(tool: str, command: Any, call_id: str) -> CommandParts:
-    """Take a command apart: the answer to the call, and what is left of the update.
+    """Split a command into the answer to the call and the rest of the update.
 
     Args:
         tool: The tool's name, for errors.
@@ -117,10 +117,10 @@ def read_command(tool: str, command: Any, call_id: str) -> CommandParts:
 
 
 def read_series(tool: str, outputs: Sequence[Any], call_id: str) -> CommandParts:
-    """Take commands and messages apart: what answers the call, and what is asked for beside it.
+    """Split a list of commands and messages into the answer to the call and the combined command.
 
-    The answer is the first message that names the call; else the first that names none; else, where no command tells
-    more, the first there is. The other messages join those of the update, so that none is lost.
+    The answer is the first message with the call's id; else the first without an id; else, if no command updates
+    messages, the first message. The other messages join those of the update, so that none is lost.
 
     Raises:
         ToolOutputError: There is no answer among them, as in LangGraph's ToolNode, or commands contradict each other.
@@ -170,7 +170,7 @@ def _find_joined(parts: list[CommandParts]) -> int | None:
 
 
 def _wants_answer(output: Any, messages: list[Any]) -> bool:
-    """Return whether somebody would wait in vain, were there no answer."""
+    """Return whether the caller would be left without an answer."""
     is_expected = _get(output, "update") is not None and _get(output, "graph") is None
     return is_expected and not any(_get(message, "id") == _REMOVE_ALL for message in messages)
 
@@ -186,7 +186,7 @@ def _put_messages(update: Mapping[str, Any], messages: list[Any]) -> Mapping[str
 
 
 def _join(tool: str, answer: MessageParts, parts: list[CommandParts], are_commands: list[bool]) -> CommandParts:
-    """Join what several commands ask for: lists one after the other, as the reducers of a state do."""
+    """Combine several commands: lists are concatenated, as the reducers of a state do."""
     update: dict[str, Any] = {}
     for key, value in (item for part in parts for item in part.update.items()):
         if key not in update:
@@ -252,7 +252,7 @@ def _get(message: Any, name: str, default: Any = None) -> Any:
 
 
 def write_goto(goto: Any) -> Any:
-    """Write where a graph goes on: a Send as an object; it has no JSON form of its own."""
+    """Serialize where a graph goes on; a Send becomes an object."""
     if isinstance(goto, Sequence) and not isinstance(goto, str):
         return [write_goto(node) for node in goto]
     return {"node": goto.node, "arg": goto.arg} if type(goto).__name__ == "Send" else goto

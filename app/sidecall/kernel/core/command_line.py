@@ -47,7 +47,7 @@ class CommandLine:
         return words
 
     def write_input(self, values: Mapping[str, Any]) -> bytes:
-        """Return what the program reads, of the values that the model sees."""
+        """Return the program's standard input, from the values that the model sees."""
         if self._own_words != self.words:
             return _as_text(values[next(iter(_PLACE.findall(self.words[-1])))]).encode(errors="replace")
         rest = {name: value for name, value in values.items() if name not in self.names}

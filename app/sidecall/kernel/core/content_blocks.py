@@ -1,4 +1,4 @@
-"""Understand content blocks, in whichever library's form a tool writes them."""
+"""Read content blocks in the forms of all libraries that tools use."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -21,7 +21,7 @@ _USUAL: Mapping[MediaKind, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Media:
-    """An image or a file within an answer: where it is (`url`, `file_id`) or what it is (`data`, in base64)."""
+    """An image or file in an answer: where it is (`url`, `file_id`), or its content (`data`, base64)."""
 
     kind: MediaKind
     url: str | None = None
@@ -33,7 +33,7 @@ class Media:
 
     @property
     def type(self) -> str:
-        """The media type; where nobody said it, what the name says, or else the usual one."""
+        """The media type: as given, else by the file's name, else the default for its kind."""
         return self.mime_type or _guess_type(self.filename) or _guess_type(self.url) or _USUAL[self.kind]
 
     @property
@@ -44,7 +44,7 @@ class Media:
 
 @cache
 def _types_by_name() -> MimeTypes:
-    """Return those that Python itself knows, on every machine the same; to gather them takes a while."""
+    """Return the media types that Python itself knows, the same on every machine; built once, since it is slow."""
     return MimeTypes()
 
 
@@ -60,7 +60,7 @@ Part = str | Media | ContentBlock
 
 
 def read_block(block: str | ContentBlock) -> Part:
-    """Return the text or the medium that a block is, or the block itself where it is neither."""
+    """Return the text or medium of a block, or the block itself if it is neither."""
     if isinstance(block, str):
         return block
     kind = block.get("type", "")
@@ -72,7 +72,7 @@ def read_block(block: str | ContentBlock) -> Part:
 
 
 def holds_media(content: Content) -> bool:
-    """Return whether there is anything but text among the blocks that a provider may have a form for."""
+    """Return whether any block is not text and a provider may have a form for it."""
     return not isinstance(content, str) and any(isinstance(read_block(block), Media) for block in content)
 
 

@@ -1,4 +1,4 @@
-"""What a tool may ask about the call it serves."""
+"""ToolContext: what a tool can ask about the call it serves."""
 
 import asyncio
 import logging
@@ -45,9 +45,9 @@ class Toolset:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: an authenticated program, or `anonymous`; the scope `*` stands for all scopes.
+    """The authenticated caller, or `anonymous`; the scope `*` stands for all scopes.
 
-    With a toolset it sees no other tools.
+    With a toolset it sees only the tools in it.
     """
 
     subject: str = "anonymous"
@@ -77,7 +77,7 @@ def cut_id(text: str) -> str:
 
 
 class HeaderMap(dict[str, str]):
-    """Headers that are found by their names in any case, as those of a live request are."""
+    """Headers with case-insensitive names, as in a live request."""
 
     def __init__(self, headers: Mapping[str, str]) -> None:
         super().__init__({name.lower(): value for name, value in headers.items()})
@@ -97,7 +97,7 @@ class CallLog(logging.LoggerAdapter[logging.Logger]):
     """Write log lines that carry the ids of the call."""
 
     def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, MutableMapping[str, Any]]:
-        """Prefix the line with the tool and the call's id, and name them in fields for formatters that show those."""
+        """Prefix the line with the tool and the call's id, and add both as fields for formatters."""
         kwargs["extra"] = {**(self.extra or {}), **(kwargs.get("extra") or {})}
         return f"{self._prefix}{msg}", kwargs
 
@@ -107,7 +107,7 @@ class CallLog(logging.LoggerAdapter[logging.Logger]):
         return f"[{ids['tool']} {ids['call_id']}] "
 
     def log(self, level: int, msg: object, *args: object, **kwargs: Any) -> None:
-        """Write a line, whatever signs a caller has put into the call's id."""
+        """Write a log line, with `%` in the call's id escaped."""
         if self.isEnabledFor(level):
             text, named = self.process(msg, kwargs)
             # With arguments the text is a template, in which a per cent sign of the prefix would stand for one.
@@ -128,21 +128,21 @@ class Presence(Protocol):
 
 @dataclass(slots=True)
 class Signals:
-    """What passes between a running tool and those who wait for it."""
+    """Signals between a running tool and the code that waits for it."""
 
     cancelled: bool = False
     listener: EventListener | None = None
     presence: Presence | None = None
 
     def say(self, kind: str, call_id: str, said: Mapping[str, Any]) -> None:
-        """Pass something on to who listens, if anybody does; what finds no room is left out."""
+        """Pass an event to the listener, if any; drop it if there is no room."""
         if self.listener is not None:
             pause = self.listener(kind, call_id, said)
             if pause is not None:
                 pause.skip()
 
 
-# What the program's context is; whoever says no type gets it as it was sent.
+# The type of the program's context; without a declared type it is passed as it was sent.
 Context = TypeVar("Context", default=Mapping[str, Any])
 _ABSENT: Any = object()
 
@@ -189,7 +189,7 @@ class RunContextWrapper(Generic[Context]):
         return self.rejection is None if is_own and self.approved else None
 
     def get_approval_status(self, tool_name: str, call_id: str, **about: Any) -> bool | None:
-        """Do the same under the name that hooks of the OpenAI Agents SDK use; what else they say changes nothing."""
+        """Do the same under the name that hooks of the OpenAI Agents SDK use; their other arguments have no effect."""
         del about
         return self.is_tool_approved(tool_name, call_id)
 
@@ -204,17 +204,17 @@ class RunContextWrapper(Generic[Context]):
 
 
 class ToolContext(RunContextWrapper[Context]):
-    """What a tool may ask about the call it serves; a parameter of this type is never shown to the model.
+    """The call that a tool serves; a parameter of this type is never shown to the model.
 
-    `state` and `context` are what the calling program sent beside the call; as `ToolContext[User]` the tool gets the
-    context as a User. `deadline` is a reading of `time.monotonic()`, or None when the tool may run for ever. `approved`
-    says that a person has approved the call, `rejection` why one has rejected what the tool wanted to do itself, and
-    `args` is what the model wrote. Of a tool that has asked a person, with a state, `resumed` is that state and `reply`
-    what they have said. `trace()` returns the headers that make what the tool asks elsewhere a part of the call's
-    trace: they name its own span, or, where the server traces nothing, that of whoever called.
+    `state` and `context` are what the calling program sent with the call; as `ToolContext[User]` the tool gets the
+    context as a User. `deadline` is a reading of `time.monotonic()`, or None without a limit. `approved` says that a
+    person has approved the call, `rejection` why a person has rejected what the tool wanted to do itself, and `args` is
+    what the model wrote. If the tool has asked a person and saved a state, `resumed` is that state and `reply` the
+    answer. `trace()` returns the headers that add the tool's own requests to the call's trace: they name its own span,
+    or, where the server traces nothing, the caller's.
 
-    The OpenAI Agents SDK has more: here is no `agent`, no `run_config` and no namespace, and the model's `usage` is the
-    program's to count.
+    The OpenAI Agents SDK has more: there is no `agent`, no `run_config` and no namespace here, and the model's `usage`
+    is the program's to count.
     """
 
     __slots__ = ()
@@ -343,7 +343,7 @@ class ToolContext(RunContextWrapper[Context]):
 
     @property
     def cancelled(self) -> bool:
-        """Whether nobody waits for the answer any more: the deadline has passed, or the client is gone."""
+        """Whether the answer is no longer awaited: the deadline has passed, or the client is gone."""
         presence = self.signals.presence
         return self.signals.cancelled or (presence is not None and presence.is_gone)
 

@@ -1,6 +1,6 @@
-"""Let objects pass for those of another library, once a program has loaded it: `isinstance` is true of its classes.
+"""Let objects pass `isinstance` checks of another library's classes once that library is loaded.
 
-LangChain and the Agents SDK ask for the class of what they are given. Neither is imported here.
+LangChain and the Agents SDK check the class of what they are given. Neither is imported here.
 """
 
 from abc import ABCMeta
@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 
 class Counterpart:
-    """An object that has a counterpart in another library, and says that it is of both classes.
+    """An object with a counterpart class in another library, of which `isinstance` is also true.
 
-    Python asks an object for its `__class__` where `isinstance` is not true of its type; that is the only moment in
-    which this costs anything. Its type stays its own, and with it all that it does.
+    Python reads an object's `__class__` only if `isinstance` fails on its type, so this costs nothing elsewhere. The
+    object's type and behaviour stay its own.
     """
 
     __slots__ = ()
@@ -36,7 +36,7 @@ class Counterpart:
         return found[0] if kind._is_value else join_classes(kind, found)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Return how to make it again as one of its type: pickle takes no object whose `__class__` is another."""
+        """Reduce to the real type: pickle rejects objects whose `__class__` differs from it."""
         return _make_empty, (type(self),), self.__getstate__()
 
 
@@ -48,9 +48,9 @@ def find_counterparts(kind: type[Counterpart]) -> tuple[type, ...]:
 
 
 def find_from_counterpart(it: Counterpart, name: str) -> Any:
-    """Find what the class of another library has under a name, for an object that has nothing there itself.
+    """Find an attribute of the counterpart class, for an object that lacks it.
 
-    What is private there stays so: an object without a `_run` of its own has none.
+    Private attributes are not found: an object without a `_run` of its own has none.
 
     Raises:
         AttributeError: There is nothing, or no such library is loaded.
@@ -65,7 +65,7 @@ def find_from_counterpart(it: Counterpart, name: str) -> Any:
 
 
 class _Quiet:
-    """What stands first in a joint class: the making of it is no news to an author's class, and it has no objects."""
+    """First base of a joint class: keeps its creation from calling an author's `__init_subclass__`."""
 
     __slots__ = ()
 

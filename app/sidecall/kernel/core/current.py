@@ -1,4 +1,4 @@
-"""What is being served where a log line is written, in whatever thread or library that is."""
+"""The current request and call, as log lines see them, in any thread or library."""
 
 from contextvars import ContextVar
 
@@ -18,7 +18,7 @@ def get_mask() -> SecretMask | None:
 
 
 def get_request_keys() -> dict[str, str]:
-    """Name the request and the call that this code works for, as far as there are any."""
+    """Return the ids of the current request and call, if there are any."""
     keys: dict[str, str] = {}
     call = CALL.get()
     if call is not None:

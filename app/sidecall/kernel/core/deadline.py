@@ -17,11 +17,11 @@ class Deadline(NamedTuple):
 
     @property
     def is_past(self) -> bool:
-        """Whether nobody waits any more."""
+        """Whether the deadline has passed."""
         return self.moment <= time.monotonic()
 
     def to_clock(self) -> tuple[float, float]:
-        """Write it for others, whose monotonic clock is another one: seconds since 1970, and the seconds given."""
+        """Return the deadline as (Unix time, seconds given), for processes whose monotonic clock differs."""
         return time.time() + self.moment - time.monotonic(), self.seconds
 
     @classmethod

@@ -179,7 +179,7 @@ class ToolFailure(SidecallError):
 
     @property
     def content(self) -> Any:
-        """What the model reads, once it is formatted."""
+        """The text that the model reads, before formatting."""
         return self.message
 
 
@@ -215,14 +215,14 @@ class InvalidArguments(ToolFailure):
     def __init__(
         self, errors: Sequence[FieldError], find_original: Callable[[], Exception | None] | None = None
     ) -> None:
-        """Refuse arguments; `find_original` finds the error of their validator, for the few who ask for it."""
+        """Refuse arguments; `find_original` builds the validator's error on demand."""
         self.errors = errors[:MOST_FIELDS]
         super().__init__(write_lines(self.errors, is_whole=len(errors) <= MOST_FIELDS))
         self._find_original = find_original
 
     @property
     def original(self) -> Exception | None:
-        """The validator's own error, where there is one."""
+        """The validator's own error, if there is one."""
         return None if self._find_original is None else self._find_original()
 
 
@@ -245,13 +245,13 @@ class ToolException(ToolFailure):
 
     @property
     def message(self) -> str:
-        """The first argument where it is a text that says something, else the default."""
+        """The first argument if it is a non-empty text, else the default message."""
         first = self.args[0] if self.args else None
         return first if isinstance(first, str) and first.strip() else inspect.cleandoc(ToolException.__doc__ or "")
 
     @property
     def content(self) -> Any:
-        """What the model reads; the first argument, where it is not a text, becomes JSON on the way."""
+        """The content that the model reads: the first argument, serialized as JSON if it is not a text."""
         return self.args[0] if self.args and not isinstance(self.args[0], str) else self.message
 
 
@@ -272,11 +272,11 @@ class ToolNotConfigured(ToolFailure):
     def __init__(self, message: str, lack: str) -> None:
         super().__init__(message)
         self.lack = lack
-        self.add_note(lack)  # For whoever calls the tool from a program, without a log.
+        self.add_note(lack)  # For programs that call the tool directly and have no log.
 
 
 def refuse_unconfigured(tool: str, call_id: str, lack: str) -> ToolNotConfigured:
-    """Make the failure of a call whose tool lacks this."""
+    """Build the failure of a call whose tool lacks this setting."""
     text = f"Error: {tool} is not configured here, so it cannot run (call {call_id}). {SEE_LOG}"
     return ToolNotConfigured(text, lack)
 

@@ -1,4 +1,4 @@
-"""What is wrong with single arguments, and how a model reads it: in few lines, whatever it got wrong."""
+"""Errors of single arguments, and their short text for models."""
 
 from collections.abc import Sequence
 from typing import Any, NotRequired, TypedDict
@@ -14,10 +14,10 @@ _MOST_NAMED = 100
 
 
 class FieldError(TypedDict):
-    """What is wrong with one argument: where (path), which rule, and the sentence for people.
+    """An error in one argument: its path (`loc`), the rule, and the message.
 
-    `expected` says in words what is wanted, `allowed` lists the values or names that are, `suggestion` is the one that
-    was most likely meant.
+    `expected` describes what is wanted, `allowed` lists the accepted values or names, `suggestion` is the one that was
+    most likely meant.
     """
 
     loc: list[str | int]
@@ -29,7 +29,7 @@ class FieldError(TypedDict):
 
 
 def write_lines(errors: Sequence[FieldError], *, is_whole: bool = True) -> str:
-    """Write one line for each mistake, and one for those that many items of a list share.
+    """Format errors as one line each; equal errors of many list items share a line.
 
     Args:
         errors: The mistakes.
@@ -49,7 +49,7 @@ def write_lines(errors: Sequence[FieldError], *, is_whole: bool = True) -> str:
 
 
 def _group(errors: Sequence[FieldError]) -> list[tuple[str, str]]:
-    """Pair paths with texts; those that differ in their indexes only become one."""
+    """Pair paths with texts; paths that differ only in their indexes are merged."""
     if len(errors) == 1:
         return [(format_path(errors[0]["loc"]), errors[0]["msg"])]
     groups: dict[tuple[str, str], dict[str, FieldError]] = {}
@@ -73,7 +73,7 @@ def _write_pattern(loc: Sequence[str | int]) -> str:
 
 
 def _name_others(paths: Sequence[str], is_whole: bool) -> list[str]:
-    """Name what else is wrong, as far as there is room."""
+    """Name the remaining errors, as far as there is room."""
     if not paths:
         return [] if is_whole else ["… and more"]
     named = _shorten(", ".join(dict.fromkeys(paths)), _MOST_NAMED - 30)

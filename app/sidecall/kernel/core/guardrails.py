@@ -1,4 +1,4 @@
-"""Judge what goes into a tool and what comes out of it, as the OpenAI Agents SDK does."""
+"""Guardrails: judge the input and output of a tool, as in the OpenAI Agents SDK."""
 
 import functools
 import inspect
@@ -50,18 +50,18 @@ class ToolGuardrailFunctionOutput:
 
     @property
     def verdict(self) -> Verdict:
-        """What happens to the call."""
+        """The verdict: what happens to the call."""
         verdict: Verdict = self.behavior["type"]
         return verdict
 
     @property
     def message(self) -> str:
-        """What the model reads instead."""
+        """The message that the model reads instead."""
         return str(self.behavior.get("message", ""))
 
     @property
     def value(self) -> Any:
-        """What takes the place of the arguments, or of the output."""
+        """The value that replaces the arguments or the output."""
         return self.behavior.get("value")
 
 
@@ -167,7 +167,7 @@ def _choose_name(function: Any) -> str:
 
 
 def make_input_guardrail(given: Any) -> ToolInputGuardrail:
-    """Take a guardrail as the option's value: made by the decorator, or a plain function.
+    """Convert a guardrail made by the decorator, or a plain function, to the option's value.
 
     Raises:
         InvalidToolOption: It is neither.
@@ -178,7 +178,7 @@ def make_input_guardrail(given: Any) -> ToolInputGuardrail:
 
 
 def make_output_guardrail(given: Any) -> ToolOutputGuardrail:
-    """Take an output guardrail as the option's value.
+    """Convert an output guardrail, or a plain function, to the option's value.
 
     Raises:
         InvalidToolOption: It is neither.

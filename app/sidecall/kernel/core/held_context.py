@@ -37,7 +37,7 @@ class HeldContext(dict[str, Any]):
 
 
 def read_context(given: Any, configured: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Read what a program in this process gives as the context of a call, and what its config adds to a mapping."""
+    """Combine the context that an in-process program passes with the `configurable` of its config."""
     if given is None or isinstance(given, Mapping):
         return given if isinstance(given, HeldContext) else {**configured, **(given or {})}
     return HeldContext(given)

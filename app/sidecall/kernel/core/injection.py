@@ -38,7 +38,7 @@ class InjectedStore(InjectedToolArg):
     """Hide a parameter and fill it with the store."""
 
     def adapt(self, store: Store) -> Any:
-        """Return what the tool is given of the store."""
+        """Return the store in the form that the tool's parameter declares."""
         return store
 
 
@@ -101,10 +101,10 @@ def find_no_token(_provider: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Supply:
-    """What one call may be given besides its arguments.
+    """What a call can inject besides its arguments.
 
-    `tool_context` is what a ToolContext parameter gets; `secrets` finds a secret by its name and by
-    whose it is, and `tokens` a person's by its provider. `options` are the tool's.
+    `tool_context` fills a ToolContext parameter; `secrets` finds a secret by name and owner, `tokens` a person's token
+    by provider. `options` are the tool's.
     """
 
     call_id: str
@@ -135,8 +135,8 @@ class FromFunction(InjectedToolArg):
 class Injection:
     """How one hidden parameter is filled.
 
-    `adapter` checks what the caller sent against the annotation; what the server makes itself needs no check. `make`
-    makes the value where nothing else supplies it. `adapt_store` returns what the tool is given of the store.
+    `adapter` validates what the caller sent against the annotation; values made by the server need no check. `make`
+    makes the value when there is no other source. `adapt_store` converts the store for the tool.
     """
 
     parameter: str
@@ -149,7 +149,7 @@ class Injection:
     adapt_store: Callable[[Store], Any] | None = None
 
     def fill(self, values: dict[str, Any], supply: Supply) -> None:
-        """Add this parameter's value to `values`; leave it out when the function's default is to be used.
+        """Add this parameter's value to `values`, or leave it out to use the function's default.
 
         Raises:
             MissingContext: The caller sent nothing for it and it has no default, or what it sent does not fit.
@@ -231,7 +231,7 @@ class Injection:
 
     @property
     def place(self) -> str:
-        """Where the caller writes the value, for instance `state.user_id`."""
+        """The path at which the caller sends the value, such as `state.user_id`."""
         source = "context" if self.source == "caller" else self.source
         return f"{source}.{self.field}" if self.field else source
 
@@ -257,7 +257,7 @@ _NOWHERE: Mapping[SecretOwner, str] = {
 
 
 def find_commands(supply: Supply) -> CommandSandbox:
-    """Find the sandbox of the server, for commands.
+    """Return the server's sandbox for commands.
 
     Raises:
         ToolExecutionError: There is none, as where a tool is called without a server or runs in a process.
@@ -266,7 +266,7 @@ def find_commands(supply: Supply) -> CommandSandbox:
 
 
 def find_python(supply: Supply) -> PythonSandbox:
-    """Find the sandbox of the server, for Python.
+    """Return the server's sandbox for Python.
 
     Raises:
         ToolExecutionError: There is none.

@@ -42,17 +42,18 @@ from sidecall.kernel.ports.workspaces import ConversationFiles
 
 @dataclass(slots=True)
 class CallRequest:
-    """A ToolCall and what its sender, never the model, supplies beside it.
+    """A ToolCall and what its sender, never the model, supplies with it.
 
-    `approved` says that a person has approved the call, where its tool requires that, and `rule` is the one that has
-    decided about it, if one has; `rejection` are a person's words about what the tool wanted to do itself, and has to
-    do without. `resumed` is what a tool wanted back that has asked a person, and `reply` what they have said. `resumes`
-    is the id of the approval with which the call waited, `decided` what was said, also of all such calls. `listener`
-    hears of its progress, `begins` that its tool begins. `deadline` is the sender's, and shortens what the tool has.
-    `id` is the invocation's; `is_counted` says that its quota was asked before, `is_remembered` that others keep it.
-    The result counts under `holder` until the sender releases it, or while it is made; `pinned` are allowed hashes.
-    By `known_as` a call that has waited is known again, in place of its id, where its sender gives it none.
-    `wants_value` says that somebody may read the result as a value.
+    `approved` says that a person has approved the call, where its tool requires that; `rule` is the rule that decided,
+    if one did. `rejection` is a person's reason for rejecting what the tool wanted to do itself. `resumed` is the state
+    that a tool saved when it asked a person, and `reply` their answer. `resumes` is the id of the approval for which
+    the call waited; `decided` is the decision, also for all such calls.
+
+    `listener` receives progress, `begins` is called when the tool begins. `deadline` is the sender's, and shortens the
+    tool's. `id` is the invocation's; `is_counted` says that its quota was already taken, `is_remembered` that the call
+    is durable. The result counts against `holder` until the sender releases it, or while it is made; `pinned` are the
+    allowed contract hashes. `known_as` identifies a call that has waited if its sender gave no id. `wants_value` says
+    that the result may be read as a value.
     """
 
     call: ToolCall
@@ -81,7 +82,7 @@ class CallRequest:
 
 
 def wants_value(request: CallRequest) -> bool:
-    """Return whether somebody may read the result of a call as a value, now or once its answer is asked for again."""
+    """Return whether the result of a call may be read as a value, now or when its answer is fetched later."""
     return request.wants_value or request.is_remembered
 
 
@@ -99,12 +100,12 @@ def _count_nothing(_tool: CompiledTool) -> Release:
 
 @dataclass(frozen=True, slots=True)
 class CallServices:
-    """What a server offers to all its calls.
+    """The services that a server offers to all its calls.
 
-    `abandon` is told when something of a call runs on although the call has been answered. `trace` names the current
-    span, as headers. Without `results` it does not matter how large results are. `deny` is told of callers who ask for
-    a tool, by its name, and lack a scope of it. `own_secrets` finds those of callers, `user_tokens` with what tools act
-    for their persons. `workspaces` have the files of conversations, `passages` those of files that programs have sent.
+    `abandon` is called when part of a call still runs after its answer. `trace` returns the current span as headers.
+    Without `results` the size of results is unbounded. `deny` is told of callers that lack a scope of a tool, by its
+    name. `own_secrets` finds the secrets of callers, `user_tokens` the tokens with which tools act for people.
+    `workspaces` holds the files of conversations, `passages` searches uploaded files.
     """
 
     store: Store | SyncStore | None = None
@@ -132,7 +133,7 @@ class GivenUp(Exception):
 class Invocation:
     """One call on its way from stage to stage.
 
-    Each field below the blank line is written by whoever is named beside it, and read by the later stages.
+    Each field below the blank line is written by the stage named in its comment, and read by later stages.
     """
 
     id: str
@@ -162,9 +163,9 @@ class Invocation:
     notes: Sequence[str] = ()  # format_output
     message: ToolMessage | None = None  # format_output, format_failure; budget cuts its content
     error: BaseException | None = None  # the pipeline: what the last stage that failed has raised
-    share: ResultReservation | None = None  # whoever first finds the result to be large
-    trace_id: str = ""  # whoever makes spans
-    _context: ToolContext | None = None  # whoever asks first
+    share: ResultReservation | None = None  # the stage that first finds the result large
+    trace_id: str = ""  # the tracing stage
+    _context: ToolContext | None = None  # the first access
 
     @property
     def call(self) -> ToolCall:
@@ -173,7 +174,7 @@ class Invocation:
 
     @property
     def tool_context(self) -> ToolContext:
-        """What the tool, and whoever stands around it, may ask about this call."""
+        """The ToolContext of this call, for the tool and the functions around it."""
         if self._context is None:
             contents, passages = self.services.contents, self.services.passages
             args = self.call.args
@@ -198,7 +199,7 @@ class Invocation:
                 rejection=self.request.rejection,
                 resumed=self.request.resumed,
                 reply=self.request.reply,
-                args=args if isinstance(args, str) else dict(args),  # Whatever is done to them.
+                args=args if isinstance(args, str) else dict(args),  # In spite of any change to them.
                 signals=Signals(listener=self.request.listener, presence=self.request.presence),
             )
             if isinstance(self.request.context, HeldContext):
@@ -213,37 +214,37 @@ class Invocation:
             self.share.settle(0)
 
     def pop_error(self) -> BaseException:
-        """Return the error and forget it, since its traceback holds frames in which this invocation stands."""
+        """Return the error and clear it, since its traceback holds frames that refer to this invocation."""
         error, self.error = self.error, None
         assert error is not None
         return error
 
     def give_up(self) -> None:
-        """Let the tool know, if it looks, that nobody waits for it any more."""
+        """Set the flag by which the tool can see that its answer is no longer awaited."""
         self.is_given_up = True
         if self._context is not None:
             self._context.signals.cancelled = True
 
     def abandon(self) -> Release:
-        """Note that something of this call runs on; it keeps its tool's place until what this returns is called."""
+        """Note that part of this call still runs; it keeps its tool's slot until the returned function is called."""
         return self.services.abandon(self.tool)
 
     def open_share(self) -> ResultReservation | None:
-        """Return what counts the result, if anything does."""
+        """Return the reservation that counts the result's bytes, or None."""
         if self.share is None and self.services.results is not None:
             holder = self.id if self.request.holder is None else self.request.holder
             self.share = self.services.results.open(holder, self.tool.name)
         return self.share
 
     def close_share(self) -> None:
-        """Note that the result is made; where nobody else releases it, it counts no more."""
+        """Note that the result is complete; without a holder, its bytes are released."""
         if self.share is not None:
             self.share.finish(is_kept=self.message is not None)
             if self.request.holder is None and self.services.results is not None:
                 self.services.results.release(self.share.holder)
 
     def look_around(self) -> None:
-        """Look whether anybody waits for the result.
+        """Check that the result is still awaited.
 
         Raises:
             GivenUp: Nobody does, so no more of it should be made.
@@ -252,7 +253,7 @@ class Invocation:
             raise GivenUp
 
     def say_part(self, part: Any) -> Pause | None:
-        """Pass on a part of the result to who listens; return what is to be waited for before the next, if anything.
+        """Pass a part of the result to the listener; return an awaitable to wait for before the next part, or None.
 
         Raises:
             GivenUp: Nobody waits for the result, so no more of it should be made.
@@ -265,16 +266,16 @@ class Invocation:
 
     @property
     def visible_values(self) -> dict[str, Any]:
-        """The validated arguments, without what was injected."""
+        """The validated arguments, without injected ones."""
         return {name: value for name, value in self.values.items() if name not in self.injected}
 
     def _find_secret(self, name: str, of: SecretOwner) -> str | None:
-        """Find a secret, which is masked from now on in all that leaves the server; None if there is none."""
+        """Find a secret and mask it from now on in everything that leaves the server; None if there is none."""
         found = None if of == "server" else self.own_secrets.get(name)
         return self._mask(self.services.secrets(name) if found is None and of != "caller" else found)
 
     def _find_token(self, provider: str) -> str | None:
-        """Find a person's token, which is masked as a secret is; None if there is none."""
+        """Find a person's token, masked like a secret; None if there is none."""
         return self._mask(self.user_tokens.get(provider))
 
     def _mask(self, secret: str | None) -> str | None:

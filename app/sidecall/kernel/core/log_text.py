@@ -1,4 +1,4 @@
-"""Keep short what is for the log alone: what an exception says may be as long as what it was made of."""
+"""Shorten texts for the log: an exception's message may be as long as the value it quotes."""
 
 import traceback
 from collections.abc import Callable, Iterable
@@ -21,7 +21,7 @@ def shorten(text: str, most: int = MOST) -> str:
 def format_error(
     error: BaseException, trace: TracebackType | None = None, hide: Callable[[str], str] = str
 ) -> list[str]:
-    """Write the parts of a traceback; each line of a text takes some time, so that long ones are shortened before.
+    """Format a traceback as a list of texts; long messages are shortened first, since each line costs time.
 
     Args:
         error: What was raised.
@@ -33,7 +33,7 @@ def format_error(
 
 
 def _shorten_error(error: BaseException, hide: Callable[[str], str], known: frozenset[int]) -> BaseException:
-    """Return an error, or what stands for it where its text is long, or that of another which belongs to it."""
+    """Return the error, or a stand-in if its text, or that of a chained error, is long."""
     known |= {id(error)}
     others = [error.__cause__, error.__context__, *(error.exceptions if isinstance(error, BaseExceptionGroup) else ())]
     shorter = [None if other is None or id(other) in known else _shorten_error(other, hide, known) for other in others]
@@ -58,5 +58,5 @@ def _read_text(error: BaseException) -> str:
 
 
 def join_traceback(parts: Iterable[str]) -> str:
-    """Join the parts of a traceback, each shortened before it is copied once more."""
+    """Join the parts of a traceback, each shortened first."""
     return shorten("".join(shorten(part, _MOST_OF_ONE) for part in parts))

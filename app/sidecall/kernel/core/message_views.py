@@ -1,4 +1,4 @@
-"""What LangChain's messages show of themselves: their text, their blocks, and a form for people."""
+"""Views of a LangChain message: its text, its typed blocks, and a readable form."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -34,9 +34,9 @@ def _is_text(part: Any) -> bool:
 
 
 def list_blocks(content: Any, calls: Sequence[Mapping[str, Any]] = ()) -> list[Any]:
-    """List what a message holds as LangChain's typed blocks.
+    """List a message's content as LangChain's typed blocks.
 
-    Images and sounds in the forms of OpenAI and Anthropic are read; what else a provider has is "non_standard".
+    Images and audio in the forms of OpenAI and Anthropic are converted; other provider blocks become "non_standard".
 
     Args:
         content: The content of the message.
@@ -96,7 +96,7 @@ def write_title(kind: str, *, bold: bool) -> str:
 
 
 def write_calls(title: str, calls: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Write the lines that show calls; none where there are none."""
+    """Format tool calls as lines; none if there are none."""
     if calls:
         yield title
     for call in calls:

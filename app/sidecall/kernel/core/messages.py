@@ -33,7 +33,7 @@ class ObjectList(list[Any]):
 
 
 def are_blocks(value: Any) -> bool:
-    """Return whether a value is a list of texts and blocks, which answers pass on as it is; an empty one is none."""
+    """Return whether a value is a non-empty list of texts and blocks, which answers pass on unchanged."""
     if not isinstance(value, (list, tuple)) or not value or type(value) is ObjectList:
         return False
     return all(_is_block(item) for item in value)
@@ -66,7 +66,7 @@ class ToolCall(BaseModel, defer_build=True):
 
 
 class ReadableMessage(Counterpart):
-    """What a message of a conversation has beside its fields."""
+    """Properties of a conversation message besides its fields."""
 
     __slots__ = ()
     _is_value: ClassVar[bool] = True
@@ -107,7 +107,7 @@ class ReadableMessage(Counterpart):
 
     @property
     def content_blocks(self) -> list[Any]:
-        """What the message holds, as typed blocks."""
+        """The content as typed blocks."""
         return list_blocks(self.content)
 
     def pretty_repr(self, html: bool = False) -> str:
@@ -168,14 +168,14 @@ _set_private = BaseModel.__dict__["__pydantic_private__"].__set__
 
 @cache
 def _list_fields(kind: type[BaseModel]) -> set[str]:
-    """Return the names of all fields; one set is enough for all of a kind, since whatever is set later is in it."""
+    """Return the names of all fields, shared by all instances of a class."""
     return set(kind.model_fields)
 
 
 def make_unchecked(kind: type[M], fields: dict[str, Any]) -> M:
-    """Make a model of all its fields, in their order, of values that are known to be right.
+    """Make a model from all its fields, in order, without validation.
 
-    It equals what a validator makes, in a third of the time. The dictionary becomes the model's own.
+    The result equals a validated one, in a third of the time. The model takes over the dictionary.
     """
     model = _new(kind)
     _set_dict(model, fields)
@@ -186,9 +186,9 @@ def make_unchecked(kind: type[M], fields: dict[str, Any]) -> M:
 
 
 def write_text_message(text: str, call_id: str, name: str, id: str, metadata: dict[str, Any]) -> ToolMessage:
-    """Make the message of a call that succeeded with a text, of parts whose types are known.
+    """Make the message of a call that succeeded with a text.
 
-    It equals what a validator makes, in half the time; most answers are such messages.
+    The result equals a validated one, in half the time; most answers are such messages.
     """
     message = _new(ToolMessage)
     fields = {

@@ -8,7 +8,7 @@ from sidecall.kernel.core.tool import CompiledTool
 
 
 def find_implementers(tools: Iterable[CompiledTool]) -> Mapping[NativeKind, CompiledTool]:
-    """Find the tools by what they implement.
+    """Index the tools by the built-in tools that they implement.
 
     Raises:
         ToolAlreadyRegistered: Two implement the same, or one has the name by which models call another.

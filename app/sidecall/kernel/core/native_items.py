@@ -1,4 +1,4 @@
-"""What of a provider's own item its answer repeats, from the call to its message."""
+"""The parts of a provider's own call item that its answer must repeat."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
@@ -18,7 +18,7 @@ _STREAMS = ("stdout", "stderr")
 
 
 def settle_item(message: ToolMessage, call: ToolCall, *, approved: bool = False) -> None:
-    """Let a message have what the answer to this call repeats, and of no other call."""
+    """Set on a message the item parts of this call that its answer repeats, and clear those of others."""
     said = message.additional_kwargs
     kept = {key: value for key, value in said.items() if key not in (ITEM, OUTPUTS)}
     if call.item is not None:
@@ -33,13 +33,13 @@ def settle_item(message: ToolMessage, call: ToolCall, *, approved: bool = False)
 
 
 def wants_acknowledgement(call: ToolCall) -> bool:
-    """Return whether a provider wants a person to acknowledge what is about to be done."""
+    """Return whether a provider asks for a person's acknowledgement of the action."""
     item = call.item or {}
     return bool(item.get(CHECKS)) or (item.get(DECISION) or {}).get("decision") == "require_confirmation"
 
 
 def are_outputs(value: Any) -> TypeGuard[list[dict[str, Any]]]:
-    """Return whether a value says what became of commands; a message of a tool's own may have anything there."""
+    """Return whether a value is a list of command outputs; a tool's own message may hold anything there."""
     return isinstance(value, list) and all(
         isinstance(item, dict) and all(isinstance(item.get(name), str) for name in _STREAMS) for item in value
     )
@@ -71,7 +71,7 @@ def bound_outputs(message: ToolMessage, most: int) -> None:
 
 
 def _cut(text: str, room: int) -> str:
-    """Keep the head and the tail of a text, with a note between them where there is room for one."""
+    """Keep the head and tail of a text, with a note between them if there is room."""
     if len(text) <= room:
         return text
     note = f"\n[… {len(text) - room} characters left out …]\n"

@@ -1,4 +1,4 @@
-"""What tools return that implement built-in tools of providers."""
+"""Results of tools that implement providers' built-in tools."""
 
 import base64
 import typing
@@ -18,9 +18,9 @@ BROWSER_STATE = "browser_state"
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """What became of one command of a shell; a shell returns a list of them, one for each command.
+    """The result of one shell command; a shell returns a list of them, one for each command.
 
-    That a command failed is no failure of the call: the model reads its exit code.
+    A failed command does not fail the call: the model reads its exit code.
     """
 
     stdout: str = ""
@@ -31,7 +31,7 @@ class CommandResult:
 
 @dataclass(frozen=True, slots=True)
 class PatchResult:
-    """Whether a patch was applied, and what the model should know of it."""
+    """The result of a patch: whether it was applied, and a text for the model."""
 
     completed: bool
     output: str = ""
@@ -73,13 +73,13 @@ _RESULTS = (CommandResult, PatchResult, Screenshot, BrowserState, FoundTools)
 
 
 def is_native_type(annotation: Any) -> bool:
-    """Return whether an annotation says that such a result is returned, whose text has no schema."""
+    """Return whether an annotation names one of these results, which have no text schema."""
     parts = typing.get_args(annotation)
     return annotation in _RESULTS or any(map(is_native_type, parts))
 
 
 def read_native(value: Any) -> ToolMessage | None:
-    """Write what such a tool has returned as a message that any model can read; None for anything else."""
+    """Convert such a result to a message that any model can read; return None for anything else."""
     if isinstance(value, _RESULTS):
         return _write([value])
     if not isinstance(value, list | tuple) or not any(isinstance(item, _RESULTS) for item in value):

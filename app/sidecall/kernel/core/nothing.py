@@ -5,7 +5,7 @@ from typing import Any
 
 
 class _Nothing(Mapping[str, Any]):
-    """Has no keys; nobody can add one, and unlike Python's own it may be a default of dataclasses."""
+    """An immutable empty mapping; unlike Python's own it can be a default of dataclasses."""
 
     __slots__ = ()
 

@@ -1,11 +1,11 @@
-"""How full an executor is."""
+"""The load of an executor."""
 
 from sidecall.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """How full an executor is at one moment.
+    """The load of an executor at one moment.
 
     Attributes:
         size: How many calls it can run at once; None when it has no bound.

@@ -1,4 +1,4 @@
-"""What an author may say about a tool besides its function."""
+"""The options of a tool."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -46,7 +46,7 @@ class ToolAnnotations(BaseModel, defer_build=True):
 
     @property
     def mcp(self) -> dict[str, str | bool]:
-        """The hints under MCP's names, those that are said."""
+        """The hints that are set, under MCP's names."""
         hints: dict[str, str | bool | None] = {
             "title": self.title,
             "readOnlyHint": self.read_only,
@@ -126,7 +126,7 @@ class ToolOptions:
     command: CommandLine | None = None
     # Whether every caller may see it.
     is_for_all: bool = field(init=False)
-    # Whether each of its calls is remembered, whatever its sender wants.
+    # Whether each of its calls is durable, regardless of what the sender wants.
     is_remembered: bool = field(init=False)
 
     def __post_init__(self) -> None:

@@ -104,9 +104,9 @@ def _is_known(kind: Any, names: frozenset[str]) -> bool:
 
 
 def read_outputs(value: Any, *, with_dicts: bool = False) -> list[ContentBlock] | None:
-    """Write one of these objects, or a list of nothing but them and their dicts, as blocks; None for anything else.
+    """Convert one of these objects, or a list of only them and their dicts, to blocks; None for anything else.
 
-    Among objects a list may have texts, too.
+    A list with objects may also have texts.
 
     Args:
         value: What a tool has returned.
@@ -139,7 +139,7 @@ def _write_object(item: Any) -> ContentBlock | None:
 
 
 def _write_block(said: ContentBlock) -> ContentBlock:
-    """Write an image as LangChain does, whose own functions refuse the SDK's form; all dialects are made of it."""
+    """Write an image in LangChain's form, from which all dialects are made; LangChain rejects the SDK's form."""
     medium = read_block(said) if said["type"] == "image" else None
     if not isinstance(medium, Media):
         return said

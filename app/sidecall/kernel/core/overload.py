@@ -1,4 +1,4 @@
-"""What a calling program is told when there is no room for its calls."""
+"""Errors for a calling program when there is no room for its calls."""
 
 from sidecall.kernel.core.errors import RequestError, SidecallError
 from sidecall.kernel.core.quota import Quota

@@ -24,9 +24,9 @@ class Parameter:
 
     @property
     def required(self) -> bool:
-        """Whether a call must say it."""
+        """Whether a call must supply it."""
         return self.default is EMPTY and self.kind not in VARIADIC
 
 
 class Bound:
-    """Mark a parameter whose value functools.partial has: nobody else may give it."""
+    """Marks a parameter that functools.partial has bound: no caller can set it."""

@@ -1,4 +1,4 @@
-"""How many calls a caller may make in a time, and what it has left to spend."""
+"""Rates and quotas: how many calls a caller may make in a time, and how many are left."""
 
 import re
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ CALLS = "calls"
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How many calls one caller may make in how many seconds."""
+    """A rate: calls per number of seconds, for one caller."""
 
     calls: int
     seconds: int
@@ -51,7 +51,7 @@ def check_rate(text: str) -> str:
 
 
 class Quota(NamedTuple):
-    """How many of `most` calls in `seconds` a caller has `left`; in `more_in` seconds it has one more.
+    """The quota of a caller: `left` of `most` calls in `seconds`; one more is available in `more_in` seconds.
 
     `name` says which calls: all, or those of one tool.
     """
@@ -65,7 +65,7 @@ class Quota(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Calls that a server may let in by itself, and in how many nanoseconds all that were spent are back."""
+    """A server's share of a rate that all servers share: its calls, and the nanoseconds until all are restored."""
 
     granted: int
     spent: int
@@ -75,7 +75,7 @@ class SharedCount(Protocol):
     """Counts the calls of each caller for all servers."""
 
     async def lease(self, key: str, rate: Rate, wanted: int) -> Lease:
-        """Give a server up to so many calls of one key, or none where none are left.
+        """Lease up to `wanted` calls of a key; none if none are left.
 
         Raises:
             StoreUnavailable: Nobody can tell just now.

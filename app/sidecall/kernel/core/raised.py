@@ -1,4 +1,4 @@
-"""Read what a tool raised."""
+"""Interpret exceptions that a tool raised."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ _TRY_AGAIN = (408, 429, 502, 503, 504)
 
 
 class HTTPRefusal(ToolException):
-    """Stand for the HTTPException of a web framework, whose detail is meant for whoever asked."""
+    """Stand-in for a web framework's HTTPException, whose detail is meant for the client."""
 
     def __init__(self, detail: Any, status: int, retry_after: float | None = None) -> None:
         super().__init__(detail, retryable=status in _TRY_AGAIN, retry_after=retry_after)
@@ -19,9 +19,9 @@ class HTTPRefusal(ToolException):
 
 
 def read_refusal(error: BaseException) -> CallRefused | None:
-    """Return why an executor does not begin a call; None for anything else.
+    """Return the refusal of an executor; None for anything else.
 
-    What other parts of a server refuse, a tool may have asked them for in the middle of its work.
+    A tool may raise refusals of other parts of a server in the middle of its work; these do not count.
     """
     if isinstance(error, CallRefused):
         return error
@@ -29,14 +29,14 @@ def read_refusal(error: BaseException) -> CallRefused | None:
 
 
 def read_store_unavailable(error: BaseException) -> ToolException | None:
-    """Return what the model reads where the store of a tool is away; None for anything else."""
+    """Return the text for the model if the tool's store is unavailable; None for anything else."""
     if not isinstance(error, StoreUnavailable):
         return None
     return ToolException("What tools remember cannot be reached just now.", retry_after=error.retry_after)
 
 
 def read_http_exception(error: BaseException) -> HTTPRefusal | None:
-    """Return what an HTTPException of FastAPI or Starlette says; None for anything else."""
+    """Return the refusal in an HTTPException of FastAPI or Starlette; None for anything else."""
     if not any(
         it.__name__ == "HTTPException" and it.__module__ == "starlette.exceptions" for it in type(error).__mro__
     ):
@@ -49,7 +49,7 @@ def read_http_exception(error: BaseException) -> HTTPRefusal | None:
 
 
 def _read_seconds(headers: Any) -> float | None:
-    """Read `Retry-After`; a date in it is nothing that a model could wait for."""
+    """Read `Retry-After` as seconds; dates are ignored."""
     known = headers if isinstance(headers, Mapping) else {}
     value = next((str(value) for name, value in known.items() if str(name).lower() == "retry-after"), "")
     return float(value) if value.isascii() and value.isdigit() else None

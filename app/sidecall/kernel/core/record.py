@@ -19,7 +19,7 @@ from sidecall.kernel.json_data.pointer import format_path
 
 # As deep as JSON from outside may be; what is nested deeper in this process mostly leads back to itself.
 _DEEPEST = 200
-# What proves who somebody is belongs to the request, and must not lie about longer than that.
+# Credentials belong to the request, and must not be stored longer than it.
 _SECRET_HEADERS = frozenset(("authorization", "cookie", "proxy-authorization", "x-api-key"))
 # Of these every value, but for a text that is not of ASCII, is seen at once to be JSON.
 _SIMPLE = frozenset((str, int, bool, type(None)))
@@ -30,10 +30,10 @@ class CallNotRecorded(SidecallError):
 
 
 class CallRecord(BaseModel, defer_build=True):
-    """What came with a call, without whatever lives only as long as its request.
+    """A call as data, without the objects that live only as long as its request.
 
-    Not kept are who listens, and whether the client is still there. The client's deadline is `due`, where the call is
-    run for this request alone; one that waits for a person has none, since it was for another answer.
+    Left out are the listener and whether the client is still connected. The client's deadline is `due` for a call that
+    runs for this request alone; a call that waits for a person has none, since the deadline was for another answer.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -54,10 +54,10 @@ class CallRecord(BaseModel, defer_build=True):
 
     @classmethod
     def of(cls, request: CallRequest, id: str) -> Self:
-        """Write down a call.
+        """Make the record of a call.
 
-        Everything that comes over HTTP can be kept. Of what a program in this process passes, objects that JSON does
-        not have are left out, and `lost` says where.
+        Everything that comes over HTTP can be recorded. From an in-process program, objects without a JSON form are
+        left out, and `lost` names their paths.
         """
         lost: list[str] = []
         sent = request.call
@@ -112,7 +112,7 @@ class CallRecord(BaseModel, defer_build=True):
         return to_json(written).decode()
 
     def to_request(self) -> CallRequest:
-        """Make a call that can be run of it.
+        """Return a request that runs the recorded call.
 
         Raises:
             CallNotRecorded: Something of the call could not be written down.
@@ -130,7 +130,7 @@ class CallRecord(BaseModel, defer_build=True):
             id=self.id,
             is_counted=True,
             known_as=self.known_as,
-            wants_value=True,  # By whichever door the stored answer is asked for.
+            wants_value=True,  # The stored answer may be asked for over any route.
         )
 
     @field_serializer("caller")
@@ -156,14 +156,14 @@ def _copy_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 class _Copy:
-    """Copy values as far as JSON has them; null takes the place of others, and `lost` says where."""
+    """Copy values to JSON; null replaces what has no JSON form, and `lost` lists the paths."""
 
     def __init__(self, lost: list[str]) -> None:
         self._lost = lost
         self._above: set[int] = set()
 
     def make(self, value: Any, *place: str | int) -> Any:
-        """Copy a value that stands at this place of the call."""
+        """Copy the value at this path of the call."""
         if _is_plain(value):
             return value
         if not _is_container(value) or id(value) in self._above or len(self._above) == _DEEPEST:
@@ -179,7 +179,7 @@ class _Copy:
 
 
 def _is_simple(args: Any) -> TypeGuard[dict[str, Any]]:
-    """Return whether arguments are seen at once to be JSON: of ASCII, and without anything in anything."""
+    """Return whether arguments are surely JSON: a flat object of ASCII values."""
     if type(args) is not dict:
         return False
     for key, value in args.items():

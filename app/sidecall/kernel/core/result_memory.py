@@ -1,4 +1,4 @@
-"""Bound what results take of memory between being made and being handed to whoever sends them."""
+"""Bound the memory of results between being made and being sent."""
 
 import asyncio
 import threading
@@ -22,10 +22,10 @@ Wake = Callable[[], object]
 
 
 class ResultMemory:
-    """The bytes of large results, counted from being made until they are written; beyond the bound, others wait.
+    """Counts the bytes of large results until they are written; beyond the bound, new ones wait.
 
-    One request at a time may go beyond it, and of that request one call at a time, so that there is always one who goes
-    on. It may be used from any thread.
+    One request at a time may exceed the bound, and of that request one call at a time, so that there is always
+    progress. Thread-safe.
     """
 
     def __init__(self, most: int) -> None:
@@ -41,23 +41,23 @@ class ResultMemory:
 
     @property
     def is_full(self) -> bool:
-        """Whether there are more bytes than the bound."""
+        """Whether the counted bytes exceed the bound."""
         return self.used > self.most
 
     @property
     def waiting(self) -> int:
-        """How many wait for room."""
+        """How many calls wait for room."""
         return len(self._line)
 
     def open(self, holder: Hashable, tool: str) -> "ResultReservation":
-        """Begin to count a call of a tool; whoever holds its result releases it."""
+        """Begin to count a call's result; the holder releases it."""
         share = ResultReservation(self, holder, tool)
         with self._lock:
             self.shares.setdefault(holder, []).append(share)
         return share
 
     def release(self, holder: Hashable) -> None:
-        """Count no more what is held of all results of a holder."""
+        """Release all results of a holder."""
         with self._lock:
             for share in self.shares.pop(holder, ()):
                 self.count(share, 0)
@@ -111,7 +111,7 @@ class ResultMemory:
         return False
 
     def _let_in(self) -> None:
-        """Wake those who have waited for longest; they count at once with what they are about to make."""
+        """Wake the longest-waiting calls; what they are about to make counts at once."""
         while self._line:
             wake, (share, more) = next(iter(self._line.items()))
             if not share.is_over and not self._has_room(share, more):
@@ -122,7 +122,7 @@ class ResultMemory:
                 wake()
 
     async def write(self, plain: Any) -> bytes:
-        """Write a large plain value as JSON in a thread; one at a time, since it takes its memory once more."""
+        """Serialize a large plain value in a thread, one at a time, since it takes its memory twice."""
         async with self._writing:
             return await RESULTS.run(_write, plain)
 
@@ -141,7 +141,7 @@ def _write(plain: Any) -> bytes:
 
 
 class ResultReservation:
-    """What the result of one call takes of the room; its request, or whoever else it is for, is the holder."""
+    """The bytes reserved for one call's result; its holder is the request or another receiver."""
 
     __slots__ = ("_room", "holder", "is_made", "is_over", "size", "tool")
 
@@ -160,7 +160,7 @@ class ResultReservation:
         return self._room.is_full
 
     def settle(self, size: int) -> int:
-        """Count exactly so many bytes, and return those of all that is made for the holder, with these."""
+        """Set the count to exactly `size` bytes; return the total of the holder."""
         self._room.count(self, size)
         return size + self._room.add_up(self.holder)
 
@@ -171,7 +171,7 @@ class ResultReservation:
         self._room.finish(self)
 
     async def wait(self, more: int = 0) -> None:
-        """Wait until there is room for more, on whatever event loop."""
+        """Wait for room for `more` bytes, on any event loop."""
         loop = asyncio.get_running_loop()
         woken = loop.create_future()
         wake = partial(loop.call_soon_threadsafe, _wake, woken)
@@ -183,7 +183,7 @@ class ResultReservation:
             self._room.leave(wake)
 
     def wait_here(self, more: int, look: Callable[[], object]) -> None:
-        """Wait in this thread until there is room for more; `look` is asked now and then, and may raise."""
+        """Block this thread until there is room for `more` bytes; `look` is called now and then, and may raise."""
         woken = threading.Event()
         if self._room.enter(self, more, woken.set):
             return

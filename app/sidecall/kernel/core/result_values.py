@@ -51,7 +51,7 @@ def keep_value(message: ToolMessage, value: Any) -> None:
 
 
 def find_value(message: ToolMessage) -> Any:
-    """Return the value that is kept with an answer, as JSON has it; ABSENT where there is none."""
+    """Return the JSON value that is kept with an answer; ABSENT if there is none."""
     return getattr(message, "_value", ABSENT)
 
 
@@ -61,14 +61,14 @@ def say_not_kept(name: str) -> str:
 
 
 def copy_message(message: ToolMessage) -> ToolMessage:
-    """Copy an answer and what is kept with it."""
+    """Copy an answer, with the value kept with it."""
     copied = message.model_copy()
     keep_value(copied, find_value(message))
     return copied
 
 
 def write_stored(message: ToolMessage) -> bytes:
-    """Write an answer as it is stored: as JSON, with its value."""
+    """Serialize an answer for storage, with its value."""
     text = message.__pydantic_serializer__.to_json(message)
     value = find_value(message)
     return text if value is ABSENT else b'%s,"%s":%s}' % (text[:-1], _VALUE.encode(), to_json(value))
@@ -82,5 +82,5 @@ def read_stored(stored: dict[str, Any]) -> ToolMessage:
 
 
 def find_stored_value(stored: dict[str, Any]) -> Any:
-    """Return the value in an answer that was stored; ABSENT where there is none."""
+    """Return the value in a stored answer; ABSENT if there is none."""
     return stored.get(_VALUE, ABSENT)

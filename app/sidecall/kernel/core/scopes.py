@@ -1,4 +1,4 @@
-"""What a caller may do with the server itself, beside the scopes that tools ask for."""
+"""Scopes for the server itself, in addition to those that tools ask for."""
 
 from collections.abc import Mapping
 
@@ -30,7 +30,7 @@ class MissingScope(RequestError):
 
 
 def require_scope(caller: Caller, *scopes: str) -> None:
-    """Let a caller go on who has all of these scopes.
+    """Require that the caller has all of these scopes.
 
     Raises:
         MissingScope: It has not.

@@ -1,4 +1,4 @@
-"""Put a mark in the place of secrets, wherever they stand in what leaves the server."""
+"""Replace secrets by a mark in everything that leaves the server."""
 
 import base64
 import json
@@ -41,7 +41,7 @@ class SecretMask:
         return _hide_in_text(text, self._spellings)
 
     def hide(self, value: Any) -> Any:
-        """Copy a value as JSON has it, without the secrets; what JSON does not have stays as it is."""
+        """Copy a JSON value without the secrets; other objects are passed unchanged."""
         return hide_spellings(value, self._spellings)
 
     def measure_begun(self, text: str) -> int:
@@ -57,7 +57,7 @@ class SecretMask:
 
 
 def hide_spellings(value: Any, spellings: Collection[str]) -> Any:
-    """Copy a value as JSON has it, without what is spelled so, the longest of which come first."""
+    """Copy a JSON value with these spellings masked, longest first."""
     if isinstance(value, str):
         return _hide_in_text(value, spellings)
     if isinstance(value, Mapping):
@@ -100,9 +100,9 @@ def _lower_codes(quoted: str) -> str:
 
 
 def _encode(octets: bytes) -> Iterator[str]:
-    """Yield what is sure to stand in the base64 of any text with these octets, wherever in it they begin.
+    """Yield the characters that the base64 of any text with these octets must contain, for each alignment.
 
-    The first and last characters may hold bits of what stands beside them.
+    The first and last characters may hold bits of their neighbours and are left out.
     """
     for before in range(3):
         code = base64.b64encode(bytes(before) + octets)

@@ -29,19 +29,19 @@ _OF_STATE = frozenset(("state", "caller", "tool_context"))
 
 
 class ArgsSchema(Protocol):
-    """The arguments of one tool: how they are described, and how they are checked.
+    """The arguments of one tool: their description and their validation.
 
-    `json_schema` keeps `$defs`, `flat` has references in place. `hidden` maps fields of the author's own model that are
-    injected to the names under which the model reads them; `reserved` are all names of those.
+    `json_schema` keeps `$defs`, `flat` has references resolved. `hidden` maps injected fields of the author's model to
+    the names under which the model reads them; `reserved` are all names of those.
     """
 
     @property
     def json_schema(self) -> Schema:
-        """What `GET /tools/{name}` shows."""
+        """The JSON Schema shown by `GET /tools/{name}`."""
 
     @property
     def flat(self) -> Schema:
-        """What is sent to models."""
+        """The JSON Schema sent to models."""
 
     @property
     def hidden(self) -> Mapping[str, str]:
@@ -52,7 +52,7 @@ class ArgsSchema(Protocol):
         """Names that a model must not use."""
 
     def drop_unknown(self) -> "ArgsSchema":
-        """Make one that drops what has no place, even where it may have been meant for what was not sent."""
+        """Return a copy that drops all unknown arguments, even those that may have been meant for a missing one."""
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Name values as a model names its arguments, where `validate` names them otherwise."""
@@ -60,9 +60,9 @@ class ArgsSchema(Protocol):
     def validate(
         self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str], ignored: list[str]
     ) -> dict[str, Any]:
-        """Check the arguments and return the values by parameter name.
+        """Validate the arguments and return the values by parameter name.
 
-        What was mended is added to `repaired`, what was dropped to `ignored`; at every depth, by its path.
+        Paths of repaired arguments are added to `repaired`, of dropped ones to `ignored`, at every depth.
 
         Raises:
             ToolFailure: They do not fit.
@@ -70,7 +70,7 @@ class ArgsSchema(Protocol):
 
 
 class ResultSchema(Protocol):
-    """What the results of one tool look like where programs read them as values."""
+    """The schema of one tool's results, for programs that read them as values."""
 
     @property
     def schema(self) -> Schema:
@@ -78,13 +78,13 @@ class ResultSchema(Protocol):
 
     @property
     def scalars(self) -> frozenset[type]:
-        """The types of values that fit whatever they are."""
+        """The scalar types that always fit."""
 
     def wrap(self, value: Any) -> Any:
-        """Return a value as it is sent, within an object where it is none."""
+        """Return a value as it is sent: a non-object is wrapped in an object."""
 
     def settle(self, name: str, value: Any, lost: Sequence[str] = ()) -> Any:
-        """Return a tool's result, or what it becomes where pydantic can make something of it that fits.
+        """Validate a tool's result against the schema; coerce it with pydantic where possible.
 
         Args:
             name: The tool's name, for the error.
@@ -134,14 +134,14 @@ class CompiledTool:
 
     @property
     def sandbox_use(self) -> SandboxUse | None:
-        """What it needs a sandbox for, None where it needs none."""
+        """Why the tool needs a sandbox, or None."""
         if self.executor == "sandbox":
             return "functions" if self.options.command is None else "commands"
         return next((_SANDBOX_USES[it.make] for it in self.injections if it.make in _SANDBOX_USES), None)
 
     @property
     def reads_state(self) -> bool:
-        """Whether it may read the caller's state: by a parameter, or in a function that is told of the call."""
+        """Whether it may read the caller's state, by a parameter or through the ToolContext."""
         options = self.options
         told = (options.requires_approval, options.is_enabled, options.failure_error_function)
         return (
@@ -168,7 +168,7 @@ class CompiledTool:
         return positional, rest
 
     def split(self, output: Any) -> tuple[Any, Any]:
-        """Return the content and the artifact of what the function returned.
+        """Split the function's output into content and artifact.
 
         Raises:
             ToolOutputError: `response_format` promises both, and the output is no pair.
@@ -193,7 +193,7 @@ class CompiledTool:
 
 
 class Compilable(Protocol):
-    """Whatever authors write that can be made ready to run."""
+    """Protocol of authored objects that can be compiled to tools."""
 
     @property
     def compiled(self) -> CompiledTool:

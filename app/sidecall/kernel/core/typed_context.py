@@ -1,4 +1,4 @@
-"""Make of the context that a program sends what a tool says it is: `ToolContext[User]`."""
+"""Convert the context that a program sends to the type a tool declares: `ToolContext[User]`."""
 
 import typing
 from collections.abc import Callable, Mapping
@@ -55,14 +55,14 @@ def plan_reading(annotation: Any) -> ReadContext | None:
         if not isinstance(sent, Mapping):  # An object of this process.
             return _check(adapter, sent, context)
         made = _check(adapter, dict(sent), context)
-        # Of a TypedDict pydantic keeps the keys that it names; whoever sends more may be read by another tool.
+        # Of a TypedDict pydantic keeps the keys that it names; other keys may be meant for another tool.
         return {**sent, **made} if is_typeddict(wanted) else made
 
     return read
 
 
 def names_context(annotation: Any) -> bool:
-    """Return whether `ToolContext[...]` names a type that the context is made of; None says nothing."""
+    """Return whether `ToolContext[...]` names a type to convert the context to; None does not."""
     wanted = _find_wanted(annotation)
     is_open = wanted in (..., Any, object) or isinstance(wanted, typing.TypeVar) or hasattr(wanted, "__bound__")
     return not is_open
@@ -73,7 +73,7 @@ def _find_wanted(annotation: Any) -> Any:
 
 
 class OpenContext(dict[str, Any]):
-    """A context whose members are attributes too, for functions that say Any of it: they may mean either."""
+    """A mapping context whose keys are attributes too, for functions that annotate it as Any."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -99,7 +99,7 @@ def _adapt(wanted: Any) -> TypeAdapter[Any]:
 
 
 def _rebuild(wanted: Any) -> Any:
-    """Make a TypedDict anew in the one form that pydantic takes on every version of Python."""
+    """Rebuild a TypedDict in the one form that pydantic accepts on every version of Python."""
     hints = {name: _strip(hint) for name, hint in get_type_hints(wanted, include_extras=True).items()}
     fields = {
         name: hint if name in wanted.__required_keys__ else typing.NotRequired[hint] for name, hint in hints.items()

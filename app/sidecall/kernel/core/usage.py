@@ -1,4 +1,4 @@
-"""How much a model has used, under the names of the OpenAI Agents SDK."""
+"""Token usage of a model, under the names of the OpenAI Agents SDK."""
 
 from sidecall.dataclasses import dataclass
 

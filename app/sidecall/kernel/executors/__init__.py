@@ -1,1 +1,1 @@
-"""Where a tool runs."""
+"""Executors: where a tool's function runs."""

@@ -13,7 +13,7 @@ class Executor(Protocol):
 
     @property
     def occupancy(self) -> Occupancy:
-        """How full it is."""
+        """The executor's load."""
 
     async def start(self, tools: Iterable[CompiledTool]) -> None:
         """Make ready for the first calls of these tools; without it the first calls take longer.
@@ -23,14 +23,14 @@ class Executor(Protocol):
         """
 
     def follow(self, tools: Iterable[CompiledTool]) -> None:
-        """Make ready for tools that were loaded again, as far as that takes no waiting."""
+        """Prepare for reloaded tools, without waiting."""
 
     async def run(self, invocation: Invocation) -> Any:
-        """Return what the tool returns, and raise what it raises.
+        """Run the tool: return its result, or raise its exception.
 
         Raises:
             CallRefused: There is no room for the call now, and it has not begun; the caller is told to come again.
         """
 
     async def close(self) -> None:
-        """Release threads and processes, without waiting for those that are stuck."""
+        """Release threads and processes, without waiting for stuck ones."""

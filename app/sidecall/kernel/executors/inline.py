@@ -11,24 +11,24 @@ from sidecall.kernel.executors.results import COMPLETE, complete
 
 
 class InlineExecutor:
-    """Runs async tools, and sync ones whose author promises that they are quick."""
+    """Runs async tools on the event loop, and sync ones whose author declares that they are quick."""
 
     def __init__(self) -> None:
         self._busy = 0
 
     @property
     def occupancy(self) -> Occupancy:
-        """How many calls run; there is no bound."""
+        """The number of running calls; there is no bound."""
         return Occupancy(busy=self._busy)
 
     async def start(self, _: Iterable[CompiledTool]) -> None:
-        """Do nothing: there is nothing to make ready."""
+        """Do nothing: the executor needs no preparation."""
 
     def follow(self, _: Iterable[CompiledTool]) -> None:
-        """Do nothing: whatever is called comes with its code."""
+        """Do nothing: a reloaded tool brings its code."""
 
     async def run(self, invocation: Invocation) -> Any:
-        """Call the function here, and wait until what it returns is complete."""
+        """Call the function on this event loop, and wait until its result is complete."""
         self._busy += 1
         try:
             tool, values = invocation.tool, invocation.values
@@ -46,4 +46,4 @@ class InlineExecutor:
             self._busy -= 1
 
     async def close(self) -> None:
-        """Do nothing: there is nothing to give back."""
+        """Do nothing: there is nothing to release."""

@@ -1,4 +1,4 @@
-"""An executor that is made when something first runs there."""
+"""An executor that is created at its first use."""
 
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
@@ -10,7 +10,7 @@ from sidecall.kernel.executors.base import Executor
 
 
 class LateExecutor:
-    """Stands for one, which most servers need never: what it takes is loaded along with its first tool."""
+    """Creates the real executor on first use, since most servers never need it and it loads libraries."""
 
     def __init__(self, size: int, make: Callable[[], Executor]) -> None:
         """Prepare; `size` is how many calls it will run at once."""
@@ -20,11 +20,11 @@ class LateExecutor:
 
     @property
     def occupancy(self) -> Occupancy:
-        """How full it is."""
+        """The executor's load."""
         return Occupancy(size=self._size) if self.made is None else self.made.occupancy
 
     async def start(self, tools: Iterable[CompiledTool]) -> None:
-        """Make ready for these tools, if there are any.
+        """Prepare for these tools, if there are any.
 
         Raises:
             DefinitionError: One of them cannot run here.
@@ -40,11 +40,11 @@ class LateExecutor:
             self._get().follow(wanted)
 
     def run(self, invocation: Invocation) -> Coroutine[Any, Any, Any]:
-        """Return what the tool returns, and raise what it raises."""
+        """Run the tool: return its result, or raise its exception."""
         return self._get().run(invocation)
 
     async def close(self) -> None:
-        """Release what there is."""
+        """Release the executor, if it was created."""
         if self.made is not None:
             await self.made.close()
 

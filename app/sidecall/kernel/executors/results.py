@@ -1,4 +1,4 @@
-"""Wait for what a tool returns to be complete, and hand it from thread to thread."""
+"""Wait until a tool's result is complete, and pass it between threads."""
 
 import asyncio
 import inspect
@@ -34,13 +34,13 @@ def count_nothing() -> None:
 
 
 def look_nowhere() -> None:
-    """Go on, whoever waits."""
+    """Do nothing: the default for checks while waiting."""
 
 
 async def complete(result: Any, say: Say, open_share: OpenShare = count_nothing) -> Any:
-    """Await an awaitable and drain an async generator, as often as one comes out of the other.
+    """Await awaitables and drain async generators, as often as one yields the other.
 
-    What is gathered of a large one counts, and no more is asked for until there is room, here and at who reads the
+    A large result is counted, and the generator is paused until there is room, both in memory and at the reader of its
     parts.
     """
     if type(result) is CoroutineType:
@@ -55,9 +55,9 @@ async def complete(result: Any, say: Say, open_share: OpenShare = count_nothing)
 
 
 def drain(result: Any, say: Say, open_share: OpenShare = count_nothing, look: Look = look_nowhere) -> Any:
-    """Drain an iterator; the parts of a text that a generator yields become one text, any others a list.
+    """Drain an iterator; texts from a generator are joined, other parts become a list.
 
-    Where there is no room for more, this thread waits, and asks `look` now and then.
+    Without room this thread waits, and calls `look` now and then.
     """
     if not isinstance(result, Iterator):
         return result
@@ -112,7 +112,7 @@ class _Gathered:
         self._counted = 0
 
     def add(self, part: Any) -> ResultReservation | None:
-        """Take a part; return what is to wait before the next, if it should."""
+        """Add a part; return an awaitable to wait for before the next, or None."""
         self._parts.append(part)
         self._size += _OVERHEAD + (len(part) if type(part) is str else estimate_size(part))
         if self._size - self._counted < SMALL:
@@ -122,7 +122,7 @@ class _Gathered:
         return share if share is not None and share.grow_to(self._size) else None
 
     def join(self, source: Any) -> Any:
-        """Return what they are together."""
+        """Return the parts of a source as one result."""
         parts, self._parts = self._parts, []
         if not isinstance(source, (AsyncGenerator, Generator)):
             return parts
@@ -130,7 +130,7 @@ class _Gathered:
 
 
 class _Turn:
-    """How long others have waited for the event loop."""
+    """Measures how long others have waited for the event loop."""
 
     def __init__(self) -> None:
         self._ends = time.monotonic() + _TURN
@@ -140,13 +140,13 @@ class _Turn:
         return time.monotonic() > self._ends
 
     async def pass_on(self) -> None:
-        """Let others have it; here, too, the deadline comes."""
+        """Let other tasks run; the deadline is also checked here."""
         await asyncio.sleep(0)
         self._ends = time.monotonic() + _TURN
 
 
 def _close_after(result: Iterator[Any]) -> AbstractContextManager[Any]:
-    """Make a generator clean up when no more of it is wanted, and not whenever it is collected."""
+    """Close a generator when it is no longer read, instead of when it is collected."""
     return closing(result) if isinstance(result, Generator) else nullcontext()
 
 

@@ -18,10 +18,10 @@ _PROBATION = 100
 
 
 class Paces:
-    """Which tools are quick, by their last calls."""
+    """Tracks which tools are quick, by their last calls."""
 
     def __init__(self) -> None:
-        """Know of none."""
+        """Begin without any tools."""
         self.quick: set[str] = set()
         self._on_probation: dict[str, int] = {}
 
@@ -49,10 +49,9 @@ class Paces:
 
 
 class Sharing:
-    """The calls that share one thread of the pool, in their order; under the pool's lock.
+    """The calls that share one thread of the pool, in order; guarded by the pool's lock.
 
-    `inbox` is that thread's, None where there is none just now. All of it is about calls of one event loop, which looks
-    after them.
+    `inbox` is that thread's, or None if there is none now. All calls belong to one event loop, which supervises them.
     """
 
     def __init__(self) -> None:
@@ -73,7 +72,7 @@ class Sharing:
         return is_new
 
     def add(self, job: ThreadJob) -> None:
-        """Have a call wait for the thread."""
+        """Queue a call for the thread."""
         self.waiting.append(job)
         self._added += 1
 
@@ -83,7 +82,7 @@ class Sharing:
         self._added -= 1
 
     def go_on(self) -> ThreadJob | None:
-        """Return the next call for the thread, which is free where there is none."""
+        """Return the next call for the thread; without one the thread is free."""
         if not self.waiting:
             self.inbox = self.current = None
             return None

@@ -1,8 +1,8 @@
-"""Run an event loop that nothing ends but what it is run for.
+"""Run an event loop that stops only when its main task is done.
 
-SystemExit or KeyboardInterrupt that leaves a callback is raised by asyncio out of the loop itself, with whatever else
-runs on it. What a tool schedules (`call_soon`, `call_later`, `add_done_callback`) runs outside of its call and its
-tasks, and only here can it be kept from ending them all.
+asyncio raises SystemExit and KeyboardInterrupt of a callback out of the loop, and ends everything on it. Callbacks that
+a tool schedules (`call_soon`, `call_later`, `add_done_callback`) run outside of its call and its tasks, so they can
+only be contained here.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def run_steadily(loop: asyncio.AbstractEventLoop, task: "asyncio.Task[T]") -> T:
-    """Run a loop until a task is done, and return what that returned or raise what it raised."""
+    """Run a loop until a task is done; return its result or raise its error."""
     task.add_done_callback(_end)
     while not task.done():
         error: BaseException | None = None
@@ -30,6 +30,6 @@ def run_steadily(loop: asyncio.AbstractEventLoop, task: "asyncio.Task[T]") -> T:
 
 
 def _end(task: "asyncio.Task[Any]") -> None:
-    # With an exit of its own the loop has ended already, and a stop would end whatever runs on it next.
+    # With an exit of its own the loop has ended already; a stop would end the next run on it.
     if task.cancelled() or not isinstance(task.exception(), (SystemExit, KeyboardInterrupt)):
         task.get_loop().stop()

@@ -63,12 +63,12 @@ class LateSandboxExecutor(LateExecutor):
     """The one for a sandbox, which tools use also where none runs there."""
 
     def __init__(self, settings: ExecutorSettings) -> None:
-        """Prepare; nothing is tried."""
+        """Prepare the executors without starting them."""
         self.sandbox = settings.sandbox
         super().__init__(settings.processes, lambda: _make_sandbox(settings))
 
     async def close(self) -> None:
-        """Release what there is, the sandbox included."""
+        """Release all executors, the sandbox included."""
         try:
             await super().close()
         finally:
@@ -95,7 +95,7 @@ EXECUTORS: Mapping[ExecutorName, Callable[[ExecutorSettings], Executor]] = {
 
 
 def sandbox_of(executors: Executors) -> LocalSandbox | None:
-    """Return the sandbox of which one of them runs tools, None where none does."""
+    """Return the sandbox among these executors, or None."""
     found = executors.get("sandbox")
     return found.sandbox if isinstance(found, LateSandboxExecutor) else None
 
@@ -125,12 +125,12 @@ def follow_all(executors: Executors, tools: Iterable[CompiledTool]) -> None:
 
 
 async def close_all(executors: Executors) -> None:
-    """Close them, whatever they run, and whichever of them fails to."""
+    """Close all executors, even if one of them fails to."""
     async with AsyncExitStack() as stack:
         close_with(stack, executors)
 
 
 def close_with(stack: AsyncExitStack, executors: Executors) -> None:
-    """Have them closed at the end of what else is on a stack."""
+    """Close them when an exit stack is closed."""
     for executor in reversed(list(executors.values())):
         stack.push_async_callback(executor.close)

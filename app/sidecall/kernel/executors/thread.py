@@ -22,10 +22,10 @@ from sidecall.kernel.executors.thread_jobs import Returns, ThreadJob, ThreadOutc
 class ThreadExecutor:
     """Runs calls in a bounded pool of threads, which are started on demand.
 
-    Calls of tools that are quick share one of them; whatever waits there for longer than a moment gets another. When
-    all are taken, callers take turns. A call that outlives its deadline keeps its thread until it ends, so the pool
-    never grows past its size. The threads are daemons, unlike those of `concurrent.futures`: a tool that is stuck does
-    not keep the process from ending.
+    Calls of quick tools share one thread; a call that waits there for too long gets another. When all threads are busy,
+    callers take turns. A call that outlives its deadline keeps its thread until it ends, so that the pool never exceeds
+    its size. The threads are daemons, unlike those of `concurrent.futures`, so that a stuck tool does not keep the
+    process alive.
     """
 
     def __init__(self, threads: int) -> None:
@@ -42,16 +42,16 @@ class ThreadExecutor:
 
     @property
     def occupancy(self) -> Occupancy:
-        """How many threads are taken, and how many calls wait for one."""
+        """How many threads are busy, and how many calls wait for one."""
         with self._lock:
             busy = self._started - len(self._idle)
             return Occupancy(self._size, busy, len(self._waiting) + len(self._sharing.waiting))
 
     async def start(self, _: Iterable[CompiledTool]) -> None:
-        """Start no thread before there is a call for it."""
+        """Do nothing: threads start with their first call."""
 
     def follow(self, tools: Iterable[CompiledTool]) -> None:
-        """Forget how quick those are that are gone; whatever is called comes with its code."""
+        """Forget the pace of removed tools; a reloaded tool brings its code."""
         with self._lock:
             self._paces.keep(tool.name for tool in tools)
 
@@ -71,7 +71,7 @@ class ThreadExecutor:
         return await complete(result, invocation.say_part, invocation.open_share)
 
     async def close(self) -> None:
-        """Start nothing more; what runs is left to end."""
+        """Start no more calls; running ones are left to end."""
         with self._lock:
             self._closed = True
             waiting = [*self._waiting, *self._sharing.clear()]
@@ -103,7 +103,7 @@ class ThreadExecutor:
             self._start_thread(job)
 
     def _share(self, job: ThreadJob, loop: asyncio.AbstractEventLoop) -> None:
-        """Have quick jobs that come from now on wait for the thread that takes this one."""
+        """Make later quick jobs wait for the thread that takes this one."""
         inbox = self._idle.pop()
         if self._sharing.begin(inbox, job, loop):
             self._returns = Returns(loop)
@@ -123,7 +123,7 @@ class ThreadExecutor:
         return True
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Give those threads of their own who have waited too long for the one that they share."""
+        """Move calls that have waited too long for the shared thread to threads of their own."""
         sharing = self._sharing
         with self._lock:
             if sharing.loop is not loop:

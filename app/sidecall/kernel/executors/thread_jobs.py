@@ -20,13 +20,13 @@ _SMALL = frozenset((int, float, bool, type(None)))
 
 @dataclass(slots=True)
 class ThreadOutcome:
-    """What a tool has returned or raised."""
+    """The result or exception of a tool."""
 
     value: Any = None
     error: BaseException | None = None
 
     def take(self) -> Any:
-        """Return or raise it, and keep no error, whose traceback holds the job, which holds this."""
+        """Return the result or raise the error, without keeping it: its traceback would form a reference cycle."""
         error, self.error = self.error, None
         if error is not None:
             try:
@@ -79,7 +79,7 @@ class ThreadJob:
         return result
 
     def _wait_for_room(self, size: int) -> None:
-        """Wait once more: others may have made large results since this call was let in."""
+        """Wait for room again: other calls may have made large results since this one was admitted."""
         share = self.invocation.open_share()
         if share is not None and not share.size:
             share.wait_here(size, self.invocation.look_around)
@@ -92,7 +92,7 @@ class ThreadJob:
 
 
 class Returns:
-    """Hand outcomes to those who wait for them on one event loop, many at a time: waking it costs more than a call."""
+    """Delivers outcomes to one event loop in batches: waking it costs more than a call."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         """Hand over to this loop."""

@@ -1,1 +1,1 @@
-"""What every door of the server needs, whatever is spoken behind it."""
+"""HTTP parts that all protocols of the server share."""

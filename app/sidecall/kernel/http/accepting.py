@@ -1,4 +1,4 @@
-"""Which form of an answer a client prefers, by its header `Accept` (RFC 9110 §12.5.1)."""
+"""Choose the form of an answer by the `Accept` header (RFC 9110 §12.5.1)."""
 
 import re
 from collections.abc import Mapping
@@ -12,21 +12,21 @@ _WEIGHT = re.compile(r";\s*q\s*=\s*(1|0?\.[0-9]+|[01]\.[0-9]*|0)\s*(?=;|$)")
 
 
 def wants_events(accept: str) -> bool:
-    """Return whether a client wants its answer as events: it names them, and prefers no JSON.
+    """Return whether a client wants events: it names them and does not prefer JSON.
 
-    Where it likes both as much, it gets events: whoever can read nothing else names no events.
+    Where both have the same weight it gets events: a client that cannot read events would not name them.
     """
     weight = _read(accept).get(EVENTS, 0.0)
     return weight > 0 and weight >= weigh(accept, JSON)
 
 
 def names_events(accept: str) -> bool:
-    """Return whether a client says that it reads events, however much it likes them."""
+    """Return whether a client names events, with any weight."""
     return _read(accept).get(EVENTS, 0.0) > 0
 
 
 def weigh(accept: str, media_type: str) -> float:
-    """Return how much a client likes a media type, from 0 for not at all to 1; without the header it likes all."""
+    """Return the weight of a media type for a client, 0 to 1; without the header it is 1."""
     ranges = _read(accept)
     kind = media_type.partition("/")[0]
     return next((ranges[it] for it in (media_type, f"{kind}/*", "*/*") if it in ranges), 0.0 if ranges else 1.0)
@@ -34,7 +34,7 @@ def weigh(accept: str, media_type: str) -> float:
 
 @lru_cache(maxsize=64)
 def _read(accept: str) -> Mapping[str, float]:
-    """Read the media ranges with their weights, whatever other parameters they have."""
+    """Parse the media ranges and their weights; other parameters are ignored."""
     ranges: dict[str, float] = {}
     for part in _QUOTED.sub("", accept.lower()).split(","):
         name, sign, parameters = part.partition(";")

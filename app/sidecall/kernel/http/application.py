@@ -1,4 +1,4 @@
-"""A FastAPI application with plain ASGI wrappers of its own around the framework."""
+"""A FastAPI application with its own plain ASGI wrappers around the framework."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -19,11 +19,10 @@ Wrapper = Callable[[ASGIApp], ASGIApp]
 
 
 class Application(FastAPI):
-    """The framework, what stands in front of it, and the door between the two.
+    """The framework, its wrappers, and the fast path in front of it.
 
-    What `add_middleware` adds belongs to whoever embeds this application, and has to see every request: it stands
-    outside, and the door is left out. Wrappers of our own are not added like that; they stand inside of it, and close
-    nothing.
+    What an embedding program adds with `add_middleware` must see every request: it goes outermost, and the fast path is
+    then disabled. Our own wrappers are passed to the constructor and run inside of it.
     """
 
     def __init__(self, *, wrappers: Sequence[Wrapper], door: Wrapper, inner: Sequence[Wrapper], **options: Any) -> None:
@@ -54,7 +53,7 @@ class Application(FastAPI):
         await self.middleware_stack(scope, receive, send)
 
     def build_middleware_stack(self) -> ASGIApp:
-        """Join the framework and what stands around it; called once, by the framework, at the first request."""
+        """Build the stack around the framework; called once, by the framework, at the first request."""
         foreign = self.user_middleware
         if not foreign:
             return _wrap(super().build_middleware_stack(), (*self._wrappers, self._door, *self._inner))
@@ -66,10 +65,10 @@ class Application(FastAPI):
 
 
 def _drop_slash(scope: Scope) -> None:
-    """Take a path that ends with a slash for the one without it, also below the place where the application is mounted.
+    """Treat a path with a trailing slash as the one without it, also below a mount point.
 
-    The framework would lead to that one, under the address that it knows itself by and clients may not reach. What is
-    said of a path, such as who may ask for it, is looked up after this.
+    The framework would redirect instead, to an address that clients may not be able to reach. Rules by path, such as
+    who may call it, are looked up after this.
     """
     path = path_of(scope).rstrip("/")
     raw_path: bytes = scope.get("raw_path") or b"/"
@@ -80,7 +79,7 @@ def _drop_slash(scope: Scope) -> None:
 
 
 def _word_failures(send: Send) -> Send:
-    """Word why the application cannot start where the error has words of its own; a traceback is for what has none."""
+    """Print a short message when the application cannot start for a known reason; other errors get a traceback."""
 
     async def say(message: Message) -> None:
         error = sys.exception()  # That which the framework is about to tell of.

@@ -11,7 +11,7 @@ _QUIET = 10.0
 
 
 class Reader(Protocol):
-    """What waits for one reader."""
+    """A reader with queued bytes."""
 
     size: int
 
@@ -20,9 +20,9 @@ class Reader(Protocol):
 
 
 class Backlog:
-    """The bytes that wait for readers; beyond the bound, those who have stood still for longest are cut off.
+    """The bytes queued for readers; beyond the bound, the readers stalled for longest are cut off.
 
-    A single event or answer may be larger than the bound, when nothing else waits.
+    A single event or answer may exceed the bound if nothing else is queued.
     """
 
     def __init__(self, most: int = 32 * 1024 * 1024) -> None:
@@ -38,7 +38,7 @@ class Backlog:
         return self._size + size <= self._most
 
     def add(self, reader: Reader, size: int) -> None:
-        """Let bytes wait that `reader` counts already, and make room for them."""
+        """Add bytes that `reader` already counts, and make room for them."""
         self._size += size
         self._readers.setdefault(reader)
         while self._size > self._most:
@@ -51,7 +51,7 @@ class Backlog:
             self._tell_of_cut()
 
     def take(self, reader: Reader, size: int) -> None:
-        """Forget bytes that a reader has taken, or that nobody will take."""
+        """Remove bytes that a reader has taken or that will never be taken."""
         self._size -= size
         self._readers.pop(reader, None)
         if reader.size:

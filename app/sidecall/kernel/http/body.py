@@ -19,7 +19,7 @@ LARGE = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much JSON a body may be: in bytes, and in values."""
+    """The size limits of a JSON body: bytes, and number of values."""
 
     size: int
     values: int
@@ -113,7 +113,9 @@ def parse_body(body: bytes) -> Any:
 
 
 async def read_body(request: Request, bounds: Bounds) -> bytes:
-    """Read a body of JSON; it may be empty, with any media type, since many clients declare one for no bytes.
+    """Read a JSON body.
+
+    An empty body may have any media type, since many clients declare one for no bytes.
 
     Raises:
         UnsupportedMediaType: There are bytes that are not declared as JSON, or are compressed; they are not read.
@@ -147,7 +149,7 @@ def _require_json(request: Request) -> None:
 
 def _require_clear(request: Request) -> None:
     declared = len(request.headers.getlist("content-type"))
-    if declared > 1:  # Whoever looks at the request in front of this server may have gone by another one.
+    if declared > 1:  # A proxy in front of this server may have gone by another one.
         raise RequestError(f"`Content-Type` came {declared} times; send it once.")
     coding = request.headers.get("content-encoding", "identity").strip().lower()
     if coding not in ("", "identity"):
@@ -155,7 +157,7 @@ def _require_clear(request: Request) -> None:
 
 
 async def _read(request: Request, limit: int, require: Callable[[Request], None] | None = None) -> bytes:
-    """Read a body up to its limit; what it requires is looked at when there are bytes."""
+    """Read a body up to its limit; its headers are checked once there are bytes."""
     too_large = BodyTooLarge(f"The body is larger than the {limit} bytes that this server takes.")
     declared = request.headers.get("content-length", "")
     # Compared by its length first: int() refuses numbers of thousands of digits.

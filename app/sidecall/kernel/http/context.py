@@ -1,4 +1,4 @@
-"""What a request is about, whatever stands in its body: built once, and handed on."""
+"""The context of a request besides its body: built once, and passed on."""
 
 from collections.abc import Collection, Coroutine, Mapping
 from dataclasses import field
@@ -18,9 +18,9 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class RequestContext:
-    """Who sends a request and with which headers, whether they are still there, and until when they wait.
+    """The sender of a request, its headers, whether it is still connected, and its deadline.
 
-    `pinned` are the hashes of which a tool has to have one for them.
+    `pinned` are the allowed contract hashes of its tool.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -38,12 +38,12 @@ class RequestContext:
         return work if self.presence is None else self.presence.over(work)
 
     def begin_while_present(self, work: Coroutine[Any, Any, T]) -> tuple[bool, Any]:
-        """Begin such work: return whether it is done, and what it returns, or else what has to be awaited for that."""
+        """Begin work: return whether it is done, and its result, or else an awaitable for it."""
         return (False, work) if self.presence is None else self.presence.begin(work)
 
 
 def make_context(
     scope: Scope, receive: Receive, deadline: Deadline | None = None, sweep: DisconnectSweep | None = None
 ) -> RequestContext:
-    """Gather what the server knows of a request; whether its client is there is looked at with others of a sweep."""
+    """Gather what the server knows of a request; its connection is watched by a shared sweep."""
     return RequestContext(Headers(scope=scope), caller_of(scope), DisconnectListener(receive, sweep), deadline)

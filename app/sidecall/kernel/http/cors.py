@@ -1,4 +1,4 @@
-"""Let web pages of other origins read answers, as browsers ask it (CORS)."""
+"""CORS: let web pages of other origins read answers."""
 
 from collections.abc import Collection
 

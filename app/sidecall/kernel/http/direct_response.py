@@ -4,11 +4,11 @@ from sidecall.kernel.http.reply import Reply
 
 
 class DirectResponse:
-    """One request and its answer, as a server of ours knows them.
+    """One request and its answer, as our own server hands them over.
 
-    ASGI has two messages for a request and two for an answer, and each costs a coroutine and a dictionary. Our server
-    gives applications methods of an exchange to receive and send by. Who has them as they are, and not those that
-    somebody has put around them, may ask it directly.
+    ASGI needs two messages for a request and two for an answer, each of which costs a coroutine and a dictionary. Our
+    server's `receive` and `send` are methods of an exchange; code that gets them unwrapped may call the exchange
+    directly.
     """
 
     __slots__ = ()

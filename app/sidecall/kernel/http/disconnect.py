@@ -1,4 +1,4 @@
-"""Notice that a client has gone, and stop working for it."""
+"""Detect that a client has disconnected, and stop working for it."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -23,7 +23,7 @@ async def until_gone(receive: Receive) -> None:
 
 
 class DisconnectSweep:
-    """Have many listeners begin, each once it has waited for one round or two: a timer for each costs more."""
+    """Starts many listeners together, each after one or two rounds, since a timer for each costs more."""
 
     __slots__ = ("_due", "_fresh", "_loop")
 
@@ -33,7 +33,7 @@ class DisconnectSweep:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def add(self, listener: "DisconnectListener", loop: asyncio.AbstractEventLoop) -> bool:
-        """Have a listener begin later; return whether it will, which it does not while another loop has listeners."""
+        """Start a listener later; return False while another event loop has listeners."""
         if loop is not self._loop:
             if self._loop is not None and not self._loop.is_closed():
                 return False
@@ -44,7 +44,7 @@ class DisconnectSweep:
         return True
 
     def discard(self, listener: "DisconnectListener") -> None:
-        """Let a listener be, whether it has begun or not."""
+        """Remove a listener, whether it has started or not."""
         self._fresh.discard(listener)
         self._due.discard(listener)
 
@@ -85,9 +85,10 @@ class DisconnectListener:
         return result
 
     def begin(self, work: Coroutine[Any, Any, T]) -> tuple[bool, Any]:
-        """Begin some work: return whether it is done, and what it returns, or else what has to be awaited for that.
+        """Begin work: return whether it is done, and its result, or else an awaitable for it.
 
-        Work that never waits cannot be interrupted, so nobody listens for it, nor anew for a part of some other.
+        Work that never waits cannot be interrupted, so no listener is started for it, nor a second one for a part of
+        other work.
         """
         if self._has_begun:
             return False, work
@@ -120,7 +121,7 @@ class DisconnectListener:
                 self._sweep.discard(self)
             if self._listener is not None:
                 self._listener.cancel()
-            # Whoever is cancelled keeps what it was doing, and so this; the request and its answer must not wait for
+            # A cancelled coroutine keeps its locals, and so this; the request and its answer must not wait for
             # the collector, which seldom comes.
             self._listener = self._task = None
             self._has_begun = False

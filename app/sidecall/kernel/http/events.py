@@ -1,4 +1,4 @@
-"""Server-sent events, and the queue of those that wait for a client."""
+"""Server-sent events, and the queue of a client's events."""
 
 import asyncio
 import threading
@@ -25,7 +25,7 @@ _MOST_BYTES = 1024 * 1024
 
 
 class Events:
-    """A queue of events from tools, whatever thread they run in, for one reader."""
+    """Queue of events from tools, in any thread, for one reader."""
 
     def __init__(self, backlog: Backlog, when_cut: Callable[[], bytes]) -> None:
         """Begin with nothing.
@@ -48,7 +48,7 @@ class Events:
         self.size = 0
 
     def tell(self, kind: str, call_id: str, said: Mapping[str, Any]) -> Pause | None:
-        """Queue what a tool says, from any thread; where there is no room for it, return what holds it."""
+        """Queue an event of a tool, from any thread; without room, return the held part."""
         size = sum(len(text) for text in said.values() if type(text) is str)
 
         def write() -> bytes:
@@ -59,14 +59,14 @@ class Events:
         return HeldPart(self._reading, partial(self._take_held, write, size), partial(self._miss, call_id))
 
     def pass_on(self, write: Callable[[], bytes], size: int) -> bool:
-        """Queue an event of about this size, from any thread; return False where there is no room for it."""
+        """Queue an event of about this size, from any thread; return False if there is no room."""
         # Before it is written, which takes longer than all the rest.
         return self._has_room(size) and self._write(write, self._has_room)
 
     def _take_held(self, write: Callable[[], bytes], size: int) -> bool:
-        """Queue a part that is held, where there is room, or where nothing else waits for this reader.
+        """Queue a held part once there is room, or if nothing else is queued for this reader.
 
-        So one who reads gets all parts, though others who stand still have filled the room of all.
+        So an active reader gets all parts even while stalled readers fill the shared room.
         """
         if self._is_closed:
             return True
@@ -100,12 +100,12 @@ class Events:
         self._put(event)
 
     def _miss(self, call_id: str) -> None:
-        """Note that something a call has said was left out."""
+        """Count an event of a call that was dropped."""
         with self._lock:
             self._missed[call_id] += 1
 
     def _put(self, event: bytes) -> None:
-        """Queue an event, behind one for each call that says how much was left out since the last."""
+        """Queue an event, after one for each call that says how many were dropped since the last."""
         if self._is_closed:
             return
         if self._missed:
@@ -122,13 +122,13 @@ class Events:
         self._loop.call_soon(self._put, write_event(kind, body))
 
     def end(self) -> None:
-        """End the events after those that wait."""
+        """End the stream after the queued events."""
         self._loop.call_soon(self._queue.put_nowait, None)
 
     def cut(self) -> None:
-        """Forget all that waits, take nothing more, and end the events with one that says so.
+        """Discard the queue, accept nothing more, and end the stream with an event that says so.
 
-        Where only a part of an event has been sent, they end there: no reader takes it for a whole one.
+        If an event was partly sent, the stream ends there; readers do not take it for a complete one.
         """
         self._is_torn = len(self._event) > PIECE
         last = write_event("error", self._when_cut())
@@ -137,7 +137,7 @@ class Events:
         self._queue.put_nowait(None)
 
     def close(self) -> None:
-        """Forget all that waits and who listens, and take nothing more."""
+        """Discard the queue and the listeners, and accept nothing more."""
         self._is_closed = True
         self._when_cut = bytes
         self._event = memoryview(b"")
@@ -148,7 +148,7 @@ class Events:
         self._reading.wake()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Give events in pieces; whoever asks for the next has sent the last, else it is given once more."""
+        """Yield events in pieces; asking for the next confirms the last, which is otherwise yielded again."""
         while not self._is_torn:
             if self._event:
                 piece = bytes(self._event[:PIECE])

@@ -1,8 +1,8 @@
 """Serve hot requests in front of the framework.
 
-Most of what a short request costs is the framework's way to it. Here it takes a short one, in its plain form only;
-whatever else it carries goes on to the framework's routes. Which requests these are, and what is answered, is said by
-whoever makes the door; both ways call the same functions, and the same tests run against both.
+Most of the cost of a short request is the framework's routing. The fast path takes only plain requests; all others go
+on to the framework's routes. Its creator says which requests these are and how they are answered; both ways call the
+same functions, and the same tests run against both.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -23,9 +23,9 @@ NO_WAYS: Mapping[str, ASGIApp] = MappingProxyType({})
 
 
 class FastPath:
-    """Answer what has a shortcut, and pass the rest on.
+    """Answers requests that have a shortcut, and passes the rest on.
 
-    An application that is mounted in another is served by the framework, which knows what of the path is its own.
+    When the application is mounted in another one, the framework serves everything, since it knows the mount path.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class FastPath:
         shortcuts: Mapping[str, Shortcut],
         ways: Mapping[str, ASGIApp] = NO_WAYS,
     ) -> None:
-        """Stand in front of an application.
+        """Wrap an application.
 
         Args:
             app: The framework.
@@ -97,7 +97,7 @@ def _is_sent(reply: Reply, scope: Scope, send: Send) -> bool:
 
 
 class _Nothing:
-    """Nothing that has to be waited for."""
+    """An awaitable that completes at once."""
 
     def __await__(self) -> Iterator[None]:
         return _NO_STEPS

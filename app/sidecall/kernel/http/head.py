@@ -1,4 +1,4 @@
-"""Answer HEAD as GET, without a body, wherever GET is answered."""
+"""Answer HEAD like GET, without a body, on every GET route."""
 
 from collections.abc import Awaitable
 

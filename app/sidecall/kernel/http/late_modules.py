@@ -1,7 +1,7 @@
-"""Modules of this package that are loaded while it serves: what keeps them from it passes, or needs an operator.
+"""Load our own modules while serving, and turn failures that pass or need an operator into refusals.
 
-What is loaded late may meet a moment without files, or an installation that was moved, removed or upgraded since the
-start. It must not mix modules of two versions. All ways to load, down to the statement `import`, ask this finder.
+A late import may find the process out of files, or an installation that was moved, removed or upgraded since the start;
+modules of two versions must not be mixed. All imports, also `import` statements, go through this finder.
 """
 
 import logging
@@ -24,10 +24,10 @@ _PATIENCE = 60
 
 
 class LateModules(MetaPathFinder):
-    """Find our own modules as Python does, and say what keeps one from being loaded so that clients come again."""
+    """Finds our own modules; one that cannot be loaded now becomes an error that clients may retry."""
 
     def __init__(self, place: Path) -> None:
-        """Look at a file that every version of the package writes anew."""
+        """Watch a file that every version of the package rewrites."""
         self._place = place
         self._at_start = self._read_mark()
         self._was_refused = False
@@ -67,7 +67,7 @@ class LateModules(MetaPathFinder):
         return find_shortage(error)
 
     def _has_changed(self) -> bool:
-        """Look; without a file that could be looked at, as in an archive, nothing is known, and nothing refused."""
+        """Return whether the installation has changed; without a file to check, it counts as unchanged."""
         has_changed = self._at_start is not None and self._read_mark() != self._at_start
         if not has_changed:
             self._was_refused = False
@@ -89,7 +89,7 @@ class LateModules(MetaPathFinder):
 
 class _LateLoader(SourceFileLoader):
     def exec_module(self, module: ModuleType) -> None:
-        """Run a module; what it imports of others may be short of files, too."""
+        """Execute a module; its own imports may also run out of files."""
         count = len(sys.modules)
         try:
             super().exec_module(module)
@@ -104,10 +104,10 @@ def _raise_for(error: OSError | ImportError) -> None:
 
 
 def _forget_parts(names: Iterable[str]) -> None:
-    """Forget those of these modules whose package Python has forgotten, since it could not be loaded as a whole.
+    """Remove those of these modules whose package Python has removed after a failed import.
 
-    It would not put them into the package again, as `package.module`, where that is what the package itself needs.
-    Those in C are left, since some can be loaded only once.
+    Otherwise Python would not bind them in the package again, as `package.module`. C extensions stay, since some can be
+    loaded only once.
     """
     for name in names:
         parent = name.rpartition(".")[0]
@@ -120,6 +120,6 @@ LATE_MODULES = LateModules(Path(__file__).parents[2] / "version.py")
 
 
 def watch_late_modules() -> None:
-    """Let our own modules be found with care from now on."""
+    """Install the finder for our own modules."""
     if LATE_MODULES not in sys.meta_path:
         sys.meta_path.insert(0, LATE_MODULES)

@@ -15,12 +15,12 @@ class _Request(Request):
 
     @property
     def cookies(self) -> dict[str, str]:
-        """The cookies; none where something is escaped, which takes some Pythons seconds to read."""
+        """The cookies; none if one is escaped, since some Pythons take seconds to parse these."""
         return {} if any("\\" in it for it in self.headers.getlist("cookie")) else super().cookies
 
 
 class _Route(APIRoute):
-    """Gives what serves it a request whose headers are read at once."""
+    """A route whose handler gets a request with its headers parsed."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return what answers requests of this route."""
@@ -33,10 +33,10 @@ class _Route(APIRoute):
 
 
 class _Unbuilt(APIRoute):
-    """Knows what a route is found by, and takes over all of it from the one that is built when more is asked for.
+    """A placeholder with the path and methods of a route, replaced by the real route when more is needed.
 
-    It is built at its first request, or for the document. Where files have run out, and something has to be loaded, it
-    stays as it is, and the next request may have more luck.
+    The route is built at its first request, or for the OpenAPI document. If loading fails because files have run out,
+    it stays unbuilt and the next request tries again.
     """
 
     def __init__(self, path: str, name: str, methods: set[str], build: Callable[[], APIRoute]) -> None:
@@ -50,7 +50,7 @@ class _Unbuilt(APIRoute):
             if name in self.__dict__:  # A thread, which makes the document, has just built it.
                 return self.__dict__[name]
             raise AttributeError(name)
-        # Whoever comes between the two builds another, of which each is as good.
+        # Concurrent builders make equal routes, so the last one may win.
         self.__dict__.update(vars(build()))
         self._build = None
         return getattr(self, name)
@@ -67,7 +67,7 @@ class LateRoute(_Unbuilt):
 
 
 class NamedRoute(_Unbuilt):
-    """Loads the module whose router has it when it is first needed."""
+    """Loads the module that defines the route when it is first needed."""
 
     def __init__(self, module: str, method: str, path: str, name: str) -> None:
         super().__init__(path, name, {method}, partial(_find_route, module, name))

@@ -12,7 +12,7 @@ _ErrorType = Literal["invalid_request_error", "rate_limit_error", "server_error"
 
 
 class OpenAIError(BaseModel, defer_build=True):
-    """What is wrong, as OpenAI says it."""
+    """An error in OpenAI's form."""
 
     message: str = Field(description="The `detail`.")
     type: _ErrorType
@@ -21,7 +21,7 @@ class OpenAIError(BaseModel, defer_build=True):
 
 
 def show_error(path: str, status: int, slug: str, detail: str, members: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a problem has beside its own members: nothing, where the route is none of OpenAI's shapes."""
+    """Return extra members of a problem for routes with OpenAI's shapes; none for other routes."""
     if _ROUTES.fullmatch(path) is None:
         return {}
     errors = members.get("errors") or [{}]

@@ -1,6 +1,6 @@
-"""Refuse query parameters that nobody reads: a misspelt one must not be answered as if it had been left out.
+"""Refuse unknown query parameters: a misspelled one must not be ignored silently.
 
-Numbers are those that everybody reads alike. Python takes others as well, such as `5_0` for 50.
+Numbers are accepted in their common forms only. Python also accepts others, such as `5_0` for 50.
 """
 
 import re
@@ -41,9 +41,9 @@ DECIMAL_NUMBER = _read_as(_DECIMAL, "number in digits, such as 2.5")
 
 
 def must_be(form: str, wanted: str) -> BeforeValidator:
-    """Make what refuses a parameter of another form with the one that is wanted; for the annotation, as a number's.
+    """Return an annotation that refuses values not matching `form`, with `wanted` as the explanation.
 
-    The pattern stands in the annotation, too, from which the document shows it.
+    The pattern is part of the annotation, so that it appears in the OpenAPI document.
     """
     compiled = re.compile(form)
 
@@ -66,7 +66,7 @@ OF_LINK = must_be_of_link(ENTRY)
 
 
 def is_readable(request: Request, parameter: str) -> bool:
-    """Return whether a parameter of the path is what was sent, with no bytes in it that are no UTF-8."""
+    """Return whether a path parameter is valid UTF-8 as sent."""
     if "\ufffd" not in parameter:
         return True
     try:

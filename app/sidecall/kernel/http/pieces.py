@@ -8,10 +8,7 @@ PIECE = 64 * 1024
 
 
 class InPieces(Response):
-    """A response whose body, or the larger one that it is a view of, others may have too.
-
-    What its reader has not taken is not copied.
-    """
+    """A response whose body, or the buffer behind it, may be shared; unsent parts are not copied."""
 
     async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
         """Send the head, then each piece once the one before is on its way."""

@@ -1,4 +1,4 @@
-"""What a client says in headers about how its call is run: `Prefer` (RFC 7240) and `Idempotency-Key`."""
+"""The headers that say how to run a call: `Prefer` (RFC 7240) and `Idempotency-Key`."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -51,9 +51,9 @@ class InvalidKey(RequestError):
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """What a client prefers; `wait` is in seconds.
+    """The preferences of a client; `wait` is in seconds.
 
-    `is_async` says that it wants to be told where to ask for the answer, rather than wait for it.
+    `is_async` says that it wants the address of the answer instead of waiting for it.
     """
 
     is_async: bool = False
@@ -62,12 +62,12 @@ class Preferences:
 
     @property
     def is_plain(self) -> bool:
-        """Whether nothing was said."""
+        """Whether no preference was sent."""
         return not self.is_async and self.wait is None and self.key is None
 
     @property
     def applied(self) -> dict[str, str]:
-        """The header that says what was heeded."""
+        """The header that lists the preferences that were applied."""
         if not self.is_async and self.wait is None:
             return {}
         return {"Preference-Applied": _write_applied(self.is_async, self.wait)}
@@ -83,7 +83,7 @@ PLAIN = Preferences()
 
 
 def read_preferences(headers: Headers, longest: float) -> Preferences:
-    """Read the headers; nobody waits more than `longest` seconds.
+    """Read the headers; waits are capped at `longest` seconds.
 
     Raises:
         InvalidPreference: `wait` is no number of seconds.
@@ -96,7 +96,7 @@ def read_preferences(headers: Headers, longest: float) -> Preferences:
 
 
 def make_preferences(prefer: str, key: str | None, longest: float) -> Preferences:
-    """Read the values of the headers, where each came once, or not at all; nobody waits more than `longest` seconds.
+    """Parse the values of the headers, each sent at most once; waits are capped at `longest` seconds.
 
     Raises:
         InvalidPreference: `wait` is no number of seconds.
@@ -130,7 +130,7 @@ def _read_key(text: str) -> str:
 
 
 def refuse_for_events(preferences: Preferences) -> None:
-    """Refuse what does not go with a stream of events.
+    """Refuse preferences that cannot be combined with an event stream.
 
     Raises:
         InvalidPreference: There is something.
@@ -143,7 +143,7 @@ def refuse_for_events(preferences: Preferences) -> None:
 
 
 def refuse_for_batch(preferences: Preferences) -> None:
-    """Refuse what is said of one call where there are several.
+    """Refuse preferences for a single call on a batch.
 
     Raises:
         InvalidPreference: There is something.

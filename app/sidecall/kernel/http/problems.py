@@ -157,7 +157,7 @@ _NOT_READ = "What this server remembers cannot be read just now."
 
 
 class Problem(BaseModel, defer_build=True):
-    """What is wrong with a request, and what would be right, for the client program."""
+    """A problem with a request, and its fix, for the client program."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -208,7 +208,7 @@ async def answer(request: Request, error: Exception) -> Response:
 
 
 def find_known(error: Exception) -> RequestError | None:
-    """Return the error that clients are told of; None where it is a crash."""
+    """Return the error that is reported to clients; None for a crash."""
     return error if isinstance(error, RequestError) else LATE_MODULES.explain(error)
 
 
@@ -220,7 +220,7 @@ async def refuse(scope: Scope, receive: Receive, send: Send, error: Exception) -
 
 
 def nearest_known(kind: type[RequestError]) -> type[RequestError]:
-    """Return the class of the table whose status, name and title an error has: its own, or its nearest parent's."""
+    """Return the class in the table of problems for an error: its own, or its nearest parent."""
     return next(parent for parent in kind.__mro__ if parent in _STATUS)
 
 
@@ -259,7 +259,7 @@ async def _answer_parameter(request: Request, error: Exception) -> Response:
 
 
 async def answer_http(request: Request, error: Exception) -> Response:
-    """Make the answer to what the framework itself refuses."""
+    """Build the answer to an error that the framework raised."""
     assert isinstance(error, HTTPException)
     phrase = HTTPStatus(error.status_code).phrase
     slug = phrase.lower().replace(" ", "-")
@@ -273,7 +273,7 @@ async def answer_http(request: Request, error: Exception) -> Response:
 
 
 def _methods(request: Request) -> list[str]:
-    """List what may be done here; the framework names the first of several routes only."""
+    """List the methods allowed at the path; the framework names only those of the first route."""
     routes = [route for route in request.app.routes if _leads_to(route, request)]
     # A path that is written out stands before one with a name in it.
     routes = [route for route in routes if route.path == request.scope["path"]] or routes
@@ -286,7 +286,7 @@ def _leads_to(route: BaseRoute, request: Request) -> bool:
 
 
 async def _answer_passing(request: Request, error: Exception) -> Response:
-    """Answer what is no defect of ours, and passes; other errors of these kinds are crashes as any."""
+    """Answer a passing failure of the system; other errors of these kinds are crashes."""
     known = find_known(error)
     if known is None:
         raise error
@@ -294,7 +294,7 @@ async def _answer_passing(request: Request, error: Exception) -> Response:
 
 
 async def _answer_nobody(request: Request, _error: Exception) -> Response:
-    """Answer nobody: the client hung up in the middle of its body, which is no defect of ours."""
+    """Return an empty answer: the client disconnected in the middle of its body, which is no error of ours."""
     request.scope[UNHEARD] = True
     return Response(status_code=400)
 

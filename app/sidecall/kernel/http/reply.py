@@ -19,7 +19,7 @@ _NAMES = 256
 
 @dataclass(slots=True)
 class Reply:
-    """The body of an answer, its status and its headers of its own; one may be sent many times."""
+    """The body of an answer, its status and its extra headers; may be sent many times."""
 
     body: bytes
     status: int = 200
@@ -28,7 +28,7 @@ class Reply:
 
     @property
     def raw_headers(self) -> list[tuple[bytes, bytes]]:
-        """All headers as ASGI wants them, those of the body with them."""
+        """All headers in ASGI's form, those of the body included."""
         if self._raw is None:
             self._raw = [] if self.status == _NOT_MODIFIED else [(b"content-length", b"%d" % len(self.body)), _JSON]
             for name, value in self.headers.items():

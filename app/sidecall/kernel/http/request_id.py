@@ -1,4 +1,4 @@
-"""Give each request an id."""
+"""Assign an id to each request."""
 
 import re
 from collections.abc import Awaitable, Iterable
@@ -24,9 +24,9 @@ def make_request_id(headers: Iterable[tuple[bytes, bytes]]) -> str:
 
 
 class RequestId:
-    """Give each request an id: the client's own if it sent a sane `X-Request-Id`, else a new one.
+    """Assign an id to each request: a valid `X-Request-Id` of the client, else a new one.
 
-    A plain function that returns what the application does, since each coroutine on the way of a call costs.
+    A plain function that returns the application's awaitable, since each extra coroutine costs time on every call.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -42,9 +42,9 @@ class RequestId:
 
 
 class RequestIdHeader:
-    """Name the id of the request in the answer, and say that it is nothing but what its media type says.
+    """Add the request's id to the answer, and `X-Content-Type-Options: nosniff`.
 
-    Replies in front of the framework have both from the door.
+    Answers of the fast path get both from there.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -1,4 +1,4 @@
-"""Answer with pieces as they are made, and end what makes them as soon as nobody reads."""
+"""Stream an answer in pieces, and stop its producer as soon as the client disconnects."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
@@ -11,10 +11,10 @@ from sidecall.kernel.http.disconnect import DisconnectListener
 
 
 class PieceStream(Response):
-    """A response whose length nobody knows.
+    """A response of unknown length.
 
-    The framework's own leaves what makes the pieces to the collector when the client hangs up, which seldom comes, and
-    as long all that it holds is kept.
+    The framework's own leaves the producer to the garbage collector when the client disconnects, which may take long
+    and keeps everything it holds.
     """
 
     def __init__(

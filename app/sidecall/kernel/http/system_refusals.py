@@ -1,4 +1,4 @@
-"""What the operating system refuses a program, in one line instead of a traceback."""
+"""Log errors of the operating system as one line instead of a traceback."""
 
 import errno
 import logging
@@ -16,7 +16,7 @@ _QUIET = 60.0
 
 
 def format_system_refusal(error: BaseException) -> str | None:
-    """Return what the system has refused, where that is behind an error; None where the error is of another kind."""
+    """Return the description of an operating system error behind an exception; None for other errors."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, OSError):
@@ -48,7 +48,7 @@ class _Teller:
         self._next = 0.0
 
     def tell(self, error: OSError) -> None:
-        """Log it, unless one was logged a moment ago."""
+        """Log it, unless one was logged just before."""
         now = time.monotonic()
         if now >= self._next:
             self._next = now + _QUIET

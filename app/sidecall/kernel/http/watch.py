@@ -1,4 +1,4 @@
-"""See with which status each request is answered, whoever answers it."""
+"""Observe the status of each answered request."""
 
 import re
 import time
@@ -33,7 +33,7 @@ class Arrivals:
 
 
 class Behind:
-    """Note the answers of what stands behind the door."""
+    """Observes the answers that come from behind the fast path."""
 
     def __init__(self, app: ASGIApp, watch: "RequestWatch") -> None:
         self._app = app
@@ -45,10 +45,10 @@ class Behind:
 
 
 class RequestWatch:
-    """Count each request once its answer begins, and log it where that is wanted.
+    """Counts each request when its answer begins, and logs it if wanted.
 
-    Each place that answers says so: the door, what refuses in front of it, and what stands behind it. To put something
-    around all of them would cost every call.
+    Each place that answers reports here: the fast path, refusals in front of it, and the framework behind it. A wrapper
+    around all of them would cost time on every call.
     """
 
     def __init__(self, tally: RequestTally) -> None:

@@ -19,7 +19,7 @@ def is_bulky(value: Any) -> bool:
 
 
 def is_long(value: Any) -> bool:
-    """Return whether lists and objects of JSON are bulky, whatever else is in them: no code of an author's is run."""
+    """Return whether JSON lists and objects are bulky; runs no code of an author."""
     return _is_bulky(value, _look_into_plain)
 
 
@@ -52,9 +52,9 @@ def _look_into(value: Any) -> Collection[Any]:
 
 
 def write_pieces(value: Any, write: Callable[[Any], AnyStr], comma: AnyStr, colon: AnyStr) -> AnyStr:
-    """Write a value as `write` does, whose lists and objects are JSON with these marks between their members.
+    """Serialize a value as `write` does, with these separators, yielding to other tasks between its parts.
 
-    It is written at once on an event loop, where nothing large is written.
+    On an event loop it is written at once, since nothing large is written there.
     """
     return _write(value, write, comma, colon) if has_pieces(value) else write(value)
 
@@ -77,7 +77,7 @@ def _write_member(item: Any, write: Callable[[Any], AnyStr], comma: AnyStr, colo
 
 
 def has_pieces(value: Any) -> bool:
-    """Return whether a value is a large list or object that is to be worked through in pieces: not on an event loop."""
+    """Return whether a value is a large list or object that should be handled in pieces, outside the event loop."""
     return type(value) in _CONTAINERS and not _is_on_loop() and is_long(value) and not is_piece(value, 0)
 
 

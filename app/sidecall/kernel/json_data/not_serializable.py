@@ -1,4 +1,4 @@
-"""Name the part of what a tool returned that JSON has no form for, and what its author can return instead."""
+"""Error for a result that has no JSON form: names the part, and what to return instead."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,9 +17,9 @@ _IMAGE = " Return a ToolOutputImage with a data: URL of it instead, or keep its 
 
 
 def no_json_form(tool_name: str, value: Any, part: str | None = None) -> ToolOutputError:
-    """Return the error that says that JSON has no form for what a tool returned.
+    """Build the error for a result that has no JSON form.
 
-    `part` says of which part of the answer it is, such as `artifact`, where there are several.
+    `part` names the part of the answer, such as `artifact`, if there are several.
     """
     path, found = _find(value)
     kind = type(found).__name__

@@ -17,7 +17,7 @@ def split_reference(reference: str) -> list[str] | None:
 
 
 def follow(reference: str, root: Any) -> Any:
-    """Find what a reference into the document points at, None when there is no such thing."""
+    """Return the target of a reference within the document, or None."""
     steps = split_reference(reference)
     if steps is None:
         return None

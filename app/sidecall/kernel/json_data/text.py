@@ -28,8 +28,8 @@ def parse_json(text: bytes, most: int | None = MOST_VALUES) -> Any:
     """Parse strictly, with a bound on everything.
 
     Refused are NaN, Infinity and numbers that round to it, nesting deeper than 200 levels, integers of over 4,300
-    digits, more than 100,000 digits of integers of over 300 together, invalid UTF-8, lone surrogates, and more than
-    `most` values, unless they have been counted before.
+    digits, more than 100,000 digits in integers of over 300 digits together, invalid UTF-8, lone surrogates, and more
+    than `most` values (None if they were counted before).
 
     Raises:
         ValueError: The text is not such JSON; the message says where.
@@ -55,7 +55,7 @@ def _count_digits(value: Any) -> int:
 
 
 def holds_more(text: bytes, most: int) -> bool:
-    """Return whether JSON text holds more than so many values, those within others included, before it is parsed."""
+    """Return whether JSON text holds more than `most` values, nested ones included, without parsing it."""
     # Each value but the last takes two bytes at least, so that no more has to be known of what is sent all day.
     if len(text) <= 2 * most or text.count(b",") + text.count(b"[") + text.count(b"{") < most:
         return False
@@ -90,7 +90,7 @@ _WITH_DIGITS = frozenset((int, dict, list))
 
 
 def read_object(value: Any) -> Any:
-    """Return no members for an empty array, as which PHP and Lua write an object without any; all else as it is."""
+    """Return an empty object for an empty array, as PHP and Lua write it; other values unchanged."""
     return {} if isinstance(value, list) and not value else value
 
 

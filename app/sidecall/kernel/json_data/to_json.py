@@ -39,7 +39,7 @@ def to_text(value: Any, lose: Lose = lose_silently) -> str:
 
 
 def to_text_and_value(value: Any, lose: Lose = lose_silently) -> tuple[str, Any]:
-    """Write a value as JSON text, and return beside it what the text says: the value itself if JSON has it.
+    """Serialize a value to JSON text; return the text and the JSON value that it represents.
 
     Raises:
         ValueError: JSON cannot say it.
@@ -54,7 +54,7 @@ def to_text_and_value(value: Any, lose: Lose = lose_silently) -> tuple[str, Any]
 
 
 def to_plain(value: Any, lose: Lose = lose_silently) -> Any:
-    """Reduce a value to what JSON has: NaN and Infinity become null, bytes base64url, models objects.
+    """Convert a value to JSON types: NaN and Infinity become null, bytes base64url, models objects.
 
     Args:
         value: Anything.
@@ -97,7 +97,7 @@ def _tell_below(lose: Lose, step: str | int) -> Lose:
 
 
 def _tell_from(lose: Lose, begin: int) -> Lose:
-    """Return what hears of numbers in a part of a list, whose indexes begin elsewhere."""
+    """Return a `lose` callback for a part of a list, with indexes offset by its position."""
     return lambda number, path: lose(number, (int(path[0]) + begin, *path[1:]))
 
 
@@ -139,9 +139,9 @@ _LISTS = (range, memoryview, KeysView, ValuesView, ItemsView)
 
 
 def _reduce_unknown(value: Any) -> Any:
-    """Reduce what pydantic does not know: models of pydantic 1 to objects, others to text if their type defines one.
+    """Convert values unknown to pydantic: pydantic 1 models to objects, others to text if their type defines `__str__`.
 
-    Python's default repr helps nobody.
+    Python's default repr is refused, since it tells the model nothing.
     """
     if isinstance(value, _LISTS):
         return value.tolist() if isinstance(value, memoryview) else list(value)
@@ -191,14 +191,14 @@ def _replace_nan(plain: Any, path: tuple[str | int, ...], lose: Lose) -> Any:
 
 
 def too_large(tool_name: str, what: str, size: int, most: int) -> ToolOutputError:
-    """Return the error that says that a part of what a tool returned is larger than may be passed on."""
+    """Build the error for a part of a result that exceeds its size limit."""
     return ToolOutputError(
         f"Error: {tool_name} returned {what} of {size:,} bytes as JSON; at most {most:,} are passed on."
     )
 
 
 def render_failure(failure: ToolFailure) -> str:
-    """Write what the model reads of a failure; what JSON cannot say becomes the default message."""
+    """Format a failure for the model; content without a JSON form becomes the default message."""
     content = failure.content
     try:
         return content if isinstance(content, str) else to_text(content)

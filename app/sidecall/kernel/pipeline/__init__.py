@@ -1,1 +1,1 @@
-"""What happens to a call, one stage a file."""
+"""The pipeline of a call, one stage a file."""

@@ -1,4 +1,4 @@
-"""Let in as many calls as the server, a tool and a caller may run at once, and make a bounded number wait."""
+"""Limit how many calls the server, a tool and a caller run at once; a bounded number may queue."""
 
 import asyncio
 import time
@@ -25,9 +25,9 @@ _NO_QUEUE = "No call may wait here for another to end."
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many calls may run and wait; None stands for no limit.
+    """The limits on running and queued calls; None means no limit.
 
-    `queue_timeout` is in seconds, `rate` is that of one caller.
+    `queue_timeout` is in seconds, `rate` is per caller.
     """
 
     concurrency: int | None = None
@@ -44,7 +44,7 @@ class Admission:
     """Admit calls to one server."""
 
     def __init__(self, limits: Limits, quotas: Quotas | None = None) -> None:
-        """Admit calls within limits; without `quotas` they are counted by the rate of one caller, if there is one."""
+        """Admit calls within limits; without `quotas` the rate of each caller is counted in this process."""
         self._limits = limits
         self._most_of_caller = limits.per_caller
         self._server: Semaphores = () if limits.concurrency is None else (Semaphore(limits.concurrency),)
@@ -57,19 +57,18 @@ class Admission:
 
     @property
     def occupancy(self) -> Occupancy:
-        """How many calls run, how many may, and how many wait."""
+        """How many calls run, the limit, and how many wait."""
         return Occupancy(self._limits.concurrency, self.running, self.waiting)
 
     @property
     def most_waiting(self) -> int:
-        """How many calls may wait."""
+        """The maximum number of waiting calls."""
         return self._limits.queue
 
     def semaphores(self, tool: CompiledTool) -> Semaphores:
-        """List what a tool's calls take places of; its own first, lest those who wait there hold places of the server.
+        """List the semaphores of a tool's calls, its own first: calls waiting for the tool hold no slot of the server.
 
-        Called once for each tool that is registered. One that was loaded again shares its places with the calls from
-        before.
+        Called once per registered tool. A reloaded tool shares its slots with running calls from before.
         """
         most = 1 if tool.options.sequential else tool.options.max_concurrency
         if most is None:
@@ -79,9 +78,9 @@ class Admission:
         return own, *self._server
 
     def abandon(self, tool: CompiledTool) -> Release:
-        """Count what runs on of a call that leaves, and take a place of its tool, but none of the server, for it.
+        """Keep a slot of the tool, but none of the server, for what still runs of an answered call.
 
-        To be called before the call gives its own places back; what comes out is called once all of it has ended.
+        Call this before the call returns its own slots; call the returned function once everything has ended.
         """
         semaphore = self._own.get(tool.name)
         if semaphore is not None:

@@ -34,10 +34,10 @@ async def keep(_index: int, message: ToolMessage) -> ToolMessage:
 async def run_batch(
     run: Run, find: Find, requests: Sequence[CallRequest], ready: Ready[T], portions: BatchThrottle
 ) -> list[T]:
-    """Answer calls, and return what is kept of their answers, in the order they came.
+    """Run calls and return their answers in order.
 
-    They run side by side, but for those of a sequential tool: the calls before such a one end first, and those after it
-    wait for it. Those that run side by side begin in portions.
+    They run concurrently, except around calls of a sequential tool: earlier calls end first, and later ones wait for
+    it. Concurrent calls are started a few at a time.
     """
     batch = _Batch(run, ready)
     messages: list[T] = []
@@ -72,7 +72,7 @@ class _Batch(Generic[T]):
         self._is_waiting = self._has_begun = False
 
     async def _wait_for_turn(self) -> None:
-        """Wait until there is time to begin a call; at least one begins in each turn, however slow the machine is."""
+        """Wait until a call may start; at least one does in each turn of the event loop, on any machine."""
         while self._has_begun and monotonic() > self._turn_ends:
             await self._let_others()
             if self._is_broken:  # It would run for nobody.
@@ -148,7 +148,7 @@ async def run_together(coroutines: Iterator[Coroutine[Any, Any, T]], places: Ite
         return await asyncio.gather(*tasks)
     except BaseException:
         for task in tasks:
-            # Not twice, lest it be interrupted while it tidies up.
+            # Not twice, which would interrupt its cleanup.
             if not task.cancelling():
                 task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""Keep what a model reads within its budget."""
+"""Limit the size of what a model reads."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -34,7 +34,7 @@ class Budget:
         self._results = results
 
     def __call__(self, invocation: Invocation) -> Awaitable[None] | None:
-        """Cut the message's content if need be, and say so in its metadata.
+        """Cut the message's content if it is too long, and report that in its metadata.
 
         Raises:
             ToolOutputError: From `await`: its artifact is too large, or all results of its batch are.
@@ -81,7 +81,7 @@ class Budget:
         return size
 
     def _count(self, message: ToolMessage, size: int, most: int) -> int:
-        """Count the bytes of a content of which so many are left, and of its value, which is kept as it was."""
+        """Count the bytes of a cut content, and of its value, which is kept whole."""
         if size <= most or find_value(message) is ABSENT:
             return min(size, most)
         if self._results is not None and size > self._results.most:

@@ -9,9 +9,9 @@ from sidecall.kernel.pipeline.validate import validate_at_once
 
 
 def try_arguments(invocation: Invocation) -> ToolFailure | None:
-    """Return the failure that running the call would begin with, or None.
+    """Return the failure with which the call would begin, or None.
 
-    Arguments that would be dropped are a failure, too: whoever sends these means them.
+    Arguments that would be dropped are failures here too, since the sender asked about them.
 
     Raises:
         MissingContext: The caller left something out.

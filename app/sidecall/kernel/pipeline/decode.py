@@ -1,4 +1,4 @@
-"""Make the arguments a JSON object, whatever form the model wrote them in."""
+"""Parse the arguments to a JSON object, from any form in which a model wrote them."""
 
 from typing import TYPE_CHECKING
 

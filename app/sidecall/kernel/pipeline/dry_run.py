@@ -1,4 +1,4 @@
-"""What a call would do, without doing it."""
+"""Dry run: what a call would do, without running the tool."""
 
 from collections.abc import Sequence
 from dataclasses import field
@@ -19,10 +19,10 @@ from sidecall.kernel.ports.approvals.preview import NO_PREVIEW, Preview
 
 @dataclass(frozen=True, slots=True)
 class RehearsedCall:
-    """What a call would begin with: its arguments once checked and filled up; or `message`, with which it would end.
+    """The result of a dry run: the validated arguments, or `message` if the call would fail.
 
-    `approval` is the one that the same call has already, where that has no answer yet; `sign_in` the provider at which
-    its person would have to sign in first.
+    `approval` is the pending one of the same call, if there is one; `sign_in` is the provider at which the person would
+    have to sign in first.
     """
 
     args: dict[str, Any] = field(default_factory=dict)
@@ -36,12 +36,12 @@ class RehearsedCall:
 
     @property
     def would_run(self) -> bool:
-        """Whether the tool would be run, once it is approved where that is required."""
+        """Whether the tool would run, after approval where that is required."""
         return self.message is None and (self.approval is None or self.approval.status == "pending")
 
 
 async def rehearse(invocation: Invocation, steps: Sequence[Step]) -> RehearsedCall:
-    """Take a call as far as the arguments its tool would get, and ask whether a person would have to approve it.
+    """Take a call up to the arguments that its tool would get, and find whether it needs approval.
 
     Args:
         invocation: The call.

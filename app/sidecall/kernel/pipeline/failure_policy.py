@@ -1,4 +1,4 @@
-"""What becomes of a failure, as the tool's author wants it."""
+"""Apply the author's policy to a failure: its text, or raising it to the calling program."""
 
 import asyncio
 from typing import Any
@@ -31,7 +31,7 @@ _HANDLED_BY_ALL = _OF_THE_TOOL | {"malformed_arguments", "invalid_arguments"}
 
 
 def wrap_unexpected(invocation: Invocation) -> None:
-    """Put a crash of the tool in the place of what no stage knows, so that no call takes others down with it.
+    """Replace an unknown exception by a crash of the tool, so that a call never affects others.
 
     Raises:
         ToolExecutionError: That crash.
@@ -73,7 +73,7 @@ def _goes_through(invocation: Invocation, failure: ToolFailure) -> bool:
 
 
 async def _make_problem(invocation: Invocation, failure: ToolFailure) -> ToolCallFailed:
-    """Make what the calling program gets; what the tool said has passed the output guardrails."""
+    """Build the error for the calling program; the tool's text has passed the output guardrails."""
     said = await guard_text(invocation, failure, render_failure(failure))
     call: dict[str, Any] = {"tool": invocation.tool.name, "call_id": invocation.call.id, "invocation_id": invocation.id}
     if isinstance(failure, ToolTimeout):
@@ -83,7 +83,7 @@ async def _make_problem(invocation: Invocation, failure: ToolFailure) -> ToolCal
 
 
 def has_words(tool: CompiledTool) -> bool:
-    """Return whether somebody words some failures of a tool otherwise, or judges what it says of them."""
+    """Return whether the author handles some failures of a tool, or judges their text."""
     options = tool.options
     return (
         options.handle_validation_error is not False
@@ -95,9 +95,9 @@ def has_words(tool: CompiledTool) -> bool:
 
 
 async def ask_handler(invocation: Invocation, failure: ToolFailure) -> Any:
-    """Return the author's words for this failure, None where the default ones stand.
+    """Return the author's text for this failure, or None for the default.
 
-    A handler of argument errors is given pydantic's ValidationError, as in LangChain, without any secret.
+    A handler of argument errors gets pydantic's ValidationError, as in LangChain, without any secret.
 
     Raises:
         HookFailed: A handler crashed or hung.
@@ -134,7 +134,7 @@ def _choose_error(failure: ToolFailure, handler: Any) -> BaseException:
 
 
 def find_original(error: BaseException) -> BaseException:
-    """Find what the tool itself raised, where one of our errors stands for it."""
+    """Return the exception that the tool itself raised, if one of our errors wraps it."""
     while isinstance(error, (ToolExecutionError, ToolCallFailed)) and error.__cause__ is not None:
         error = error.__cause__
     return error

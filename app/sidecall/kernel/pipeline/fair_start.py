@@ -1,4 +1,4 @@
-"""The calls of batches begin in portions, so that many batches at once hold up nobody else."""
+"""Start the calls of batches a few at a time, so that many batches do not delay other requests."""
 
 import asyncio
 from collections.abc import Iterable
@@ -12,10 +12,10 @@ PORTIONS = 8
 
 
 class BatchThrottle:
-    """Let so many portions begin in each turn of the event loop; callers take turns.
+    """Starts a limited number of calls per turn of the event loop; callers take turns.
 
-    All that has begun runs before the loop looks at anything else. Batches of one caller begin one after the other,
-    since many that are half done take more memory and time than a few.
+    Everything that has been started runs before the loop looks at anything else. Batches of one caller start one after
+    the other, since many half-done ones take more memory and time than a few.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class BatchThrottle:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def join(self, caller: CallerKey, calls: int) -> list[asyncio.Future[None]]:
-        """Let so many calls wait; each portion of them may begin when its future is done, which may be now."""
+        """Queue this many calls; each future is done when its calls may start, which may be now."""
         loop = asyncio.get_running_loop()
         places: list[asyncio.Future[None]] = [loop.create_future() for _ in range(0, calls, PORTION)]
         for place in places:
@@ -37,7 +37,7 @@ class BatchThrottle:
         return places
 
     def leave(self, caller: CallerKey, places: Iterable[asyncio.Future[None]]) -> None:
-        """Forget those that have not begun."""
+        """Remove calls that have not started."""
         for place in places:
             if not place.done():
                 self._waiting.drop(caller, place)

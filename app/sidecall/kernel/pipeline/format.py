@@ -1,4 +1,4 @@
-"""Make a ToolMessage of what the tool returned, or of why it failed."""
+"""Make a ToolMessage from the tool's result or its failure."""
 
 import time
 from collections.abc import Awaitable
@@ -43,7 +43,7 @@ _SIMPLE = frozenset((str, int, bool, type(None)))
 
 
 def format_output(invocation: Invocation) -> Awaitable[None] | None:
-    """Make the message of a call that succeeded; a large one in a thread that is to be waited for.
+    """Make the message of a call that succeeded; a large one is made in a thread and must be awaited.
 
     Raises:
         ToolOutputError: The result is not what `response_format` promises, or cannot be said in JSON.
@@ -110,7 +110,7 @@ def _format_any(invocation: Invocation, name: str) -> None:
 
 
 def _choose_value(invocation: Invocation, content: Any, value: Any) -> Any:
-    """Choose what is kept as the value of a result: what it says itself, or else what it is."""
+    """Choose the value to keep with a result: what it declares, or else itself."""
     kind = type(content)
     if kind is ValuedText or kind is ValuedBlocks:
         return content.value
@@ -123,9 +123,9 @@ def _choose_value(invocation: Invocation, content: Any, value: Any) -> Any:
 
 
 def format_failure(invocation: Invocation) -> Awaitable[None] | None:
-    """Make the message of a call that failed, in the words of the tool's author if there are any.
+    """Make the message of a call that failed, with the author's text if there is one.
 
-    Errors that are no failure for the model to read have none. Nothing has to be awaited where nobody else is asked.
+    Errors that are not meant for the model get none. Only a failure with handlers must be awaited.
 
     Raises:
         ToolCallFailed: Its author wants the calling program to see the failure instead.
@@ -219,14 +219,14 @@ def _describe_failure(failure: ToolFailure, text: str) -> dict[str, Any]:
 
 
 def _describe_commands(name: str, asked: CommandParts, lost: LostNumbers) -> dict[str, Any]:
-    """Write down what the caller is asked to do; of several commands, what each asks for as well."""
+    """Serialize the caller's commands; for several, also what each asks for."""
     each = [{**_describe_command(name, part, lose_silently), **_describe_place(part, asked)} for part in asked.each]
     told = {**_describe_command(name, asked, lost.of("state update")), **({"commands": each} if each else {})}
     return {**told, "answer_at": asked.place} if asked.place else told
 
 
 def _describe_place(part: CommandParts, asked: CommandParts) -> dict[str, int]:
-    """Write down where the answer stood, unless it was the first message of the first command."""
+    """Record the position of the answer, unless it was the first message of the first command."""
     is_plain = part is asked.each[0] and not part.place
     return {} if is_plain or part.place is None else {"answer_at": part.place}
 
@@ -238,7 +238,7 @@ def _describe_command(name: str, command: CommandParts, lose: Lose) -> dict[str,
 
 
 def _take_over(name: str, spoken: MessageParts, artifact: Any) -> tuple[Any, Any, dict[str, Any]]:
-    """Take over what a message of the tool's own says; its artifact beats the pair's."""
+    """Take over the tool's own message; its artifact takes precedence over the returned one."""
     kwargs = _make_jsonable(name, dict(spoken.additional_kwargs), part="additional_kwargs")
     rest = {"status": spoken.status, "additional_kwargs": kwargs}
     return spoken.content, artifact if spoken.artifact is None else spoken.artifact, rest
@@ -250,7 +250,7 @@ def changes_state(message: ToolMessage) -> bool:
 
 
 def make_message(invocation: Invocation, told: dict[str, Any], fields: dict[str, Any]) -> ToolMessage:
-    """Make a message that answers this call, whatever ids one of the tool's own carries."""
+    """Make a message that answers this call; ids in a tool's own message are overwritten."""
     metadata = _make_metadata(invocation)
     metadata.update(told)
     if fields.get("status") == "error":  # As a message of the tool's own says, or one of LangChain's.
@@ -307,9 +307,9 @@ def _make_content(name: str, value: Any) -> Content:
 
 
 def _say(name: str, value: Any, lose: Lose = lose_silently, part: str | None = None) -> tuple[Content, Any]:
-    """Follow LangChain: text and lists of known blocks as they are, all else as JSON text, but never as a repr.
+    """Serialize as LangChain does: text and lists of known blocks unchanged, all else as JSON text, never as a repr.
 
-    Beside the content stands the value that it says.
+    Returns the content and the value that it represents.
     """
     if isinstance(value, str):
         text = replace_surrogates(str.__str__(value))

@@ -1,4 +1,4 @@
-"""What stands before the stages: a call is looked up, counted, seen and let in, once."""
+"""The gate before the stages: look up the tool, count the call, check visibility and admit it, once."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -33,10 +33,7 @@ else:
 
 @dataclass(slots=True)
 class Ticket:
-    """A call that was let in, and the place that it holds.
-
-    `waited` is in seconds.
-    """
+    """An admitted call and the slot that it holds. `waited` is in seconds."""
 
     request: CallRequest
     plan: Plan
@@ -45,19 +42,19 @@ class Ticket:
     is_left: bool = False
 
     def hand_over(self) -> None:
-        """Leave the place to whoever takes the call through its stages."""
+        """Leave the slot to the code that takes the call through its stages."""
         assert not self.is_left
         self.is_left = True
 
     def leave(self) -> None:
-        """Return the place, unless that has been done, or is for another to do."""
+        """Return the slot, unless that has been done or was handed over."""
         if not self.is_left:
             self.is_left = True
             self.admission.leave(self.plan.semaphores, self.request.caller)
 
 
 class Gate:
-    """Let calls in, and refuse those that there is no tool, no quota or no place for."""
+    """Admits calls, and refuses those without a tool, quota or slot."""
 
     def __init__(
         self,
@@ -77,7 +74,7 @@ class Gate:
         self._deny = deny
 
     async def enter(self, request: CallRequest) -> Ticket | ToolMessage:
-        """Return a ticket, which has to be left; or the answer, where its caller sees no tool of that name.
+        """Admit a call and return its ticket, which must be left; or the answer, where its caller sees no such tool.
 
         Raises:
             QuotaExceeded: The caller has made as many calls as it may.
@@ -93,10 +90,10 @@ class Gate:
     def begin(
         self, request: CallRequest, tool: CompiledTool | None = None
     ) -> Plan | Coroutine[Any, Any, Ticket | ToolMessage]:
-        """Let a call in at once, and return its plan, or else what has to be awaited; most have nothing to wait for.
+        """Admit a call at once and return its plan, or else an awaitable; most calls need not wait.
 
-        With a plan comes a place, without a ticket: whoever takes the call through its stages gives it back. `tool` is
-        what was found for the call just now, if whoever asks has looked.
+        A plan comes with a slot but without a ticket: the code that runs the stages returns the slot. `tool` is the
+        result of a look-up for this call, if one was made.
 
         Raises:
             QuotaExceeded: The caller has made as many calls as it may.
@@ -162,7 +159,7 @@ class Gate:
         return await self._wait(request, self._plans.of(tool))
 
     def hold(self, request: CallRequest, tool: CompiledTool) -> None:
-        """Look whether a tool is still what a call is pinned to.
+        """Check that a tool still has the contract to which a call is pinned.
 
         Raises:
             ContractChanged: It is not.
@@ -217,7 +214,7 @@ class Gate:
 
     @contextmanager
     def _noting(self, request: CallRequest, tool: CompiledTool | None) -> Iterator[None]:
-        """Note whose quota is used up."""
+        """Record in the invocation whose quota is used up."""
         try:
             yield
         except QuotaExceeded:
@@ -229,16 +226,16 @@ class Gate:
         return self.has_rate or (self._quotas is not None and tool is not None and tool.options.rate is not None)
 
     def quotas_of(self, caller: Caller, tool: str | None = None) -> tuple[Quota, ...]:
-        """Return what a caller has left, where that is counted."""
+        """Return the remaining quotas of a caller."""
         if self._quotas is None:
             return ()
         return self._quotas.left(caller, None if tool is None else self._registry.get(tool))
 
     @cached_property
     def missing(self) -> "_missing.MissingTools":
-        """What is told of tools that there are not."""
+        """The explanations for unknown tools."""
         return _missing.MissingTools(self._registry)
 
     async def explain_missing(self, request: CallRequest, hidden: CompiledTool | None = None) -> ToolNotFound:
-        """Make the failure that names the tools which there are for this caller; `hidden` is known to be none."""
+        """Build the failure that names the tools this caller can see; `hidden` is known not to be one."""
         return await self.missing.explain(request, hidden)

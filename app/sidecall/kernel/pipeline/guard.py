@@ -1,4 +1,4 @@
-"""Let guardrails judge what goes into a tool and what comes out of it."""
+"""Run guardrails on the input and output of a tool."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,17 +27,17 @@ _SAID_BY_TOOL = frozenset(("tool_error", "execution_error", "timeout", "output_e
 
 
 def has_input_guardrails(tool: CompiledTool) -> bool:
-    """Return whether somebody judges the arguments."""
+    """Return whether the tool has input guardrails."""
     return bool(tool.options.tool_input_guardrails)
 
 
 def has_output_guardrails(tool: CompiledTool) -> bool:
-    """Return whether somebody judges the output."""
+    """Return whether the tool has output guardrails."""
     return bool(tool.options.tool_output_guardrails)
 
 
 async def guard_input(invocation: Invocation) -> None:
-    """Ask the input guardrails in order; each sees what the one before made of the arguments.
+    """Run the input guardrails in order; each sees the arguments as the previous one left them.
 
     Raises:
         CallDenied: One rejected the call, or crashed.
@@ -51,7 +51,7 @@ async def guard_input(invocation: Invocation) -> None:
 
 
 async def guard_output(invocation: Invocation) -> None:
-    """Ask the output guardrails in order; each sees what the one before made of the output.
+    """Run the output guardrails in order; each sees the output as the previous one left it.
 
     Raises:
         CallDenied: One rejected the output, or crashed.
@@ -61,7 +61,7 @@ async def guard_output(invocation: Invocation) -> None:
 
 
 async def guard_text(invocation: Invocation, failure: ToolFailure, content: Any) -> Any:
-    """Ask the output guardrails about what a failed tool says, and return what the model may read.
+    """Run the output guardrails on a failed tool's text, and return what the model may read.
 
     Raises:
         GuardrailTripped: One refused the request.
@@ -105,7 +105,7 @@ async def _ask(
 
 
 def _replace_args(invocation: Invocation, name: str, args: Any) -> None:
-    """Go on with a guardrail's arguments as if the model had sent them; their faults are the guardrail's."""
+    """Continue with a guardrail's arguments as if the model had sent them; errors in them are the guardrail's."""
     try:
         if not isinstance(args, Mapping):
             raise TypeError(f"arguments are a mapping, not {type(args).__name__}")

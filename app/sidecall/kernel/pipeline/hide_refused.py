@@ -1,4 +1,4 @@
-"""Show why arguments were refused to functions around a tool, without what is hidden from them."""
+"""Show functions around a tool why arguments were refused, without values hidden from them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from sidecall.kernel.core.invocation import Invocation
 
 
 def hide_in_refused(invocation: Invocation, failure: InvalidArguments) -> InvalidArguments:
-    """Return the error without the secrets that the call was given; as it is where it was given none."""
+    """Return the error with the call's secrets masked; unchanged if the call has none."""
     if invocation.mask is None:
         return failure
     original: Any = failure.original
@@ -20,7 +20,7 @@ def hide_in_refused(invocation: Invocation, failure: InvalidArguments) -> Invali
 
 
 def make_shown(invocation: Invocation, found: Iterable[Mapping[str, Any]]) -> ValidationError:
-    """Make pydantic's error of what is wrong, with the arguments that the model sent and nothing hidden from it."""
+    """Build pydantic's error for the refused arguments, with what the model sent and nothing hidden from it."""
     hidden = invocation.tool.hidden_names
     visible = {name: it for name, it in invocation.args.items() if name not in hidden}
     details = [_write_detail(_hide(invocation, it), _hide(invocation, visible)) for it in found]
@@ -32,7 +32,7 @@ def _hide(invocation: Invocation, value: Any) -> Any:
 
 
 def _write_detail(found: Mapping[str, Any], args: Mapping[str, Any]) -> InitErrorDetails:
-    """Write what is wrong in one place; what is missing there shows what is around it, as pydantic has it."""
+    """Write one error detail; a missing argument shows the object around it, as in pydantic."""
     bounds = {name: it for name, it in (found.get("ctx") or {}).items() if not isinstance(it, BaseException)}
     rule = PydanticCustomError(found["type"], found["msg"], bounds or None)
     value: Any = args

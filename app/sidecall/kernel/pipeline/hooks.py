@@ -1,4 +1,4 @@
-"""Call what authors put around their tools, so that nothing it does harms the call."""
+"""Call authors' hooks, so that their failures never affect the call."""
 
 import asyncio
 import contextvars
@@ -33,7 +33,7 @@ class HookFailed(Exception):
 
 
 async def call_hook(function: Callable[..., Any], *args: Any, patience: float = PATIENCE) -> Any:
-    """Call a function, sync or async, and await its answer for so many seconds.
+    """Call a function, sync or async, and wait `patience` seconds for its result.
 
     Raises:
         HookFailed: It raised anything, SystemExit and CancelledError included, or was not done in time.
@@ -58,7 +58,7 @@ async def _ask(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
 
 
 async def call_beside(hook: Hook, called: partial[Any], patience: float = PATIENCE) -> Any:
-    """Call what was made of a hook: an async one on the event loop, any other in a thread, since it may wait.
+    """Call a hook's prepared function: an async one on the event loop, any other in a thread, since it may block.
 
     Raises:
         HookFailed: As `call_hook` says, or too many of its calls hang still.
@@ -74,7 +74,7 @@ async def call_beside(hook: Hook, called: partial[Any], patience: float = PATIEN
 
 
 async def _call_in_thread(hook: Hook, called: partial[Any]) -> Any:
-    """Call a function in a thread of its own, a daemon, so that one that hangs takes nothing from tools or others."""
+    """Call the function in a new daemon thread, so that one that hangs blocks neither tools nor other hooks."""
     hook.hanging[:] = [thread for thread in hook.hanging if thread.is_alive()]
     if len(hook.hanging) >= _MOST_HANGING:
         raise TimeoutError(f"{_MOST_HANGING} earlier calls of it hang still")
@@ -100,11 +100,11 @@ async def _call_in_thread(hook: Hook, called: partial[Any]) -> Any:
 
 
 def _leave(_: object, hanging: Coroutine[Any, Any, Any]) -> None:
-    """Go on with what swallows its cancellation, as long as something is left that could wake it."""
+    """Keep driving a hook that swallows its cancellation, while anything can still wake it."""
     asyncio.ensure_future(hanging).add_done_callback(read_error)
 
 
 def is_cancelled() -> bool:
-    """Return whether somebody cancels the present task; a CancelledError may also be raised by anybody's code."""
+    """Return whether the current task is being cancelled; a CancelledError alone may come from any code."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

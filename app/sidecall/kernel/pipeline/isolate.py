@@ -1,4 +1,4 @@
-"""Answer in a batch's place what a single call is told by its status code."""
+"""Convert errors of single calls to messages for their place in a batch."""
 
 from sidecall.features.calls.errors import ContractChanged, KeyReused
 from sidecall.kernel.core.error_kind import ErrorKind
@@ -20,7 +20,7 @@ _PREFIX = "urn:sidecall:problem:"
 
 
 def answer_for(request: CallRequest, error: RequestError | ApprovalRequired) -> ToolMessage:
-    """Make the ToolMessage that stands for an error of the request, or for an approval that is waited for."""
+    """Make the ToolMessage that stands in a batch for an error of the request, or for a pending approval."""
     failure = CallUnanswered(find_kind(error), error.message)
     if isinstance(error, Overloaded):
         failure.retryable, failure.retry_after_ms = True, error.retry_after * 1000
@@ -33,12 +33,12 @@ def answer_for(request: CallRequest, error: RequestError | ApprovalRequired) -> 
 
 
 def is_end(error: RequestError) -> bool:
-    """Return whether an error is what became of the call, rather than what is in its way: it would not do better."""
+    """Return whether an error is the final outcome of the call, so that a retry would not help."""
     return isinstance(error, tuple(_ENDS.values()))
 
 
 def end_by_problem(request: CallRequest, error: RequestError) -> ToolMessage:
-    """Make the ToolMessage of a call that ended so; it says what a client that waits for it is told instead."""
+    """Make the ToolMessage of a call that ended in a problem, with the text a waiting client would get."""
     message = answer_for(request, error)
     name = next(name for name, kind in _ENDS.items() if isinstance(error, kind))
     message.response_metadata["error"]["problem"] = {"type": _PREFIX + name, "detail": error.message, **error.members}
@@ -55,7 +55,7 @@ def find_problem(message: ToolMessage) -> RequestError | None:
 
 
 def find_kind(error: RequestError | ApprovalRequired) -> ErrorKind:
-    """Return the kind of failure that stands for such an error."""
+    """Return the failure kind for such an error."""
     if isinstance(error, ToolCallFailed):
         kind: ErrorKind = error.members["kind"]
         return kind

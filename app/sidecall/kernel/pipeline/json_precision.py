@@ -1,4 +1,4 @@
-"""Which numbers of a result were lost on the way to JSON."""
+"""Report the numbers of a result that JSON could not represent."""
 
 import math
 
@@ -17,7 +17,7 @@ class LostNumbers:
     _surplus = 0
 
     def of(self, part: str) -> Lose:
-        """Make a function that collects those of one part of the answer, such as `artifact`."""
+        """Return a collector for one part of the answer, such as `artifact`."""
 
         def lose(number: float, path: tuple[str | int, ...]) -> None:
             if len(self._sentences) < _MAX_PLACES:
@@ -30,7 +30,7 @@ class LostNumbers:
 
     @property
     def notes(self) -> list[str]:
-        """All sentences; the last one says how many places are not named."""
+        """Return all notes; the last one counts the places that are not named."""
         if not self._surplus:
             return list(self._sentences)
         more = "number" if self._surplus == 1 else "numbers"

@@ -1,4 +1,4 @@
-"""How a call ended, in one word."""
+"""The outcome of a call, in one word."""
 
 import asyncio
 

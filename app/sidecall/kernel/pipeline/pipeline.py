@@ -63,7 +63,7 @@ class Pipeline:
         self.gate = Gate(registry, self.plans, admission, self._observer, services.deny)
 
     async def run(self, request: CallRequest) -> ToolMessage:
-        """Answer a call by the name it asks for.
+        """Run a call of the tool that it names.
 
         Raises:
             Overloaded: There is no room for the call, or its caller may make no more.
@@ -76,10 +76,10 @@ class Pipeline:
         return came if isinstance(came, ToolMessage) else await came
 
     def begin(self, request: CallRequest, tool: CompiledTool | None = None) -> Answering:
-        """Answer a call at once, or return what has to be awaited for that, in the same task and before all else.
+        """Answer a call at once, or return an awaitable, to be awaited in the same task and first of all.
 
-        Most calls have nothing to wait for, and each coroutine on their way costs. `tool` is what was found for the
-        call just now, if whoever asks has looked. It raises what `run` does.
+        Most calls need not wait, and each coroutine costs. `tool` is the result of a look-up for this call, if one was
+        made. Raises what `run` raises.
         """
         begun = self.gate.begin(request, tool)
         if not isinstance(begun, Plan):
@@ -93,7 +93,7 @@ class Pipeline:
 
     @property
     def sandbox(self) -> Sandbox | None:
-        """Where programs of models run; None where there is no server."""
+        """The sandbox; None without a server."""
         return self._surroundings.sandbox
 
     async def answer(self, ticket: Ticket) -> ToolMessage:
@@ -116,9 +116,9 @@ class Pipeline:
         return new_invocation(request, tool, self._default_timeout, self._surroundings)
 
     def _take(self, plan: Plan, invocation: Invocation, admission: Admission | None = None) -> Answering:
-        """Take a call through its stages; from the first that waits on, in what is returned.
+        """Take a call through its stages; if one waits, return an awaitable for the rest.
 
-        With an admission it holds a place there, which it gives back.
+        With an admission the call holds a slot there, which is returned at its end.
         """
         waits: Awaitable[None] | None = None
         try:
@@ -167,7 +167,7 @@ class Pipeline:
                 invocation.error = None
 
     def _end(self, invocation: Invocation, begun: Any) -> ToolMessage:
-        """Let those who watch know how a call has ended, and return its answer or raise its error."""
+        """Tell observers how a call ended, and return its answer or raise its error."""
         message = invocation.message
         said = NOTHING if message is None else message.__dict__  # At once, since a model looks far for each attribute.
         if invocation.share is not None or said.get("additional_kwargs") or invocation.request.call.item is not None:
@@ -198,7 +198,7 @@ class Pipeline:
         return _check.try_arguments(invocation)
 
     async def rehearse(self, request: CallRequest) -> "_rehearse.RehearsedCall":
-        """Return what a call would do; raises what `run` does, but ApprovalRequired."""
+        """Dry-run a call; raises what `run` raises, except ApprovalRequired."""
         entered = await self.gate.enter(request)
         if not isinstance(entered, Ticket):
             return _rehearse.RehearsedCall(message=entered)
@@ -215,7 +215,7 @@ class Pipeline:
         return _rehearse.RehearsedCall(message=invocation.message)
 
     async def find_missing(self, request: CallRequest) -> MissingContext | None:
-        """Return what a call would be refused for because its caller, not the model, left it out; None if nothing."""
+        """Return the first thing that its caller, not the model, left out of the call; None if nothing is missing."""
         try:
             require_conversation(request.headers, request.context)
         except MissingContext as unusable:
@@ -235,7 +235,7 @@ class Pipeline:
         return None
 
     def note_end(self, request: CallRequest, message: ToolMessage, kind: ErrorKind) -> None:
-        """Let those who watch know of a call that ends with this answer, by what a person has decided."""
+        """Tell observers of a call that ends with this answer, by a person's decision."""
         tool = self._registry.get(request.call.name)
         if tool is None:
             return
@@ -283,7 +283,7 @@ async def _take_again(plan: Plan, invocation: Invocation, rule: ApprovalRule) ->
 
 
 async def _fail_over(plan: Plan, invocation: Invocation) -> None:
-    """Take the stages of failure; and those of success anew, where a rule has approved the call in between."""
+    """Run the failure stages; and those of success again if a rule has approved the call in between."""
     await _take_failure(plan, invocation)
     if isinstance(invocation.error, ApprovedByRule):
         await _take_again(plan, invocation, invocation.error.rule)

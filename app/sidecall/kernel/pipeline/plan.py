@@ -1,4 +1,4 @@
-"""What the calls of one tool go through, worked out once."""
+"""The stages for the calls of one tool, computed once."""
 
 from collections.abc import Iterable
 from inspect import isfunction
@@ -12,7 +12,7 @@ from sidecall.kernel.pipeline.stage import Stage, Stages, Step
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the calls of one tool go through, without the stages that it does not need."""
+    """The stages for the calls of one tool, without those it does not need."""
 
     tool: CompiledTool
     semaphores: Semaphores
@@ -42,7 +42,7 @@ class Plans:
 
 
 def name_step(step: Step) -> str:
-    """Return the name of a step's function, or of the class whose object it is."""
+    """Return the name of a step: of its function, or of its object's class."""
     owner = getattr(step, "__self__", None)
     return getattr(step, "__name__", "") if owner is None else type(owner).__name__
 

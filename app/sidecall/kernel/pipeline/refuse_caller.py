@@ -16,13 +16,13 @@ _CALLERS: Mapping[Any, str] = {None: "direct", "direct": "direct", "program": "p
 
 
 def names_callers(tool: CompiledTool) -> bool:
-    """Return whether a tool says who may call it, in the words of the Responses API; other providers have others."""
+    """Return whether a tool restricts its callers, as the Responses API does; other providers have other forms."""
     said = tool.options.extras.get(OPTION)
     return bool(said) and isinstance(said, Sequence) and all(one in _KINDS for one in said)
 
 
 def refuse_caller(invocation: Invocation) -> None:
-    """Let a call go on that comes from where its tool may be called from; most ways of calling know the model alone.
+    """Check that the tool may be called from where this call comes from; most call forms mean the model itself.
 
     Raises:
         CallDenied: It comes from elsewhere.

@@ -1,4 +1,4 @@
-"""Compare what a tool returned with the schema that it promises, so that each way in has the same outcome."""
+"""Validate a tool's result against its output schema, with the same outcome for REST, MCP and batches."""
 
 from collections.abc import Awaitable
 
@@ -20,7 +20,7 @@ def promises_value(tool: CompiledTool) -> bool:
 
 
 def hold_result(invocation: Invocation) -> Awaitable[None] | None:
-    """Keep the value of a result with its message where somebody may read it, and look whether it fits.
+    """Validate a result's value and keep it with the message, if the value may be read.
 
     Raises:
         ToolOutputError: It is not what the tool promises, also from `await`, which is for what is large.
@@ -59,7 +59,7 @@ def _put(invocation: Invocation, message: ToolMessage, value: object) -> None:
 
 
 def _tell_misfit(name: str, message: ToolMessage, results: ResultSchema) -> None:
-    """Note that a result is not what another server promises; what came is passed on, since the tool has run."""
+    """Log that a result does not match another server's output schema; it is passed on, since the tool has run."""
     value = find_value(message)
     if value is ABSENT:
         message.response_metadata[RESULT] = f"{name} promises structured content, and its server sent none."

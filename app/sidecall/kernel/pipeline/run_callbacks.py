@@ -1,4 +1,4 @@
-"""What callback handlers are told of a call."""
+"""Run callback handlers on the start, end and error of a call."""
 
 import asyncio
 import copy
@@ -21,7 +21,7 @@ from sidecall.kernel.schema.infinite import INFERRED
 
 
 def has_callbacks(tool: CompiledTool) -> bool:
-    """Return whether somebody listens."""
+    """Return whether the tool has callbacks."""
     return bool(tool.options.callbacks)
 
 
@@ -36,7 +36,7 @@ async def run_on_start(invocation: Invocation) -> None:
 
 
 async def run_on_end(invocation: Invocation) -> None:
-    """Pass on what the call was answered with."""
+    """Report the answer of the call."""
     message = invocation.message
     await _tell(invocation, "on_tool_end", (message and message.model_copy(deep=True),), {})
 
@@ -56,15 +56,15 @@ async def run_on_error(invocation: Invocation) -> None:
 
 
 def _choose_heard(invocation: Invocation, error: BaseException) -> BaseException:
-    """Choose what handlers hear of a failure: what the tool raised, or pydantic's error of refused arguments."""
+    """Choose the error for handlers: the tool's exception, or pydantic's error for refused arguments."""
     return write_validation_error(invocation, error) if isinstance(error, InvalidArguments) else find_original(error)
 
 
 def write_validation_error(invocation: Invocation, error: InvalidArguments) -> Exception:
-    """Write as pydantic does that arguments do not fit, which is what LangChain raises.
+    """Build pydantic's validation error for refused arguments, which is what LangChain raises.
 
-    Where the validator's own error would show what is hidden from the model, or there is none, as of a JSON Schema, one
-    is made. That of a model which we have made is named as the tool, as LangChain's model is.
+    The validator's own error is used unless it would show hidden values; a JSON Schema has none. The error of a model
+    that we made carries the tool's name, like LangChain's.
     """
     original: Any = error.original
     if original is not None and not invocation.tool.hidden_names:

@@ -58,7 +58,7 @@ def _always(_: CompiledTool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What happens at one step, and which tools' calls take it; the others never come by."""
+    """One step of the pipeline, and the tools whose calls need it."""
 
     place: Place | FailurePlace
     run: Step
@@ -67,11 +67,10 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """What calls go through in order: all of them, and those of which a stage has failed.
+    """The stages in order: for all calls, and for failed ones.
 
     A stage fails by raising an error. The stages of `failure` find it in `Invocation.error`, and each decides by its
-    class whether it has anything to do. When one of them raises an error, that one takes its place, and the next stage
-    is taken all the same.
+    class whether to act. An error raised in one of them replaces it, and the next stage still runs.
     """
 
     success: tuple[Stage, ...]

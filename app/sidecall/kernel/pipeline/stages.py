@@ -1,4 +1,4 @@
-"""What happens to a call that the gate has let in."""
+"""The stages of an admitted call, in order."""
 
 from collections.abc import Mapping
 
@@ -48,9 +48,9 @@ def default_stages(
     caching: Caching | None = None,
     rules: ApprovalRules | None = None,
 ) -> Stages:
-    """List what happens to a call, in order, and what happens from there on when a stage fails.
+    """List the stages of a call in order, and those that run once a stage fails.
 
-    These two lists are the product. What stands before them is the gate.
+    These two lists are the product. The gate comes before them.
     """
     keep_to_budget = [] if budget is None else [Stage(Place.BUDGET, budget)]
     execute, write = _plan_running(Execute(executors), caching)
@@ -104,7 +104,7 @@ def _list_failure(approvals: Approvals, rules: ApprovalRules | None, budget: Bud
 
 
 def _plan_running(execute: Execute, caching: Caching | None) -> tuple[Stage, list[Stage]]:
-    """Let a tool with a cache take one stage in the place of two, where there is a server that keeps answers."""
+    """Replace two stages by one for a tool with a cache, where the server keeps answers."""
     if caching is None:
         return Stage(Place.EXECUTE, execute), [Stage(Place.FORMAT, format_output)]
     run_cached = Stage(Place.FORMAT, RunCached(execute, caching), has_cache)

@@ -1,4 +1,4 @@
-"""Name the tools that there are to a model that asked for one that there is not."""
+"""Suggest existing tools when the model calls an unknown one."""
 
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
@@ -23,14 +23,14 @@ _MOST_NAMED = 50
 
 @dataclass(frozen=True, slots=True)
 class SeenNames:
-    """The names that a caller is told, and those of them that it may have meant."""
+    """The names that a caller is shown, and the nearest ones."""
 
     names: Sequence[str]
     choices: NameIndex
 
 
 class MissingTools:
-    """Explain to callers what there is instead; what they see is listed once, until the tools change."""
+    """Explains to callers which tools exist; each caller's list is cached until the tools change."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -42,7 +42,7 @@ class MissingTools:
         return len(self._listings)
 
     async def explain(self, request: CallRequest, hidden: CompiledTool | None) -> ToolNotFound:
-        """Make the failure that names the tools which there are for this caller; `hidden` is known to be none."""
+        """Build the failure that names the tools this caller can see; `hidden` is known not to be one."""
         toolset = (request.call.item or {}).get("toolset_name")
         listing = await self.list_for(request.caller, request.context, toolset, hidden)
         name, choices = request.call.name, listing.choices
@@ -61,7 +61,7 @@ class MissingTools:
         toolset: str | None = None,
         hidden: CompiledTool | None = None,
     ) -> SeenNames:
-        """List what a caller sees, or of it the members of a toolset, if it has any."""
+        """List the tools that a caller sees, or those of a toolset."""
         version = self._follow_tools()
         if toolset not in self._toolsets:  # Clients may make up any.
             toolset = toolset and ""
@@ -104,7 +104,7 @@ def _list_tools(tools: Sequence[CompiledTool], toolset: str | None) -> SeenNames
 
 
 def _choose_named(names: Sequence[str], nearest: Sequence[str]) -> Sequence[str]:
-    """Choose the nearest of very many names, the first ones of the others, and say how many are left out."""
+    """Choose the nearest of very many names and the first of the others, and count the rest."""
     if len(names) <= _MOST_NAMED:
         return names
     first = [name for name in names[:_MOST_NAMED] if name not in nearest]

@@ -1,4 +1,4 @@
-"""Check the arguments against the tool's schema; in a thread where there are many, each of which may be wrong."""
+"""Validate the arguments against the tool's schema; large ones in a thread."""
 
 from collections.abc import Awaitable
 
@@ -14,7 +14,7 @@ _CONTAINERS = (list, dict)
 
 
 def validate(invocation: Invocation) -> Awaitable[None] | None:
-    """Check the arguments; raise what `validate_at_once` does, where there are many from `await`."""
+    """Validate the arguments like `validate_at_once`; large ones must be awaited."""
     for value in invocation.args.values():
         if type(value) in _CONTAINERS and is_long(value):
             return ARGUMENTS.run_for(key_of(invocation.request.caller), validate_at_once, invocation)

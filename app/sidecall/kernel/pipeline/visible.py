@@ -1,4 +1,4 @@
-"""Which tools a caller may see: those that their authors have enabled for it."""
+"""Tool visibility: which tools are enabled for a caller."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -28,7 +28,7 @@ async def visible(
 
 
 def is_permitted(tool: CompiledTool, caller: Caller) -> bool:
-    """Return whether a caller has the scopes that a tool asks for, and the tool is in its toolset."""
+    """Return whether a caller has a tool's scopes and the tool is in its toolset."""
     if caller.toolset is not None and not (tool.is_own or caller.toolset.has(tool.name, tool.options.tags)):
         return False
     return not tool.options.scopes or caller.may(*tool.options.scopes)
@@ -40,7 +40,7 @@ def is_surely_visible(tool: CompiledTool, caller: Caller) -> bool:
 
 
 async def is_visible(tool: CompiledTool, caller: Caller, context: Mapping[str, Any] = NO_CONTEXT) -> bool:
-    """Return whether a tool is enabled for this caller; a predicate that crashes, hangs or lacks something hides it."""
+    """Return whether a tool is enabled for this caller; a predicate that crashes, hangs or lacks context hides it."""
     try:
         return is_surely_visible(tool, caller) or await ask_visible(tool, caller, context)
     except MissingContext:
@@ -48,7 +48,7 @@ async def is_visible(tool: CompiledTool, caller: Caller, context: Mapping[str, A
 
 
 async def ask_visible(tool: CompiledTool, caller: Caller, context: Mapping[str, Any]) -> bool:
-    """Do so for a call, whose program is told what it has left out.
+    """Do the same for a call, whose program is told about missing context.
 
     Raises:
         MissingContext: The predicate wants another context than was sent.

@@ -1,1 +1,1 @@
-"""What features give to tools and to the pipeline, as protocols and the types of parameters."""
+"""Protocols that features implement for tools and the pipeline, and types for parameters."""

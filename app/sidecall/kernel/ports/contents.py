@@ -1,4 +1,4 @@
-"""What was cut out of answers or sent by programs, kept whole for the caller whose it is."""
+"""Contents: large parts of answers and uploads, stored whole for their caller."""
 
 import asyncio
 import re
@@ -25,7 +25,7 @@ class TooManyContents(Overloaded):
     """You keep as many bytes of contents as one caller may."""
 
     def __init__(self, quota: int, free_in: float) -> None:
-        """Refuse a body; `free_in` is in how many seconds the first of what is kept expires."""
+        """Refuse a body; `free_in` is the number of seconds until the first stored content expires."""
         super().__init__(
             f"Bytes of contents that one caller may keep: {quota:,}. Delete some, or wait until they expire.",
             retry_after=max(1, round(free_in)),
@@ -34,7 +34,10 @@ class TooManyContents(Overloaded):
 
 @dataclass(frozen=True, slots=True)
 class KeptContent:
-    """One content as it was: the bytes of a media type. It never changes, so its id stands for its bytes."""
+    """One content: its bytes and media type.
+
+    It never changes, so its id identifies its bytes.
+    """
 
     id: str
     tenant: str
@@ -44,23 +47,23 @@ class KeptContent:
 
 
 class ReachableContents(Protocol):
-    """As much of the contents as a tool needs."""
+    """The part of the content store that tools need."""
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop | None:
         """The event loop on which the methods have to run; None when they never wait and may run in any thread."""
 
     async def keep(self, body: str | bytes, caller: Caller, media_type: str, *, is_sent: bool = False) -> str | None:
-        """Keep a caller's body and return its id, which nobody can guess; None when it cannot be kept.
+        """Store a caller's body and return an unguessable id; None if it cannot be stored.
 
-        Where the caller has no room left, its oldest are forgotten, unless the body was sent to be kept.
+        If the caller has no room left, its oldest contents are deleted, unless the body was uploaded.
 
         Raises:
             TooManyContents: It was sent, and there is no room for it.
         """
 
     async def get(self, content_id: str, caller: Caller) -> KeptContent:
-        """Find a caller's content.
+        """Return a caller's content.
 
         Raises:
             UnknownContent: There is none, it has expired, or it is another caller's.
@@ -68,7 +71,7 @@ class ReachableContents(Protocol):
 
 
 class Contents(ReachableContents, Protocol):
-    """Where whole contents are kept, each until it expires, and found by the caller whose it is."""
+    """Stores contents until they expire, each accessible to its caller only."""
 
     @property
     def ttl(self) -> float:
@@ -76,10 +79,10 @@ class Contents(ReachableContents, Protocol):
 
     @property
     def quota(self) -> int:
-        """Most bytes that there is room for of one caller's."""
+        """The maximum number of bytes for one caller."""
 
     async def remove(self, content_id: str, caller: Caller) -> None:
-        """Forget a caller's content.
+        """Delete a caller's content.
 
         Raises:
             UnknownContent: There is none, it has expired, or it is another caller's.
@@ -88,10 +91,9 @@ class Contents(ReachableContents, Protocol):
 
 
 class CallerContents:
-    """The contents of one caller, as the tools that serve it have them.
+    """The contents of one caller, for the tools that serve it.
 
-    The sync methods may be called from any thread. On the event loop they serve as long as nothing has to be waited
-    for.
+    The sync methods may be called from any thread. On the event loop they work only if they need not wait.
     """
 
     def __init__(self, contents: ReachableContents, caller: Caller) -> None:
@@ -99,7 +101,7 @@ class CallerContents:
         self._caller = caller
 
     async def aread(self, content_id: str) -> ContentBody:
-        """Return what a content holds, by its id or its URL.
+        """Return a content, by its id or its URL.
 
         Raises:
             NoSuchContent: There is none, it has expired, or it is another caller's.

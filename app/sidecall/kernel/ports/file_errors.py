@@ -1,4 +1,4 @@
-"""What a program is told of the files of its conversations."""
+"""Errors about files, for calling programs."""
 
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.overload import Overloaded
@@ -32,7 +32,7 @@ class TooManyFiles(Overloaded):
     """There is no room for more files or vector stores."""
 
     def __init__(self, message: str | None = None) -> None:
-        # Whoever works on the files may have deleted some by then.
+        # A concurrent client may have deleted some by then.
         super().__init__(message, retry_after=60)
 
 

@@ -1,4 +1,4 @@
-"""Who watches calls from outside, and how a call ended, in one word."""
+"""Observers of calls, and the outcome of a call in one word."""
 
 from typing import Any, Literal, Protocol
 
@@ -6,12 +6,12 @@ from sidecall.kernel.core.error_kind import ErrorKind
 from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.tool import CompiledTool
 
-# One of few words, whatever a caller sends: a success, a failure's kind, or what no answer tells of.
+# One of a fixed set, independent of callers' input: success, a failure's kind, or an outcome without an answer.
 Outcome = ErrorKind | Literal["success", "internal_error"]
 
 
 class Observer(Protocol):
-    """Watches every call, on the event loop; must neither block nor raise."""
+    """Observes every call, on the event loop; must neither block nor raise."""
 
     def begin(self, invocation: Invocation) -> Any:
         """Note that a call begins; what this returns is handed to `end`, which is called in the same task."""

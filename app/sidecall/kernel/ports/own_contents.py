@@ -1,4 +1,4 @@
-"""What a tool reads and keeps of its caller's contents."""
+"""The contents that a tool reads and saves for its caller."""
 
 from typing import NamedTuple, Protocol
 
@@ -10,7 +10,7 @@ BYTES = "application/octet-stream"
 
 
 class ContentBody(NamedTuple):
-    """The bytes of a content, and of what media type they are."""
+    """A content's bytes and media type."""
 
     body: bytes
     media_type: str
@@ -21,7 +21,7 @@ class NoSuchContent(ToolException):
 
     @classmethod
     def of(cls, content_id: str) -> "NoSuchContent":
-        """Name what was asked for, so that a model sees what it has written."""
+        """Add the requested id to the text, so that a model sees what it wrote."""
         shown = content_id if len(content_id) <= _SHOWN else f"{content_id[:_SHOWN]}…"
         return cls(
             f"There is no content {shown!r} here, or it has expired. Give the `id` of an upload to /contents, or the "
@@ -37,7 +37,7 @@ class OwnContents(Protocol):
     """The contents of the caller whom a tool serves; another's are unknown here."""
 
     async def aread(self, content_id: str) -> ContentBody:
-        """Return what a content holds, by its id or its URL.
+        """Return a content, by its id or its URL.
 
         Raises:
             NoSuchContent: There is none, it has expired, or it is another caller's.

@@ -1,4 +1,4 @@
-"""Passages of the files that programs have sent, as calls ask for them."""
+"""Search of passages in uploaded files."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -24,7 +24,7 @@ class Passages(Protocol):
     async def search(
         self, tenant: str, queries: Sequence[str], limit: int, filters: Any = None, stores: Sequence[str] = ()
     ) -> Sequence[FilePassage]:
-        """Find those of a tenant that have words of any of these texts, best first; with stores only theirs.
+        """Search a tenant's passages for the words of any of these queries, best first; with stores, only in those.
 
         Raises:
             ToolException: The filters are none.

@@ -1,4 +1,4 @@
-"""The words of sandboxes: what bounds a program there, and what became of it."""
+"""Sandbox types: limits, reports and results."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -14,10 +14,10 @@ _MB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxLimits:
-    """What the programs of one sandbox may take.
+    """Resource limits of one sandbox.
 
-    `memory_mb` is for each of its processes, and for all together where the server can have a cgroup. `file_mb` bounds
-    each file that they write, `temporary_mb` each of their folders in memory.
+    `memory_mb` is for each process, and for all together where the server can use a cgroup. `file_mb` bounds each file
+    written, `temporary_mb` each in-memory folder.
     """
 
     memory_mb: int = 512
@@ -53,9 +53,9 @@ class SandboxCheck:
 
 @dataclass(frozen=True, slots=True)
 class SandboxReport:
-    """Which kind of sandbox this machine has, as it was tried when the server started.
+    """The kind of sandbox that this machine supports, as tested at start.
 
-    `reason` says why it is none, or not the strongest, and what it would need.
+    `reason` says why there is none or not the strongest kind, and what that would need.
     """
 
     profile: SandboxProfile = "none"
@@ -65,22 +65,21 @@ class SandboxReport:
 
     @property
     def runs_commands(self) -> bool:
-        """Whether programs may start others there, as a shell does."""
+        """Whether programs may start other programs, as a shell does."""
         return self.profile == "bubblewrap"
 
     @property
     def runs_python(self) -> bool:
-        """Whether Python may run there."""
+        """Whether Python may run."""
         return self.profile != "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandEnd:
-    """What came of a command.
+    """The result of a command.
 
-    Of each output there are its beginning and its end, which is empty where nothing is left out; `sizes` are those of
-    the whole outputs, and `files` the paths at which those that were cut can be read. Without an exit code its time was
-    up.
+    Of each output there is the head and the tail, which is empty if nothing was cut; `sizes` are the full sizes, and
+    `files` the paths of outputs that were cut. Without an exit code the command timed out.
     """
 
     stdout: tuple[bytes, bytes]
@@ -92,10 +91,10 @@ class CommandEnd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonEnd:
-    """What came of a piece of Python.
+    """The result of a piece of Python.
 
-    `value` is that of its last line, where that is an expression, as Python writes it. `lost` says why what earlier
-    pieces had set is gone.
+    `value` is the repr of its last line, if that is an expression. `lost` says why the variables of earlier pieces are
+    gone.
     """
 
     stdout: str = ""
@@ -106,7 +105,7 @@ class PythonEnd:
 
 @dataclass(frozen=True, slots=True)
 class CommandStart:
-    """Where a command would begin, and the variables that earlier ones have left it."""
+    """The start directory of a command, and the variables that earlier commands left."""
 
     folder: str
     variables: Mapping[str, str]
@@ -124,7 +123,7 @@ class CommandSandbox(Protocol):
         """Return whether the operator lets a command run without asking a person."""
 
     async def run_command(self, command: str, directory: Path, seconds: float, open_spill: OpenSpill) -> CommandEnd:
-        """Run a command with this directory as `/workspace`, where the last one of this directory has ended.
+        """Run a command with this directory as `/workspace`, after the directory's previous one has ended.
 
         Raises:
             ToolException: There is no sandbox in which commands may run.
@@ -142,7 +141,7 @@ class PythonSandbox(Protocol):
 
     @property
     def python_tier(self) -> PythonTier:
-        """Which Python runs: `monty`, an interpreter that has no system at all, or `cpython` in a sandbox."""
+        """The Python that runs: `monty`, an interpreter without any system access, or `cpython` in a sandbox."""
 
     async def run_python(self, code: str, directory: Path, seconds: float) -> PythonEnd:
         """Run Python with this directory as `/workspace`.
@@ -163,4 +162,4 @@ class Sandbox(CommandSandbox, PythonSandbox, Protocol):
         """Return which kind it is, and how it was tried, once a trial that has begun is over."""
 
     async def explain_lack(self, use: SandboxUse | None) -> str | None:
-        """Return why what a sandbox is used for cannot be done here, once that is known; None where it can."""
+        """Return why this use of the sandbox is impossible here, once known; None if it works."""

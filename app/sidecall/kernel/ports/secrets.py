@@ -1,4 +1,4 @@
-"""Where the secrets of callers are kept, and how they are found for a call."""
+"""Storage and look-up of callers' secrets."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -45,7 +45,7 @@ class SecretLost(ToolExecutionError):
     """A secret that the caller keeps here cannot be decrypted: the caller is told what helps, the operator why."""
 
     def __init__(self, tool: str, name: str) -> None:
-        # Not the words of a crash: whoever reads this can mend it.
+        # Not the text of a crash: its reader can fix this.
         ToolFailure.__init__(
             self,
             f"Error: {tool} cannot run: this server cannot decrypt your secret {name} any more. Send it again with "
@@ -54,7 +54,7 @@ class SecretLost(ToolExecutionError):
 
 
 class SecretListing(BaseModel, defer_build=True):
-    """What is told of a secret: never its value."""
+    """The metadata of a secret, never its value."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -65,7 +65,7 @@ class SecretListing(BaseModel, defer_build=True):
 
 @dataclass(frozen=True, slots=True)
 class SealedSecret:
-    """A secret as it is kept: encrypted, with the id of the key."""
+    """An encrypted secret, with the id of its key."""
 
     tenant: str
     caller: str
@@ -91,10 +91,10 @@ class Seal(Protocol):
 
 
 class SealedSecrets(Protocol):
-    """Where they are kept; each method is one step."""
+    """Stores encrypted secrets; each method is atomic."""
 
     async def put(self, secret: SealedSecret) -> None:
-        """Keep a secret, in place of the one of the same caller and name.
+        """Store a secret, replacing the one with the same caller and name.
 
         Raises:
             TooManySecrets: There is no room for it.
@@ -111,20 +111,20 @@ class SealedSecrets(Protocol):
         """List a caller's secrets by their names."""
 
     async def find(self, caller: Caller, names: Collection[str]) -> Sequence[SealedSecret]:
-        """Find those of a caller that have one of these names."""
+        """Return a caller's secrets with these names."""
 
     async def list_old(self, key_id: str, limit: int = 100) -> Sequence[SealedSecret]:
         """List some that were encrypted with other keys than this one."""
 
     async def renew(self, old: SealedSecret, new: SealedSecret) -> None:
-        """Put one in the place of another, unless that has been replaced meanwhile."""
+        """Replace a secret by a re-encrypted one, unless it has changed."""
 
 
 class OwnSecrets(Protocol):
-    """Whoever finds the secrets of callers for their calls."""
+    """Finds the secrets of callers for their calls."""
 
     async def find(self, caller: Caller, names: Collection[str]) -> Mapping[str, str]:
-        """Return those of a caller that have one of these names.
+        """Return a caller's secrets with these names.
 
         Raises:
             SecretUnreadable: One of them cannot be decrypted.

@@ -1,4 +1,4 @@
-"""What tools see of what they remember from call to call."""
+"""The store that tools use to remember values between calls."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, cast, runtime_checkable
@@ -8,21 +8,21 @@ from sidecall.kernel.ports.tenant_store import ItemStore
 
 
 class SyncStore(Protocol):
-    """The part of a store that a program must bring when it passes one of its own to a tool."""
+    """The methods that a program's own store must have to be passed to a tool."""
 
     def get(self, namespace: Namespace, key: str) -> Item | None:
-        """Return the item, None if there is none."""
+        """Return the item, or None."""
 
     def put(self, namespace: Namespace, key: str, value: Any) -> None:
         """Remember a value, in place of the one that is there."""
 
     def delete(self, namespace: Namespace, key: str) -> None:
-        """Forget the item; nothing happens if there is none."""
+        """Delete the item, if it exists."""
 
     def search(
         self, namespace: Namespace, /, *, filter: Mapping[str, Any] | None = None, limit: int = 10, offset: int = 0
     ) -> Sequence[Item]:
-        """List the items at and below a namespace, oldest first, whose value has these members."""
+        """List the items at and below a namespace whose value has these members, oldest first."""
 
 
 @runtime_checkable
@@ -33,7 +33,7 @@ class Store(SyncStore, Protocol):
     """
 
     def get(self, namespace: Namespace, key: str, *, refresh_ttl: bool | None = None) -> Item | None:
-        """Return the item, None if there is none; it counts as used, unless `refresh_ttl` is false."""
+        """Return the item, or None; `refresh_ttl` renews its time to live."""
 
     def put(self, namespace: Namespace, key: str, value: Any, index: Any = None, *, ttl: Any = None) -> None:
         """Remember what JSON can say, in place of the value that is there.
@@ -57,7 +57,7 @@ class Store(SyncStore, Protocol):
         offset: int = 0,
         refresh_ttl: bool | None = None,
     ) -> list[SearchItem]:
-        """List the items at and below a namespace, oldest first, whose value passes the filter."""
+        """List the items at and below a namespace whose value passes the filter, oldest first."""
 
     def list_namespaces(
         self,
@@ -68,7 +68,7 @@ class Store(SyncStore, Protocol):
         limit: int = 100,
         offset: int = 0,
     ) -> list[Namespace]:
-        """List the namespaces that have items, by their first and last parts, in which `*` stands for any."""
+        """List the namespaces that have items, filtered by prefix and suffix, in which `*` matches any part."""
 
     def batch(self, ops: Iterable[Any]) -> list[Any]:
         """Do several things at once, first what reads, then what writes, and answer each in its place."""
@@ -111,6 +111,6 @@ class Store(SyncStore, Protocol):
 
 
 def pick_tenant(store: Store | SyncStore | None, tenant: str) -> Store | None:
-    """Return this tenant's part of a store; one that a program brought itself is handed on as it is."""
+    """Return this tenant's part of a store; a program's own store is returned unchanged."""
     # Of a sync one the program's own tools know that they cannot await it.
     return store.of(tenant) if isinstance(store, ItemStore) else cast("Store | None", store)

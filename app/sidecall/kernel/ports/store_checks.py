@@ -1,4 +1,4 @@
-"""What is asked of the store of one tenant, checked before it is done, and several things at once."""
+"""Validated operations on one tenant's store, single and in batches."""
 
 import json
 from collections.abc import Callable, Coroutine, Iterable, Sequence
@@ -46,7 +46,7 @@ class CheckedStore:
         return self if tenant == self._tenant else type(self)(self._items, tenant)
 
     def batch(self, ops: Iterable[Any]) -> list[Any]:
-        """Do several things at once: first what reads, then what writes, and answer each in its place.
+        """Run several operations: first reads, then writes; results are in the given order.
 
         Args:
             ops: `GetOp`, `SearchOp`, `ListNamespacesOp`, `PutOp`, LangGraph's too; a `PutOp` of None forgets the item.
@@ -128,9 +128,9 @@ def _check(namespace: Any) -> Namespace:
 
 
 def name_place(namespace: Any) -> Namespace:
-    """Return a namespace in which something new may be put.
+    """Validate a namespace for writing.
 
-    Operations of a batch go past this, as in LangGraph's stores; so what stands elsewhere from before can be moved.
+    Batch operations skip this, as in LangGraph's stores, so that older items elsewhere can still be moved.
 
     Raises:
         TypeError: It is no tuple of texts.

@@ -1,4 +1,4 @@
-"""What tools may remember: items under a namespace and a key, wherever they are kept."""
+"""Items of the store, under a namespace and a key, and the protocol of their storage."""
 
 import asyncio
 from collections.abc import Mapping
@@ -54,9 +54,9 @@ class SearchItem(Item):
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Which items are looked for: `limit` of those that pass the filter, after the first `offset`.
+    """A search: `limit` items that pass the filter, after the first `offset`.
 
-    What is found counts as used, so that it lives on, where `refresh` is true.
+    `refresh` renews the time to live of the found items.
     """
 
     filter: Mapping[str, Any]
@@ -67,9 +67,9 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class NamespaceSearch:
-    """Which namespaces are looked for: by their first and last parts, in which `*` stands for any.
+    """A search for namespaces by prefix and suffix, in which `*` matches any part.
 
-    They are cut after `depth` parts, and what is then the same is listed once.
+    Results are cut after `depth` parts, and duplicates removed.
     """
 
     prefix: Namespace
@@ -80,17 +80,17 @@ class NamespaceSearch:
 
 
 class Items(Protocol):
-    """Where the items of all tenants are kept; each tenant has its own."""
+    """Stores the items of all tenants; each tenant has its own."""
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop | None:
         """The event loop on which the methods have to run; None when they never wait and may run in any thread."""
 
     async def get(self, tenant: str, namespace: Namespace, key: str, *, refresh: bool = True) -> Item | None:
-        """Return the item, None if there is none; it counts as used where `refresh` is true."""
+        """Return the item, or None; `refresh` renews its time to live."""
 
     async def put(self, tenant: str, namespace: Namespace, key: str, value: Any, ttl: float | None = None) -> None:
-        """Keep a value, in place of the one that is there; the item keeps the time of the first.
+        """Store a value, replacing the present one; the item keeps its time of creation.
 
         Args:
             tenant: Whose it is.
@@ -107,7 +107,7 @@ class Items(Protocol):
         """
 
     async def delete(self, tenant: str, namespace: Namespace, key: str) -> None:
-        """Remove the item; nothing happens if there is none."""
+        """Delete the item, if it exists."""
 
     async def search(self, tenant: str, namespace: Namespace, search: Search) -> list[Item]:
         """List the items at and below a namespace, oldest first.

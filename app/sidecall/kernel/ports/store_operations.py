@@ -10,7 +10,7 @@ _ANY = "*"
 
 
 class GetOp(NamedTuple):
-    """Get an item; it counts as used, unless `refresh_ttl` is false."""
+    """Get an item; `refresh_ttl` renews its time to live."""
 
     namespace: Namespace
     key: str
@@ -29,7 +29,7 @@ class SearchOp(NamedTuple):
 
 
 class MatchCondition(NamedTuple):
-    """With which parts a namespace begins (`prefix`) or ends (`suffix`); `*` stands for any."""
+    """A condition on the beginning (`prefix`) or end (`suffix`) of a namespace; `*` matches any part."""
 
     match_type: str
     path: Namespace
@@ -81,7 +81,7 @@ def read_store_operation(op: Any) -> StoreOperation:
 
 
 def merge_conditions(conditions: Iterable[Any]) -> tuple[Namespace, Namespace] | None:
-    """Return the one prefix and the one suffix that say the same as all conditions; None where none can fulfil them.
+    """Merge conditions into one prefix and one suffix; None if they contradict each other.
 
     Raises:
         ValueError: One is neither about a prefix nor about a suffix.

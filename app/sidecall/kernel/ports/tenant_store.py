@@ -9,18 +9,18 @@ from sidecall.kernel.ports.store_operations import ListNamespacesOp, MatchCondit
 
 
 class ItemStore(CheckedStore):
-    """The store of one tenant, over items that are kept anywhere.
+    """The store of one tenant, over any storage of items.
 
-    Its sync methods may be called from any thread. On the event loop they serve as long as nothing has to be waited
-    for, and raise StoreWouldBlock otherwise.
+    Its sync methods may be called from any thread. On the event loop they work only if they need not wait, and raise
+    StoreWouldBlock otherwise.
     """
 
     def get(self, namespace: Namespace, key: str, *, refresh_ttl: bool | None = None) -> Item | None:
-        """Return the item, None if there is none; it counts as used, unless `refresh_ttl` is false."""
+        """Return the item, or None; `refresh_ttl` renews its time to live."""
         return self._finish("get", self._get(namespace, key, refresh_ttl))
 
     def put(self, namespace: Namespace, key: str, value: Any, index: Any = None, *, ttl: Any = None) -> None:  # noqa: ARG002
-        """Remember what JSON can say, in place of the value that is there.
+        """Store a JSON value, replacing the present one.
 
         Args:
             namespace: Where it is: a tuple of texts.
@@ -38,7 +38,7 @@ class ItemStore(CheckedStore):
         self._finish("put", self._put(name_place(namespace), key, value, ttl))
 
     def delete(self, namespace: Namespace, key: str) -> None:
-        """Forget the item; nothing happens if there is none."""
+        """Delete the item, if it exists."""
         self._finish("delete", self._delete(namespace, key))
 
     def search(
@@ -52,7 +52,7 @@ class ItemStore(CheckedStore):
         offset: int = 0,
         refresh_ttl: bool | None = None,
     ) -> list[SearchItem]:
-        """List the items at and below a namespace, oldest first, whose value passes the filter.
+        """List the items at and below a namespace whose value passes the filter, oldest first.
 
         Args:
             namespace_prefix: Where to look; `()` is everywhere.
@@ -79,7 +79,7 @@ class ItemStore(CheckedStore):
         limit: int = 100,
         offset: int = 0,
     ) -> list[Namespace]:
-        """List the namespaces that have items, in their order.
+        """List the namespaces that have items, in order.
 
         Args:
             prefix: Their first parts, in which `*` stands for any.

@@ -1,4 +1,4 @@
-"""With what a tool acts for a person, and where they sign in to allow that."""
+"""People's access tokens for tools, and where people sign in."""
 
 from datetime import datetime
 from typing import Protocol
@@ -10,7 +10,7 @@ from sidecall.kernel.core.errors import RequestError, SidecallError
 
 
 class SignIn(BaseModel, defer_build=True):
-    """Where a person lets tools act for them, before the call can go on."""
+    """The sign-in that a person must complete before the call can go on."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -44,7 +44,7 @@ class TokenUnavailable(SidecallError):
 
 
 class TokenListing(BaseModel, defer_build=True):
-    """What is told of a person's token: never the token."""
+    """The metadata of a person's token, never the token."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -54,31 +54,31 @@ class TokenListing(BaseModel, defer_build=True):
 
 
 class TokenRemoval(BaseModel, defer_build=True):
-    """What became of a token that was forgotten."""
+    """The result of deleting a token."""
 
     provider: str
     revoked: bool = Field(description="Whether its provider has said to take it no more.")
 
 
 class UserTokens(Protocol):
-    """Whoever has the tokens of callers' persons."""
+    """Finds the access tokens of callers' people."""
 
     async def find(self, caller: Caller, provider: str) -> str | None:
-        """Return a token that is valid, refreshed where it was about to expire; None if there is none any more.
+        """Return a valid token, refreshed if it is about to expire; None if there is none.
 
         Raises:
             TokenUnavailable: It has to be refreshed, and its provider cannot be asked just now.
         """
 
     def invite(self, caller: Caller, provider: str) -> SignIn:
-        """Make the address at which the caller's person signs in.
+        """Return the address at which the caller's person signs in.
 
         Raises:
             TokenUnavailable: There is no such provider.
         """
 
     async def look_again(self, caller: Caller, provider: str) -> None:
-        """Let the calls go on that wait for the caller's person, where they have signed in."""
+        """Resume the calls that wait for the caller's person to sign in, if that has happened."""
 
     async def drop(self, caller: Caller, provider: str, token: str) -> None:
-        """Forget a token that its provider refuses, unless there is another one by now."""
+        """Delete a token that its provider rejects, unless a newer one has been stored."""

@@ -1,4 +1,4 @@
-"""Where the files of conversations are, as calls ask for them."""
+"""Find the conversation, and so the workspace, of a call."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -24,7 +24,7 @@ class ConversationFiles(Protocol):
 
 
 def find_conversation(headers: Mapping[str, str], context: Mapping[str, Any]) -> str | None:
-    """Find which conversation a call belongs to: by its header, else by the context beside it; None: to none.
+    """Return the conversation of a call, from its header, else from its context; None if it has none.
 
     Raises:
         MissingContext: It is said in a way that cannot be used.
@@ -41,7 +41,7 @@ def find_conversation(headers: Mapping[str, str], context: Mapping[str, Any]) ->
 
 
 def require_conversation(headers: Mapping[str, str], context: Mapping[str, Any]) -> None:
-    """Refuse a call that says its conversation in a way that cannot be used, whether its tool asks for it or not.
+    """Refuse a call whose conversation is invalid, even if its tool does not use it.
 
     Raises:
         MissingContext: It does.
@@ -51,7 +51,7 @@ def require_conversation(headers: Mapping[str, str], context: Mapping[str, Any])
 
 
 def name_conversation(headers: Mapping[str, str], context: Mapping[str, Any]) -> str | None:
-    """Return which conversation a call says that it belongs to; None where it says none, or none that there can be."""
+    """Return the conversation named in a call; None if there is none or it is invalid."""
     try:
         return find_conversation(headers, context)
     except MissingContext:
@@ -59,7 +59,7 @@ def name_conversation(headers: Mapping[str, str], context: Mapping[str, Any]) ->
 
 
 def find_lasting(context: Mapping[str, Any], field: str) -> str | None:
-    """Find whose lasting files a call works on, by the context beside it; None: it says nothing.
+    """Return the owner of the lasting files of a call, from its context; None if the context names none.
 
     Raises:
         MissingContext: It is said in a way that cannot be used.

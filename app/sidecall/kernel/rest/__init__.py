@@ -1,1 +1,1 @@
-"""The HTTP side: bytes in, bytes out, and nothing about how tools run."""
+"""The REST API: bytes in, bytes out; it does not know how tools run."""

@@ -1,4 +1,4 @@
-"""Turn the body of a request into the bytes of its answer, whichever way it came."""
+"""Turn a request's body into the bytes of its answer, for the fast path and the routes."""
 
 from collections.abc import Awaitable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
@@ -52,7 +52,7 @@ async def answer_call(
     form: DialectName | None = None,
     preferences: Preferences = PLAIN,
 ) -> Reply:
-    """Run the call that a body holds; the answer has the form that was asked for, or that of the call.
+    """Run the call in a body; the answer has the requested form, or that of the call.
 
     Raises:
         RequestError: The calling program has to mend something.
@@ -69,7 +69,7 @@ def begin_answer(
     form: DialectName | None = None,
     preferences: Preferences = PLAIN,
 ) -> Reply | Coroutine[Any, Any, Reply]:
-    """Do so at once where nothing has to be waited for, else return what has to be awaited, before all else.
+    """Do so at once if nothing must be awaited, else return an awaitable that must be awaited first.
 
     Raises:
         RequestError: The calling program has to mend something.
@@ -96,7 +96,7 @@ def _begin_other(
     form: DialectName | None,
     preferences: Preferences,
 ) -> Reply | Coroutine[Any, Any, Reply]:
-    """Begin a call that has another form than most, or of which there is more to know."""
+    """Begin a call in a less common form, or with further options."""
     try:
         sent = read_other_call(body, plain, parts.registry)
     except NotAToolCall as error:
@@ -178,7 +178,7 @@ async def _go_on(
 
 
 def _answer_instead(parts: Parts, request: CallRequest, context: RequestContext, error: BaseException) -> Reply | None:
-    """Return what a call is answered that has no message; None where that is an error to be raised."""
+    """Return the answer to a call that has no message; None for an error to be raised."""
     if parts.results.shares:
         parts.results.release(context.presence)
     if isinstance(error, ApprovalRequired):
@@ -200,7 +200,7 @@ def _make_headers(
 
 
 def _tell(message: ToolMessage, dialect: DialectName) -> dict[str, str]:
-    """Return the headers that say what the form of an answer may have no place for."""
+    """Return headers for information that the answer's form may have no room for."""
     cached = message.response_metadata.get("cache")
     failure = _native_writing.name_failure(message, dialect) if message.additional_kwargs else {}
     return failure | ({} if cached is None else cache_headers(cached))
@@ -225,7 +225,7 @@ async def answer_calls(
 
 
 async def write_json(parts: Parts, answer: Any, large: Any) -> bytes:
-    """Write an answer as JSON, off the event loop when what may be large in it is: others would wait for it."""
+    """Serialize an answer to JSON, outside the event loop if `large` is large."""
     return await parts.results.write(answer) if is_bulky(large) else to_json(answer)
 
 
@@ -246,7 +246,7 @@ async def require_context(parts: Parts, calls: Sequence[ReceivedCall], context: 
 
 
 async def _write_text(parts: Parts, message: ToolMessage, context: RequestContext) -> dict[str, Any]:
-    """Write a message of Chat Completions; what it has no form for is kept where the program finds it."""
+    """Write a message of Chat Completions; content that it has no form for is stored under a URL."""
     if not holds_media(message.content):
         return _writing.write_openai(message)
     content_id = await parts.contents.keep(to_json(message.content), context.caller, JSON)
@@ -259,5 +259,5 @@ def content_url(content_id: str | None) -> str | None:
 
 
 def find_quota_headers(parts: Parts, caller: Caller, tool: str | None = None) -> dict[str, str]:
-    """Return what is left of all calls, and of those of the tool of a single one."""
+    """Return the quota headers, of all calls and of a single call's tool."""
     return quota_headers(parts.pipeline.gate.quotas_of(caller, tool))

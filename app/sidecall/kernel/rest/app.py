@@ -92,7 +92,7 @@ def build_api(
     pages: Pages = _ALL_PAGES,
     ways: Mapping[str, ASGIApp] = NO_WAYS,
 ) -> Application:
-    """Build the application around parts that are ready.
+    """Build the application from prepared parts.
 
     Args:
         parts: What the routes use.
@@ -158,7 +158,7 @@ def _describe(
     *,
     has_files: bool,
 ) -> dict[str, Any]:
-    """Describe what is served, with examples about present tools."""
+    """Add the OpenAPI document, with examples for the present tools."""
     if app.openapi_schema is None:
         app.openapi_schema = _document.make_document(app, _PROBES, is_open, find_scope, has_files=has_files)
     shown: dict[str, Any] = _document.show_served(app.openapi_schema, registry)
@@ -218,5 +218,5 @@ def _note_refusals(refuse: Refuse, auditor: Auditor) -> Refuse:
 
 
 def _is_open(path: str, *, with_metrics: bool) -> bool:
-    """Return whether a path is for everybody: what orchestrators probe, and the page that explains the API."""
+    """Return whether a path is public: probes of orchestrators, and the API's explorer."""
     return path in _OPEN or path.startswith((explorer.ASSETS, WELL_KNOWN)) or (with_metrics and path == "/metrics")

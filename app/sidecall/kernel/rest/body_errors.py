@@ -1,4 +1,4 @@
-"""Word what is wrong with a body by its own members, as of JSON, where pydantic names classes of ours."""
+"""Describe validation errors of a body in terms of its JSON members, not of our classes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -26,7 +26,7 @@ def say_misfits(misfits: Sequence[dict[str, Any]]) -> str:
 
 
 def _find_place(loc: Sequence[str | int], kind: str, body: Any) -> list[str | int]:
-    """Leave out of a place what the body does not have, such as which member of a union was tried."""
+    """Remove from a location the parts that are not in the body, such as the union member that was tried."""
     place: list[str | int] = []
     node = body
     for step in loc:

@@ -58,7 +58,7 @@ FoundBy = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice:
-    """What a program wants to be listed; without `toolset` all that its caller may see."""
+    """The tools that a program asks to list; without `toolset`, all that its caller may see."""
 
     form: DefinitionFormat
     strict: bool
@@ -68,7 +68,7 @@ class ToolChoice:
     hosted: HostedTools = "keep"
 
     def declare(self, tools: list[CompiledTool]) -> Declared:
-        """Choose among tools, and declare those that implement what the provider has of its own."""
+        """Filter tools, and replace those that implement a provider's built-in tool by its declaration."""
         chosen = [tool for tool in tools if self.has(tool)]
         chosen = choose_hosted(chosen, self.hosted, has_room=has_room_for_hosted(self.form))
         return Declared(chosen) if self.hosted == "replace" else declare_native(chosen, self.form)
@@ -85,7 +85,7 @@ class ToolChoice:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Which part of a list is wanted, and who finds what is in it."""
+    """The requested page of a list, and the name index for its search."""
 
     limit: int | None
     cursor: str | None
@@ -100,7 +100,7 @@ async def read_stretch(limit: MostTools = None, cursor: AfterTool = None, search
 def write_page(
     tools: list[CompiledTool], choice: ToolChoice, stretch: Stretch, registry: Registry
 ) -> tuple[list[Any], str | None]:
-    """Return the definitions of a page, and the cursor of the next one, if there is one.
+    """Return the definitions of a page, and the cursor of the next one, if any.
 
     Raises:
         InvalidParameter: The cursor leads nowhere, or models of this provider cannot search.
@@ -123,7 +123,7 @@ def write_page(
 def _choose_strict(
     listed: list[CompiledTool], page: list[CompiledTool], choice: ToolChoice, declared: Collection[str]
 ) -> bool | Collection[str]:
-    """Choose the strict tools of a page so that those of all pages are no more than the provider takes."""
+    """Choose the strict tools of a page, such that all pages together stay within the provider's limit."""
     if page is listed or choice.form not in LIMITED:
         return choice.strict
     return choose_strict((tool for tool in listed if tool.name not in declared), choice.form, asked=choice.strict)

@@ -1,4 +1,4 @@
-"""Let a client say how long it waits."""
+"""The deadline that a client sets for its call."""
 
 from typing import Annotated
 

@@ -77,14 +77,14 @@ EXAMPLES: Mapping[DialectName, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What the program sends once for all calls of a batch."""
+    """Members of a batch that apply to all its calls."""
 
     state: Any = None
     context: Mapping[str, Any] = field(default_factory=dict)
     callback_url: str | None = None
 
     def complete(self, sent: ReceivedCall) -> ReceivedCall:
-        """Add to a call what does not stand beside itself."""
+        """Add shared members to a call that does not set them."""
         sent.state = self.state if sent.state is None else sent.state
         sent.context = {**self.context, **sent.context} if self.context else sent.context
         sent.callback_url = sent.callback_url or self.callback_url
@@ -92,7 +92,7 @@ class Shared:
 
 
 def read_call(body: Any, registry: Registry) -> ReceivedCall:
-    """Understand a request body as one call of a tool of this registry.
+    """Parse a request body as one call, in any dialect.
 
     Raises:
         NotAToolCall: It is none, or mixes two dialects; the error says what was expected and shows a right one.
@@ -107,7 +107,7 @@ def read_call(body: Any, registry: Registry) -> ReceivedCall:
 
 
 def read_batched(item: Any, registry: Registry) -> ReceivedCall:
-    """Understand an element of a batch, where a call may stand in the older form of Chat Completions.
+    """Parse one element of a batch, which may also be in the older form of Chat Completions.
 
     Raises:
         NotAToolCall: It is no call.
@@ -140,7 +140,7 @@ def _read_function_call(body: dict[str, Any], registry: Registry) -> ReceivedCal
 
 
 def _list_parameters(name: str, registry: Registry) -> Collection[str]:
-    """List the parameters of a tool that is for all: of another nobody is told anything by them."""
+    """List the parameters of a tool that every caller may see; other tools are not disclosed."""
     tool = registry.get(name)
     return tool.args_schema.flat.get("properties", ()) if tool is not None and tool.options.is_for_all else ()
 

@@ -30,7 +30,7 @@ _SAFE = {
 
 
 class Assets(StaticFiles):
-    """The files of an installed package, which browsers take for nothing but what they are."""
+    """Files of an installed package, served with `nosniff`."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         """Answer with a file."""
@@ -72,7 +72,7 @@ _PAGE = _make_page()
 
 @router.get("/")
 async def go_to_explorer() -> Response:
-    """Lead whoever opens the bare address to the page."""
+    """Redirect the bare address to the explorer."""
     return RedirectResponse("docs", headers=_SAFE)
 
 

@@ -11,7 +11,7 @@ from sidecall.kernel.core.context import ANONYMOUS, Caller, Toolset
 from sidecall.kernel.http.reply import Reply
 from sidecall.kernel.registry import Registry
 
-# Different queries of one server are few. Beyond them the oldest goes, so that whoever makes up queries costs others at
+# Different queries of one server are few. Beyond them the oldest goes, so that made-up queries cost others at
 # most one rendering in so many requests of theirs.
 _MOST = 64
 # Tools whose listing is written at once; more of them, in strict form, would hold up the event loop.
@@ -20,14 +20,14 @@ _FEW = 100
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """An answer, the ETag that changes when it does, and the shorter answer to who has it already."""
+    """An answer, its ETag, and the shorter answer for clients that have it already."""
 
     etag: str
     whole: Reply
     unchanged: Reply
 
     def reply_to(self, if_none_match: str | None) -> Reply:
-        """Return the answer to a client that has what it names here."""
+        """Return the answer to a client with this `If-None-Match`."""
         return self.unchanged if has(if_none_match, self.etag) else self.whole
 
 
@@ -38,14 +38,14 @@ def make_listing(body: bytes, link: str | None = None) -> Listing:
     return Listing(etag, Reply(body, 200, headers), Reply(b"", 304, headers))
 
 
-# What of a caller decides about what it sees; None of whoever sees all that there is.
+# The part of a caller that decides what it sees; None for a caller that sees everything.
 Sight = tuple[frozenset[str], Toolset | None] | None
 
 
 class Listings:
-    """Remember answers by the request's query and what of the tools its caller may see, until the registry changes.
+    """Caches answers by query and visible tools, until the registry changes.
 
-    Nothing is remembered while a tool decides by the caller whether it is offered.
+    Nothing is cached while a tool is enabled per caller.
     """
 
     def __init__(self, registry: Registry) -> None:
@@ -55,7 +55,7 @@ class Listings:
         self._making: dict[tuple[bytes, Sight, int], asyncio.Task[Listing]] = {}
 
     def find(self, query: bytes, caller: Caller | None = None) -> Listing | None:
-        """Return the answer to this query of this caller, None where none are told apart, unless it is not known."""
+        """Return the cached answer to this query; `caller` is None where callers are not told apart."""
         if self._version != self._registry.version:
             self._version = self._registry.version
             self._known = {}
@@ -65,7 +65,7 @@ class Listings:
     async def make(
         self, query: bytes, version: int, count: int, write: Callable[[], Listing], caller: Caller = ANONYMOUS
     ) -> Listing:
-        """Write an answer about so many tools, where they are many in a thread and once for all who ask, and keep it.
+        """Make and cache an answer; one about many tools is made in a thread, once for all concurrent requests.
 
         Raises:
             InvalidParameter: The query cannot be answered.
@@ -80,7 +80,7 @@ class Listings:
         return listing
 
     async def _join(self, wanted: tuple[bytes, Sight, int], write: Callable[[], Listing]) -> Listing:
-        """Write it, or wait until another has; it is written to its end although those who want it may leave."""
+        """Make it, or wait for the running one; it is finished even if its requesters disconnect."""
         making = self._making.get(wanted)
         if making is None:
             making = self._making[wanted] = asyncio.create_task(LISTINGS.run(write))

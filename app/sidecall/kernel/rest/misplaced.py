@@ -1,4 +1,4 @@
-"""Refuse calls whose arguments stand where another dialect has them, and find out which are pieces of one."""
+"""Refuse calls whose arguments are under another dialect's name, and detect split calls."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -31,7 +31,7 @@ _BESIDE = _IN_FUNCTION | frozenset(
 
 
 def refuse_misplaced(body: Mapping[str, Any], dialect: DialectName, example: Any) -> None:
-    """Refuse a call whose arguments stand under another name than its dialect has for them, and not under that.
+    """Refuse a call whose arguments are under another name than its dialect's, while that one is missing.
 
     Raises:
         NotAToolCall: It is one; the error names the right place.
@@ -54,7 +54,7 @@ def refuse_misplaced(body: Mapping[str, Any], dialect: DialectName, example: Any
 
 
 def _refuse_second(inner: Mapping[str, Any], holder: str, name: str, example: Any) -> None:
-    """Refuse a call that has other arguments under the name of another dialect, too: nobody can say which are meant."""
+    """Refuse a call with different arguments under another dialect's name as well, since it is ambiguous."""
     others = (it for it in sorted(_ARGUMENTS - {name}) if is_filled(inner.get(it)))
     other = next((it for it in others if differ(inner[it], inner[name])), None)
     if other is not None:
@@ -63,7 +63,7 @@ def _refuse_second(inner: Mapping[str, Any], holder: str, name: str, example: An
 
 
 def refuse_loose(body: Mapping[str, Any], dialect: DialectName, parameters: Collection[str], example: Any) -> None:
-    """Refuse a call without arguments that has some beside its name: it would run as if there were none.
+    """Refuse a call without arguments whose members are at the top level: it would run without any.
 
     Args:
         body: What was sent.
@@ -91,7 +91,7 @@ def refuse_loose(body: Mapping[str, Any], dialect: DialectName, parameters: Coll
 
 
 def refuse_typeless(body: Mapping[str, Any], types: Mapping[str, str], example: Any) -> None:
-    """Refuse a call that does not say of which type it is, and has its arguments where only calls of a type have them.
+    """Refuse a call without a type whose arguments are where only typed calls have them.
 
     Args:
         body: What was sent.

@@ -1,4 +1,4 @@
-"""Describe for the OpenAPI document what the framework cannot see."""
+"""Describe for the OpenAPI document what the framework cannot infer."""
 
 import typing
 from collections.abc import Mapping, Sequence
@@ -17,12 +17,12 @@ Described = dict[int | str, dict[str, Any]]
 
 
 def describe_problems(**said: str) -> Described:
-    """Describe answers that are problems: `_404="There is none."`."""
+    """Describe problem answers: `_404="There is none."`."""
     return {int(status.strip("_")): {"model": Problem, "description": text} for status, text in said.items()}
 
 
 def describe_bytes(name: str, whole: str, changes: str) -> Described:
-    """Describe the answers of a route that gives the bytes of something, or those that `Range` asks for."""
+    """Describe the answers of a route that returns bytes, whole or by `Range`."""
     etag = {"ETag": {"description": changes, "schema": {"type": "string"}}}
     return {
         200: {"description": whole, "content": {"*/*": {}}, "headers": etag},

@@ -1,4 +1,4 @@
-"""What the routes work with."""
+"""The objects that routes work with."""
 
 from collections.abc import Awaitable
 from dataclasses import field
@@ -80,17 +80,17 @@ class Parts:
 
     @property
     def trouble(self) -> str | None:
-        """Why what has to be remembered cannot be just now; None when it can."""
+        """Why durable storage is unavailable; None when it works."""
         return self.operation.ledger.trouble
 
     @property
     def rules(self) -> ApprovalRules:
-        """What people have decided for good."""
+        """The store of rules."""
         return self.operation.ledger.rules
 
     @property
     def auditor(self) -> Auditor:
-        """Whoever writes down who has decided what."""
+        """The audit log."""
         return self.secrets.auditor
 
     def run(self, request: CallRequest) -> Awaitable[ToolMessage]:
@@ -104,7 +104,7 @@ class Parts:
         return None if tool is None or tool.options.idempotency is None else tool
 
     def add_tags(self, entry: CallEntry) -> CallEntry:
-        """Show a call with the tags that its tool has now, where those of then are not kept."""
+        """Add the tool's current tags to a call, if those of its time are not stored."""
         tool = self.registry.get(entry.name) if entry.tags is None else None
         return entry if tool is None else entry.model_copy(update={"tags": tuple(tool.options.tags)})
 

@@ -1,4 +1,4 @@
-"""Read a call as most programs send it, and answer it; all else is for whoever knows each provider's form."""
+"""Parse and answer a call in its most common form; other forms are handled by the dialects."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""Find the calls in what a model has said, in the form of any API: a batch takes it whole, and it is no single call."""
+"""Extract the calls from a model's message, in the form of any API, for a batch; a single call is none."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -30,9 +30,9 @@ class SaidCalls:
 
 
 def find_said_calls(body: Any) -> SaidCalls | None:
-    """Find the calls in a message of a model, or in the answer of an API that holds one; None where a body is neither.
+    """Return the calls in a model's message or an API's answer; None for other bodies.
 
-    Of a message that was cut off, the last call is marked as a part of one.
+    If the message was cut off, its last call is marked as incomplete.
     """
     if not isinstance(body, dict) or _is_call(body):
         return None
@@ -44,9 +44,9 @@ def find_said_calls(body: Any) -> SaidCalls | None:
 
 
 def drop_talk(items: list[Any]) -> list[Any]:
-    """Leave out what a model has said beside its calls, and what its provider has run, of the items of an answer.
+    """Remove texts, and calls that the provider has run, from the items of an answer.
 
-    An array without the former is no answer of a model, and stays as it is.
+    An array without texts is no model's answer and is returned unchanged.
     """
     if not any(map(_is_talk, items)):
         return items
@@ -71,7 +71,7 @@ def _is_call(body: Mapping[str, Any]) -> bool:
 
 
 def _unwrap(body: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the message in an answer of an API, and what says how it ended."""
+    """Return the message in an API's answer, and how it ended."""
     for holder, name in (("choices", "message"), ("candidates", "content")):
         among = body.get(holder)
         first = among[0] if isinstance(among, list) and among else None
@@ -135,7 +135,7 @@ def _find_in_message(message: dict[str, Any]) -> SaidCalls | None:
 
 
 def _is_of_assistant(message: Mapping[str, Any]) -> bool:
-    """Return whether a message says that a model has said it; pieces that follow the first may not say it again."""
+    """Return whether a message is an assistant's; later chunks may lack the role."""
     role = message.get("role")
     is_piece = "content" in message and "function_call" in message
     return role == "assistant" or (role is None and (is_piece or "tool_calls" in message))

@@ -82,7 +82,7 @@ def _call(
         require_conversation(context.headers, {})
     preferences = _read_preferences(scope, parts.jobs.limits.wait)
     work = begin_answer(parts, parts.bounds.hold(body), context, preferences=preferences)
-    # What is remembered has a turn of its own that goes on; whoever waits for that listens.
+    # A durable call continues in a task of its own, which its waiters listen to.
     if isinstance(work, Reply) or preferences is not PLAIN:
         return work
     del body

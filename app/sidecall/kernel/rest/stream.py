@@ -1,4 +1,4 @@
-"""Answer calls as server-sent events: how far they are, and each answer as soon as it is ready."""
+"""Answer calls as server-sent events: progress, and each answer as soon as it is ready."""
 
 import asyncio
 from collections.abc import Sequence
@@ -35,9 +35,9 @@ _CUT = (
 
 
 class EventStream(Response):
-    """Run calls while their client listens; when it hangs up, or reads too slowly, they are cancelled.
+    """Runs calls while their client listens; when it disconnects or reads too slowly, they are cancelled.
 
-    When the server ends before they do, the last event says so.
+    If the server stops first, the last event says so.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class EventStream(Response):
         context: RequestContext,
         form: DialectName | None,
     ) -> None:
-        """Take one call, or those of a batch."""
+        """Stream one call, or those of a batch."""
         quota = quota_headers(parts.pipeline.gate.quotas_of(context.caller))
         headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no", **quota}
         super().__init__(media_type=MEDIA_TYPE, headers=headers)
@@ -89,7 +89,7 @@ class EventStream(Response):
             self._parts.results.release(holder)
 
     async def _enter(self) -> Ticket | ToolMessage | None:
-        """Pass the gate with a single call; those of a batch pass it later, since each is refused in its place."""
+        """Pass the gate with a single call; those of a batch pass it later, so that each is refused in its place."""
         if not isinstance(self._calls, ReceivedCall) or self._parts.find_known_again(self._calls.call.name):
             return None
         return await self._context.while_present(self._parts.pipeline.gate.enter(self._make_request(0, self._calls)))
@@ -111,20 +111,20 @@ class EventStream(Response):
             await asyncio.gather(work, listener, return_exceptions=True)
 
     async def _tell(self, send: Send) -> None:
-        """Send events until there are no more."""
+        """Send events until the stream ends."""
         async for piece in self._events:
             await send({"type": "http.response.body", "body": piece, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
 
     def _break_off(self) -> None:
-        """Add an event that names the calls which the server does not wait for any longer, if there are any."""
+        """Add an event that names the calls which the stopping server no longer awaits, if any."""
         if self._unanswered:
             ids = [sent.call.id for sent in self._unanswered.values()]
             self._events.answer("error", bytes(shutdown_problem(self._request, unanswered=ids).body))
         self._events.end()
 
     def _cut(self) -> bytes:
-        """Stop working for a reader that is too slow, and return what it is told."""
+        """Stop working for a reader that is too slow, and return its last event."""
         if self._work is not None:
             cancel_from_outside(self._work)
         return bytes(problem(self._request, 503, "slow-reader", _TOO_SLOW, _CUT, retryable=True).body)

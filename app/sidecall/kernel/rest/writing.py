@@ -19,12 +19,12 @@ _PDF = "application/pdf"
 
 
 def write_langchain(message: ToolMessage) -> BaseModel:
-    """Leave it as it is."""
+    """Return it unchanged."""
     return message
 
 
 def _read_content(message: ToolMessage) -> Content:
-    """Return what the model reads, with the lines of the server's own where there are some."""
+    """Return the content for the model, with the server's notes."""
     note = find_note(message)
     if note is None:
         return message.content
@@ -84,7 +84,7 @@ def word(message: ToolMessage) -> str:
 
 
 def find_media(message: ToolMessage) -> list[Media]:
-    """Find the images and files in what the model reads."""
+    """List the images and files in the content for the model."""
     content = [] if isinstance(message.content, str) else message.content
     return [part for block in content if isinstance(part := read_block(block), Media)]
 
@@ -126,7 +126,7 @@ def _is_anthropic(block: Any) -> bool:
 
 
 def _find_source(part: Media) -> dict[str, Any] | None:
-    """Find Anthropic's form of what an image or a document holds; None where it has none."""
+    """Return Anthropic's source of an image or document; None if it has none."""
     if part.file_id is not None and part.data is part.url is None:
         return {"type": "file", "file_id": part.file_id} if part.kind in ("image", "file") else None
     if part.kind == "image":
@@ -144,7 +144,7 @@ def _find_source(part: Media) -> dict[str, Any] | None:
 
 
 def write_gemini(message: ToolMessage) -> dict[str, Any]:
-    """Write a part of Gemini's API, with images and files beside the response."""
+    """Write a part of Gemini's API, with images and files in `parts`."""
     content = _read_content(message)
     parts = [content] if isinstance(content, str) else [read_block(block) for block in content]
     media = [part for part in parts if isinstance(part, Media) and part.file_id is None]
@@ -173,7 +173,7 @@ def _write_parts(content: Content, write: Callable[[Part], dict[str, Any]]) -> s
 
 
 def _say(part: Part, url: str | None = None) -> str:
-    """Put in words what a model cannot be shown."""
+    """Describe in words a part that a model cannot be shown."""
     if isinstance(part, str):
         return part
     if not isinstance(part, Media):

@@ -1,1 +1,1 @@
-"""From a signature to a schema and a validator, and back to words that a model understands."""
+"""From a signature to a schema and a validator, and from errors to texts for the model."""

@@ -19,7 +19,7 @@ def adopt_args_schema(
     *,
     forbid_unknown: bool,
 ) -> ArgsSchema:
-    """Take the author's own model as the arguments of a tool.
+    """Use the author's own model for the arguments of a tool.
 
     Args:
         where: The tool's name and file, for errors.

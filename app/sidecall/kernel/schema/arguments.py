@@ -1,4 +1,4 @@
-"""From the arguments of a call to the values of its tool's parameters, in the server and in a tool's process alike."""
+"""Turn a call's arguments into the values of its tool's parameters, in the server and in tool processes."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def fill_hidden(invocation: Invocation) -> None:
 
 
 def validate(invocation: Invocation) -> None:
-    """Turn JSON arguments into the annotated types, and add what was injected.
+    """Convert JSON arguments to the annotated types, and add injected values.
 
     Raises:
         InvalidArguments: They do not fit the schema.
@@ -58,7 +58,7 @@ def _drop_repeated(invocation: Invocation) -> None:
 
 
 def _blame_no_model(invocation: Invocation, failure: InvalidArguments) -> None:
-    """Raise an error for whoever supplied a hidden value that does not fit; the model can do nothing about it."""
+    """Raise an error for the supplier of a hidden value that does not fit; the model cannot fix it."""
     names = {alias: field for field, alias in invocation.tool.args_schema.hidden.items()}
     for error in failure.errors:
         hidden = names.get(str(error["loc"][0])) if error["loc"] else None

@@ -45,19 +45,19 @@ class JsonArgsSchema:
     guards: int = 0
 
     def drop_unknown(self) -> "JsonArgsSchema":
-        """Make one that drops what has no place, even where it may have been meant for what was not sent."""
+        """Return a copy that drops all unknown arguments, even those that may have been meant for a missing one."""
         return replace(self, guards=0)
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Keep the names, which are those of the schema."""
+        """Return the values under the schema's own names."""
         return dict(values)
 
     def validate(
         self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str], ignored: list[str]
     ) -> dict[str, Any]:
-        """Check the arguments and return a copy of them, with defaults.
+        """Validate the arguments and return a copy with defaults.
 
-        What had to be mended is noted in `repaired`, what was dropped in `ignored`.
+        Paths of repaired arguments are added to `repaired`, of dropped ones to `ignored`.
 
         Raises:
             InvalidArguments: One entry per mistake, without what was sent.
@@ -82,7 +82,7 @@ def make_json_args_schema(
     forbid_unknown: bool,
     needs: frozenset[str] = frozenset(),
 ) -> JsonArgsSchema:
-    """Compile a JSON Schema.
+    """Compile a JSON Schema for arguments.
 
     Args:
         where: The tool's name and file, for errors.
@@ -109,7 +109,7 @@ def make_json_args_schema(
 
 
 def read_json_schema(where: str, schema: Any) -> Schema:
-    """Read a JSON Schema of any draft as a plain one of 2020-12, as `normalize_schema` does.
+    """Convert a JSON Schema of any draft to 2020-12, with `normalize_schema`.
 
     Raises:
         SchemaInferenceError: It refers to what is not in it, or is too large.
@@ -123,9 +123,9 @@ def read_json_schema(where: str, schema: Any) -> Schema:
 def compile_json_args_schema(
     where: str, schema: Schema, takes: frozenset[str] | None, known: Targets | None = None
 ) -> JsonArgsSchema:
-    """Compile the schema of an object that is written as it is to be advertised, and is not changed any more.
+    """Compile the schema of an object that is already in its advertised, final form.
 
-    `known` is what is known of its definitions, where other schemas have the same.
+    `known` holds resolved definitions that other schemas share.
 
     Raises:
         SchemaInferenceError: It is no JSON Schema.

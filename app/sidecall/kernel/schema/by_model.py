@@ -45,14 +45,13 @@ UnknownMode = Literal["forbid", "walk", "take"]
 
 @dataclass(frozen=True, slots=True)
 class ModelArgsSchema:
-    """The arguments of one tool, described and checked by a pydantic model.
+    """The arguments of one tool, described and validated by a pydantic model.
 
-    `json_schema` has no titles and no hidden fields, and keeps `$defs`; `flat` is the same with references in place.
-    `closed` is what names are judged by: `flat`, but without names that only the model and not the function takes.
-    `fields` maps each field of the model to the function's parameter. `hidden` maps the fields of the author's own
-    model that are injected rather than sent to the names under which the model reads them; `reserved` are all names
-    of those. `takes_numbers` says that a text may be read as a number that JSON does not have. `catch_all` reads the
-    arguments of a function's `**kwargs`.
+    `json_schema` has no titles and no hidden fields, and keeps `$defs`; `flat` is the same with references resolved.
+    `closed` decides on names: `flat` without names that only the model, not the function, takes. `fields` maps each
+    field of the model to the function's parameter. `hidden` maps injected fields of the author's model to the names
+    under which the model reads them; `reserved` are all names of those. `takes_numbers` says that a text may be read as
+    a number without a JSON form. `catch_all` reads the arguments of `**kwargs`.
     """
 
     model: type[BaseModel]
@@ -74,7 +73,7 @@ class ModelArgsSchema:
     check_plainly: Callable[..., BaseModel] | None = None
 
     def drop_unknown(self) -> "ModelArgsSchema":
-        """Make one that drops what has no place, even where it may have been meant for what was not sent."""
+        """Return a copy that drops all unknown arguments, even those that may have been meant for a missing one."""
         return replace(self, guards=0)
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -84,9 +83,9 @@ class ModelArgsSchema:
     def validate(
         self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str], ignored: list[str]
     ) -> dict[str, Any]:
-        """Check the arguments and return the values by parameter name, as the annotated types.
+        """Validate the arguments and return the values by parameter name, in the annotated types.
 
-        What had to be mended is noted in `repaired`, what was dropped in `ignored`.
+        Paths of repaired arguments are added to `repaired`, of dropped ones to `ignored`.
 
         Raises:
             InvalidArguments: One entry per mistake, without what was sent.
@@ -159,9 +158,9 @@ class ModelArgsSchema:
         return checked
 
     def _write_json(self, given: Mapping[str, Any]) -> bytes | None:
-        """Write the arguments as the JSON that they came from, in which a text can be a date and is no number.
+        """Serialize the arguments back to JSON, in which a text can be a date and is no number.
 
-        None where they hold objects of this process, or what the caller injects, which is not to be copied.
+        None if they hold Python objects, or injected values, which must not be copied.
         """
         try:
             if self.json_mode == "always":
@@ -193,7 +192,7 @@ class _Generator(GenerateJsonSchema):
 
 
 def render_schema(model: type[BaseModel], hidden: frozenset[str]) -> Schema:
-    """Render a model's JSON Schema as the tools of this server advertise it.
+    """Render a model's JSON Schema as this server advertises it.
 
     Raises:
         PydanticInvalidForJsonSchema: A field's type cannot be said in JSON Schema.
@@ -213,7 +212,7 @@ def make_args_schema(
     *,
     drops_unknown: bool = False,
 ) -> ModelArgsSchema:
-    """Compile a model, so that nothing is left to be worked out when a call arrives.
+    """Compile a model, so that no work is left for calls.
 
     Args:
         model: What is advertised and enforced.
@@ -270,7 +269,7 @@ def _choose_json_mode(core_schema: str) -> JsonMode:
 
 
 def _choose_unknown_mode(schema: Schema) -> UnknownMode:
-    """Choose how names without a place are found; pydantic would close all objects, those for any name, too."""
+    """Choose how unknown names are found; pydantic would close all objects, even those with free keys."""
     objects = [node for _, node in walk(schema) if "properties" in node]
     is_open = [bool(node.get("additionalProperties")) for node in objects]
     if not any(is_open):

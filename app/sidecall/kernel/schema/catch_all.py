@@ -26,11 +26,11 @@ _MOST_COMPARED = 20
 
 @dataclass(frozen=True, slots=True)
 class CatchAll:
-    """The arguments of `**kwargs`: beside the others, or inside one object under the parameter's own name.
+    """The arguments of `**kwargs`: at the top level, or in one object under the parameter's name.
 
-    We advertise the first form, LangChain and the OpenAI Agents SDK the second. `adapter` checks one free argument,
-    None where any will do; `named` are arguments of their own, `order` those that are shown, `hidden` those that a
-    model must not use. `positional` are parameters of which a free argument may have the name, once they are sent.
+    We advertise the first form, LangChain and the OpenAI Agents SDK the second. `adapter` validates each free argument,
+    None accepts any; `named` are regular arguments, `order` those that are shown, `hidden` those that a model must not
+    use. `positional` are parameters whose names a free argument may use once they are sent.
     """
 
     name: str
@@ -41,11 +41,11 @@ class CatchAll:
     positional: frozenset[str] = frozenset()
 
     def find_forged(self, args: Mapping[str, Any]) -> list[str]:
-        """Name what stands in the object that a model must not use."""
+        """Return the names in the object that a model must not use."""
         return [f"{self.name}.{name}" for name in self._get_nested(args) if name in self.hidden]
 
     def unfold(self, args: Mapping[str, Any], repaired: list[str]) -> dict[str, Any]:
-        """Put the members of the object beside the other arguments, which is noted in `repaired`.
+        """Move the object's members to the top level, and note that in `repaired`.
 
         Raises:
             InvalidArguments: One of them stands there already, or is an argument of its own, or is misspelt.
@@ -64,7 +64,7 @@ class CatchAll:
         return outer | free
 
     def _refuse_misnamed(self, args: Mapping[str, Any]) -> None:
-        """Refuse what is spelt almost like an argument that was not sent; beside that one it is a name of its own."""
+        """Refuse names almost equal to a missing argument; if that argument was sent, they are names of their own."""
         unsent = [name for name in self.order if name not in args]
         free = [name for name in args if name not in self.named][:_MOST_COMPARED]
         meant = {name: other for name in free if (other := _resemblance.find_misspelt(name, unsent)) is not None}

@@ -45,11 +45,11 @@ else:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescriptionTexts:
-    """Where the texts for the model come from.
+    """The sources of the model's descriptions.
 
     `docstring` is read when `description` is None. `parse` None takes the text before the docstring's sections, True
-    joins its paragraphs as LangChain does, False takes the docstring whole. `strict` makes a docstring that does not
-    fit the parameters an error instead of a note.
+    joins its paragraphs as LangChain does, False takes the docstring whole. `strict` turns a mismatch between docstring
+    and parameters into an error instead of a note.
     """
 
     description: str | None = None
@@ -171,7 +171,7 @@ def _make_args_schema(
 
 
 def _settle(schema: ArgsSchema, options: ToolOptions) -> ArgsSchema:
-    """Let arguments that nothing takes be dropped in any case, where the author says so."""
+    """Make the schema drop unknown arguments if the author says so."""
     return schema.drop_unknown() if options.unknown_args in ("ignore", "tell") else schema
 
 
@@ -205,7 +205,7 @@ def _find_returns(returns: Any, options: ToolOptions) -> Any:
 
 
 def _make_output_schema(returns: Any) -> Schema | None:
-    """Render the schema of the result, None where the annotation says nothing that JSON Schema can."""
+    """Render the result's schema; None if the annotation says nothing that JSON Schema can express."""
     if returns is EMPTY or returns is Any or is_command_type(returns) or is_native_type(returns):
         return None
     try:
@@ -224,7 +224,7 @@ def _read_docstring(where: str, texts: DescriptionTexts, names: tuple[str, ...])
 
 
 def _join_sentences(docstring: Docstring) -> Docstring:
-    """Join what is broken only because lines end somewhere; paragraphs, lists and code stay."""
+    """Join lines within paragraphs; keep paragraphs, lists and code."""
     parameters = {name: join_sentences(text) for name, text in docstring.parameters.items()}
     return replace(docstring, description=join_sentences(docstring.description), parameters=parameters)
 

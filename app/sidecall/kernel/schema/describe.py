@@ -1,4 +1,4 @@
-"""Describe in a few words what a JSON Schema allows."""
+"""Describe in a few words what a JSON Schema accepts."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -54,7 +54,7 @@ _ARTICLES = {
 
 
 def describe(schema: Schema) -> str:
-    """Describe in a few words what a schema allows: `integer, at least 1`, `one of "a", "b"`."""
+    """Describe what a schema accepts: `integer, at least 1`, `one of "a", "b"`."""
     if "enum" in schema:
         return describe_choice(schema["enum"])
     if "const" in schema:
@@ -90,7 +90,7 @@ _OF_CHOICES = ANNOTATIONS | {"anyOf", "oneOf", "discriminator"}
 
 
 def describe_options(schema: Schema, options: Sequence[Any]) -> str:
-    """Describe what may be chosen from, each with the rules that hold for all."""
+    """Describe the options of a choice, each with the shared rules."""
     shared = {key: value for key, value in schema.items() if key not in _OF_CHOICES}
     each = [
         join_all({"allOf": [option, shared]}) if shared else option for option in options if isinstance(option, dict)
@@ -115,7 +115,7 @@ def _only_requires(schema: Schema) -> bool:
 
 
 def join_choices(needed: Sequence[Sequence[str]]) -> str:
-    """Write names of which some are needed: `route or file`, `a and b, or c`."""
+    """Format alternatives of required names: `route or file`, `a and b, or c`."""
     between = ", or " if any(len(names) > 1 for names in needed) else " or "
     return between.join(dict.fromkeys(" and ".join(names) for names in needed))
 
@@ -131,7 +131,7 @@ def describe_choice(values: Sequence[Any]) -> str:
 
 
 def list_keys(schema: Schema) -> str:
-    """List the keys of an object as `{hour, minute?}`, with the value where there is only one."""
+    """Format the keys of an object as `{hour, minute?}`; a single key is shown with its value."""
     required = schema.get("required", ())
     properties = {
         **schema.get("properties", {}),
@@ -164,7 +164,7 @@ _OF_TYPES = {
 
 
 def find_type(schema: Schema) -> Any:
-    """Return the type that a schema names, or that its rules are for; None where there is no such."""
+    """Return the type that a schema names or implies by its keywords, or None."""
     if "type" in schema:
         return schema["type"]
     return next((kind for kind, keywords in _OF_TYPES.items() if schema.keys() & keywords), None)
@@ -203,7 +203,7 @@ def _describe_item(schema: Any) -> str:
 
 
 def _describe_item_type(schema: Schema) -> str:
-    """Describe the items of an array, of which the bounds are said apart; those of choices belong to each of them."""
+    """Describe the items of an array, without its own bounds; options keep theirs."""
     return describe(schema) if _is_choice(schema) else _describe_type(schema)
 
 
@@ -233,7 +233,7 @@ _BOUNDING = frozenset(
 
 
 def describe_bounds(schema: Schema) -> list[str]:
-    """List what a schema says of a value beside its type: `at least 1`, `matching ^a`, `each at most 9`."""
+    """List a schema's bounds besides its type: `at least 1`, `matching ^a`, `each at most 9`."""
     if schema.keys().isdisjoint(_BOUNDING):
         return []
     said = [f"{phrase} {schema[key]}" for key, phrase in _BOUNDS.items() if key in schema]
@@ -263,7 +263,7 @@ def limit_items(most: int) -> str:
 
 
 def _describe_rest(schema: Schema) -> list[str]:
-    """Describe the items of an array that all have to keep to something, and that there may be no more of them."""
+    """Describe the items after `prefixItems`, or that there may be none."""
     items = schema.get("items", schema.get("unevaluatedItems"))
     if items is False and "maxItems" not in schema and schema.get("prefixItems"):
         return [limit_items(len(schema["prefixItems"]))]
@@ -295,7 +295,7 @@ def _describe_keys(schema: Schema) -> list[str]:
 
 
 def _describe_denied(schema: Schema) -> str:
-    """Describe what a schema does not take by its `not`; an empty text where it says nothing of the kind."""
+    """Describe what a schema's `not` excludes; empty if nothing."""
     denied = schema.get("not")
     if denied is None or denied is False:
         return ""
@@ -322,7 +322,7 @@ def _deny(denied: Schema, kind: Any) -> str:
 
 
 def _describe_pattern(schema: Schema) -> str:
-    """Describe a pattern, in the words of its author where there are any."""
+    """Describe a pattern, in its author's words if there are any."""
     words = str(schema.get("description", "")).partition("\n")[0]
     shown = words if len(words) <= _MOST_WORDS else f"{words[:_MOST_WORDS]}…"
     is_said = shown and not shown.endswith(":")  # Which announces what is not shown here.

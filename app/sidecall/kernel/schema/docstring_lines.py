@@ -9,7 +9,7 @@ _FENCE = ("```", "~~~")
 
 
 def join_sentences(text: str) -> str:
-    """Join each line to the one before it where that goes on; paragraphs, lists, tables and code stay as they are."""
+    """Join wrapped lines; keep paragraphs, lists, tables and code."""
     if "\n" not in text:
         return text
     lines: list[str] = []
@@ -30,7 +30,7 @@ def join_sentences(text: str) -> str:
 
 
 def _may_go_on(line: str) -> bool:
-    """Return whether a line may go on: it is not blank, announces nothing, and has no break that its author wants."""
+    """Return whether a line may be wrapped: not blank, no heading, no intended line break."""
     return bool(line.strip()) and not line.endswith((":", "  ", "\\"))
 
 

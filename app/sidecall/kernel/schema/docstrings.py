@@ -1,4 +1,4 @@
-"""Read what a docstring says of a function, its parameters and its result."""
+"""Parse a docstring: description, parameters and result."""
 
 import inspect
 
@@ -11,9 +11,9 @@ styles = Later("sidecall.kernel.schema.docstring_sections.styles")
 
 
 def parse_docstring(text: str | None, names: tuple[str, ...] = (), style: DocstringStyle | None = None) -> Docstring:
-    """Split a docstring into description, parameters and result.
+    """Parse a docstring into description, parameters and result.
 
-    A docstring that mixes styles is read in each of them; what the leading style says of a parameter counts.
+    A docstring that mixes styles is parsed in each of them; for a parameter the leading style wins.
 
     Args:
         text: The raw docstring.
@@ -31,5 +31,5 @@ def parse_docstring(text: str | None, names: tuple[str, ...] = (), style: Docstr
 
 
 def _has_one_style(text: str) -> bool:
-    """Return whether nothing is underlined, and no line begins with a colon, as in the styles of NumPy and Sphinx."""
+    """Return whether no line is underlined (NumPy) or begins with a colon (Sphinx)."""
     return "---" not in text and "\n:" not in text and not text.startswith(":")

@@ -1,4 +1,4 @@
-"""Explain to a model which arguments it has to mend, without repeating what it sent."""
+"""Explain to a model which arguments to fix, without repeating what it sent."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -69,7 +69,7 @@ def explain(detail: ErrorDetails) -> str:
 
 
 def list_details(error: ValidationError) -> list[ErrorDetails]:
-    """List as many details as are told, and one more where there are more."""
+    """List up to the maximum number of details, and one more if there are more."""
     count = error.error_count()
     if count > _MOST_LISTED:
         return [{"type": _TOO_MANY, "loc": (), "msg": f"{count:,} values do not fit", "input": None}]
@@ -80,12 +80,12 @@ def list_details(error: ValidationError) -> list[ErrorDetails]:
 
 
 def make_field_errors(details: Sequence[ErrorDetails], schema: Schema, data: Any) -> list[FieldError]:
-    """Make one entry per mistake: the path in the data, the rule, and what is allowed there."""
+    """Make one entry per error: path, rule, and what is allowed there."""
     return format_errors([(detail, locate(detail["loc"], detail["type"], data, schema)) for detail in details], schema)
 
 
 def format_errors(found: Sequence[tuple[ErrorDetails, Site]], schema: Schema) -> list[FieldError]:
-    """Make one entry per mistake whose place is known."""
+    """Make one entry per error with a known place."""
     entries: list[FieldError] = []
     unions: set[tuple[str | int, ...]] = set()
     for detail, site in found:
@@ -99,7 +99,7 @@ def format_errors(found: Sequence[tuple[ErrorDetails, Site]], schema: Schema) ->
 
 
 def _explain_union(details: Sequence[ErrorDetails], site: Site, root: Schema) -> Iterator[FieldError]:
-    """Explain by the schema why no member of a union fits, or else by what its members say."""
+    """Explain why no member of a union fits, by the schema or else by the members' errors."""
     infinite = next((it for it in details if it["type"] == "finite_number"), None)
     if infinite is not None:
         yield _make_entry(infinite, site, root)
@@ -117,7 +117,7 @@ def _explain_union(details: Sequence[ErrorDetails], site: Site, root: Schema) ->
 
 
 def _explain_decimal(kinds: Sequence[str], site: Site, root: Schema) -> FieldError | None:
-    """Explain what is no decimal number, which the schema calls a number or a string; None for anything else."""
+    """Explain an invalid decimal, which the schema calls a number or string; None for other types."""
     if _NO_DECIMAL.isdisjoint(kinds) or "string_type" in kinds or site.node is None:
         return None
     options = [it for it in list_members(site.node, root) if it.get("type") != "string" or it.keys() & _OF_TEXTS]
@@ -173,7 +173,7 @@ _WANTED, _WANTED_KEY = "the key: Input should be ", "the key has to be "
 
 
 def _make_key_entry(detail: ErrorDetails, site: Site) -> FieldError:
-    """Word what is wrong with a key, of whose type the schema says nothing unless it is a text."""
+    """Format the error of an object's key; its schema describes keys only if they are strings."""
     kind, node = detail["type"], site.node or {}
     keyword, place = _BOUNDS.get(kind, ("", ""))
     if kind in _RAISED or not (keyword or len(node) > 1 or kind.partition("_")[0] in _KEYS):
@@ -212,7 +212,7 @@ def _is_in_schema(kind: str, node: Schema) -> bool:
 
 
 def _clean(text: str, otherwise: str) -> str:
-    """Keep a message that speaks of nothing that only Python has."""
+    """Return a message, or `otherwise` if it mentions Python-only terms."""
     return otherwise if _OF_PYTHON.search(text) else text
 
 

@@ -31,13 +31,13 @@ _TYPES: Mapping[tuple[str, str], ForeignType] = {
 
 
 def match_marker(part: Any) -> ForeignMarker | None:
-    """Return what a part of an annotation asks for, if it is a marker or an instance of one."""
+    """Return what an annotation's metadata injects, if it is a marker or an instance of one."""
     kind = part if isinstance(part, type) else type(part)
     return next((_MARKERS[name] for name in _list_names(kind) if name in _MARKERS), None)
 
 
 def match_type(annotation: Any) -> ForeignType | None:
-    """Return what a parameter of this type asks for, if it is one that its library fills in."""
+    """Return what a parameter of this type has injected, if its library injects that type."""
     if not isinstance(annotation, type):
         return None
     return next((_TYPES[name] for name in _list_names(annotation) if name in _TYPES), None)

@@ -41,10 +41,10 @@ def infer_args_schema(
     *,
     forbid_unknown: bool,
 ) -> ModelArgsSchema:
-    """Make the arguments' model from the parameters the model may fill.
+    """Make the model of the parameters that the model may fill.
 
-    Fields get safe internal names with the parameters' names as aliases, so that a parameter may be called anything,
-    `model_config` and `_x` included.
+    Fields get safe internal names with the parameters' names as aliases, so that any parameter name works, also
+    `model_config` and `_x`.
 
     Args:
         where: The tool's name and file, for errors.
@@ -106,7 +106,7 @@ def _make_error(where: str, parameter: Parameter, error: object) -> SchemaInfere
 
 
 def _convert_defaults(fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
-    """Check the defaults, and return those that fit only once they are read as the types of their fields."""
+    """Validate the defaults, and return those that change when converted to the field's type."""
     # A factory is not called: it may open something.
     said = {name: it for name, it in fields.items() if not it.is_required() and it.default_factory is None}
     if not said:
@@ -117,7 +117,7 @@ def _convert_defaults(fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
 
 
 def _is_converted(value: Any, default: Any) -> bool:
-    """Return whether a default has become another type; an integer is a float to everybody."""
+    """Return whether a default has changed its type; an int for a float does not count."""
     if isinstance(default, type(value)) or (type(default) is int and type(value) is float):
         return False
     return not hasattr(value, "__next__")  # Which one call would use up for all others.
@@ -151,7 +151,7 @@ def _make_open_base(where: str, catch_all: Parameter, descriptions: Mapping[str,
 
 
 def _describe_free(annotation: Any, documented: str | None) -> str | None:
-    """Describe where free arguments stand; those of any kind have no schema of their own that could do it."""
+    """Describe free arguments in the model's description; those of any type have no schema of their own."""
     documented = documented or _find_text(annotation) or FieldInfo.from_annotation(annotation).description
     if documented is None:
         return None if annotation in (Any, object) else _FREE
@@ -212,7 +212,7 @@ def _read_whole(annotation: Any) -> Any:
 
 
 def _allow_none(annotation: Any) -> Any:
-    """Allow null; what is said about the parameter stays outside, what checks its value inside."""
+    """Allow null; descriptions stay outside, validators inside."""
     metadata = getattr(annotation, "__metadata__", ())
     plain = annotation.__origin__ if metadata else annotation
     said = tuple(part for part in metadata if isinstance(part, (str, FieldInfo)))
@@ -229,7 +229,7 @@ def _find_text(annotation: Any) -> str | None:
 
 
 def _choose_alias(name: str, merged: FieldInfo) -> AliasChoices | str:
-    """Advertise the author's alias, and accept the parameter's own name beside it."""
+    """Advertise the author's alias, and also accept the parameter's own name."""
     own = merged.validation_alias
     if own is None:
         return name

@@ -37,7 +37,7 @@ def list_infinite(given: Any, schema: Schema) -> list[Loc]:
 
 
 def refuse_infinite(given: Mapping[str, Any], checked: Any, schema: Schema) -> None:
-    """Refuse texts in arguments that have become numbers without an end, or none.
+    """Refuse texts that were converted to infinite numbers or NaN.
 
     Args:
         given: The arguments.
@@ -112,7 +112,7 @@ def _list_types(node: Schema) -> list[str]:
 
 
 def _find_made(value: Any) -> Iterator[str]:
-    """Yield what has become a number that is not finite: a key of a mapping, or any other value."""
+    """Yield converted numbers that are not finite, among keys and values."""
     if isinstance(value, Mapping):
         yield from ("key" for key in value if not _is_finite(key))
         inner: Iterable[Any] = value.values()

@@ -44,7 +44,7 @@ else:
 
 
 def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:
-    """Find the marker of an injected parameter, wherever it sits in the annotation (`Optional`, nested `Annotated`)."""
+    """Find the injection marker anywhere in the annotation (`Optional`, nested `Annotated`)."""
     plain = typing.get_origin(annotation) or annotation
     if isinstance(plain, type) and issubclass(plain, RunContextWrapper):
         return plan_context(annotation)
@@ -61,7 +61,7 @@ def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:
 
 
 def _is_workspace(kind: type) -> bool:
-    """Return whether a parameter is a workspace; what nobody has imported, no annotation names."""
+    """Return whether a parameter is a workspace; the class can only be meant if it was imported."""
     home = sys.modules.get("sidecall.features.workspaces.workspace")
     return home is not None and issubclass(kind, home.Workspace)
 
@@ -158,9 +158,9 @@ _LISTS = (list, Sequence, MutableSequence, Iterable)
 
 
 def _takes_any_messages(annotation: Any, field: str | None) -> bool:
-    """Return whether a parameter takes the state, or messages in it, and no type says what the messages are to be.
+    """Return whether a parameter takes the state, or messages in it, without a type for the messages.
 
-    LangChain's BaseMessage, which pydantic would make of any message, says nothing of it either.
+    LangChain's BaseMessage does not count as one, since pydantic would make it of any message.
     """
     plain = annotation
     while typing.get_origin(plain) is Annotated:

@@ -1,4 +1,4 @@
-"""Join schemas that all have to hold into one, as far as words about them go."""
+"""Merge schemas that must all hold, for descriptions."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -40,7 +40,7 @@ def join(one: Any, two: Any) -> Schema:
 
 
 def _read(schema: Any) -> Schema:
-    """Read what is true of anything, or of nothing, as a schema like others."""
+    """Convert boolean schemas to objects."""
     if isinstance(schema, dict):
         return join_all(schema)
     return {"not": {}} if schema is False else {}

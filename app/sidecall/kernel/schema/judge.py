@@ -23,11 +23,11 @@ _UNKNOWN = frozenset(("extra_forbidden", "unexpected_keyword_argument"))
 
 @dataclass(slots=True)
 class ModelJudge:
-    """A model, and the schema by which its errors are worded.
+    """Validates with a model; errors are described by the schema.
 
-    `check` refuses names that no field takes, at any depth; `check_known` leaves them out, as the model says.
-    `supplied` are names under which the caller, not the model, sends something. `walks` says that names are looked for
-    in the schema, since the model takes some where `check` would refuse all.
+    `check` refuses unknown names, at any depth; `check_known` drops them, as the model does. `supplied` are names that
+    the caller, not the model, sends. `walks` says that unknown names are found by the schema, since the model takes
+    some where `check` would refuse all.
     """
 
     check: Callable[[Mapping[str, Any]], Any]
@@ -38,25 +38,25 @@ class ModelJudge:
 
     @property
     def kept_from(self) -> int | None:
-        """How long the path of a name has to be that nothing forbids and that is kept; None where all are dropped."""
+        """The minimum path length at which unknown names are kept; None if all are dropped."""
         return None
 
     def judge(self, data: Mapping[str, Any]) -> Reading:
-        """Find what is wrong with arguments, names that no field takes included."""
+        """Validate the arguments, unknown ones included."""
         try:
             return Reading(self.check(data), fits=True)
         except ValidationError as error:
             return self.read(error, data)
 
     def judge_known(self, data: Mapping[str, Any]) -> Reading:
-        """Find what is wrong with arguments, whatever else there is beside them."""
+        """Validate the known arguments; ignore unknown ones."""
         try:
             return Reading(self.check_known(data), fits=True)
         except ValidationError as error:
             return self.read(error, data)
 
     def find_fault(self, data: Mapping[str, Any]) -> ValidationError | None:
-        """Find the model's own error for arguments, for whoever handles such errors."""
+        """Return the model's own error for arguments, for handlers of such errors."""
         try:
             self.check_known(data)
         except ValidationError as error:
@@ -65,7 +65,7 @@ class ModelJudge:
         return None
 
     def read(self, error: ValidationError, data: Mapping[str, Any]) -> Reading:
-        """Sort the errors into those of values and those of names."""
+        """Split errors into those of values and those of names."""
         count = error.error_count()
         details = list_details(error)
         if count > MOST_FIELDS:
@@ -82,7 +82,7 @@ class ModelJudge:
         return Reading(count=count, faults=faults, unknown_keys=unknown_keys, unknown=unknown)
 
     def _find_strays(self, unknown: Sequence[Path], data: Any) -> list[UnknownKey]:
-        """Find the names without a place of which pydantic complains; it knows aliases that the schema does not."""
+        """Return the unknown names that pydantic reports, except aliases that the schema lacks."""
         if not unknown and not self.walks:
             return []
         deepest = DEEPEST if self.walks else max(map(len, unknown))
@@ -107,10 +107,10 @@ class ModelJudge:
         return list(dict.fromkeys(path for paths in both for path in paths if path and path[0] not in self.supplied))
 
     def explain(self, reading: Reading, data: Mapping[str, Any]) -> list[FieldError]:
-        """Make the entries of what is wrong, but for unknown names."""
+        """Make the error entries, without those of unknown names."""
         self.list_sites(reading, data)
         found = list(zip(reading.faults, reading.sites or (), strict=True))
-        if not found and not reading.unknown_keys:  # Names that no member of a union takes, whichever was meant.
+        if not found and not reading.unknown_keys:  # Names that no member of a union takes.
             unknown = [ErrorDetails(type="extra_forbidden", loc=loc, msg="", input=None) for loc in reading.unknown]
             found = [(it, locate(it["loc"], it["type"], data, self.root)) for it in unknown]
         return format_errors(found, self.root)

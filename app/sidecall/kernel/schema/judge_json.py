@@ -51,9 +51,9 @@ _FORMATS = {"time": _is_time, "date-time": _is_moment, "duration": _is_duration}
 
 @dataclass(frozen=True)
 class SchemaJudge:
-    """A JSON Schema as it is, and once more with the objects closed that leave open which names they take.
+    """Validates with a JSON Schema, and with a copy whose open objects are closed.
 
-    `root` is the schema by which errors are worded; of its own names those count that the function takes. `schema` is
+    `root` is the schema by which errors are described; its own names count only if the function takes them. `schema` is
     what `validator` is compiled from, which may refer to definitions.
     """
 
@@ -69,7 +69,7 @@ class SchemaJudge:
 
     @property
     def kept_from(self) -> int | None:
-        """How long the path of a name has to be that nothing forbids and that is kept; None where all are dropped."""
+        """The minimum path length at which unknown names are kept; None if all are dropped."""
         return 1 if self.takes_any else 2
 
     def make_integers(self, fitting: Any) -> Any:
@@ -77,7 +77,7 @@ class SchemaJudge:
         return make_integers(fitting, self.root, self.schema, lambda data: self.validator.evaluate(data).list())
 
     def judge(self, data: Mapping[str, Any]) -> Reading:
-        """Find what is wrong with arguments, names that the schema does not have included."""
+        """Validate the arguments, unknown ones included."""
         errors = self._list_errors(self.closed, data)
         if not errors:
             return Reading(data, fits=True)
@@ -109,7 +109,7 @@ class SchemaJudge:
         return [unknown_key.path for unknown_key in reading.unknown_keys]
 
     def judge_known(self, data: Mapping[str, Any]) -> Reading:
-        """Find what is wrong with arguments, whatever else there is beside them."""
+        """Validate the known arguments; ignore unknown ones."""
         return _read(self._list_errors(self.validator, data), data)
 
     def _locate(self, data: Any, error: Any) -> Site:
@@ -123,7 +123,7 @@ class SchemaJudge:
         return Site(error.kind.name, path, add_rule(node, rule, error.kind.name, self.root), value)
 
     def _leave_nulls_out(self, errors: list[Any], data: Mapping[str, Any]) -> Reading | None:
-        """Leave out nulls that fit a union only since some other member takes any names; None if there are none."""
+        """Remove nulls that fit a union only because another member takes any names; None if there are none."""
         sites = [self._locate(data, error) for error in errors]
         nulls = [null.path for it in sites if it.kind in _OF_UNIONS for null in find_nulls(it, self.root)]
         values: Any = data
@@ -141,11 +141,11 @@ class SchemaJudge:
             ) from error
 
     def find_fault(self, data: Mapping[str, Any]) -> Any:
-        """Find nothing: a schema has no error of its own."""
+        """Return None: a schema has no error of its own."""
         del data
 
     def explain(self, reading: Reading, data: Mapping[str, Any]) -> list[FieldError]:
-        """Make the entries of what is wrong, but for unknown names."""
+        """Make the error entries, without those of unknown names."""
 
         def locate(error: Any) -> Site:
             known = reading.places.get(id(error))
@@ -204,7 +204,7 @@ _SHARING = frozenset("allOf oneOf not if then else dependentSchemas unevaluatedP
 
 
 def _is_closable(schema: Schema) -> bool:
-    """Return whether what a schema refers to means the same everywhere."""
+    """Return whether the targets of a schema's references mean the same everywhere."""
     nodes = list_schemas(schema)
     references = [node for node in nodes if "$ref" in node]
     if not references:
@@ -216,7 +216,7 @@ def _is_closable(schema: Schema) -> bool:
 
 
 def _close(schema: Schema) -> Schema:
-    """Close the objects that name their properties and do not say whether there may be others."""
+    """Close the objects that name their properties and do not set `additionalProperties`."""
     choices = {key for key in ("anyOf", "oneOf") if list_needed(schema.get(key, ()))}  # They name properties only.
     if schema.keys() & _SHARING - choices:
         return schema

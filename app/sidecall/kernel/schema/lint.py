@@ -23,7 +23,7 @@ _NEAR = 0.88
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One finding about a tool: `error` keeps it from working somewhere, `note` only limits what can be done."""
+    """A finding about a tool: an `error` breaks it somewhere, a `note` only limits it."""
 
     tool: str
     level: Level
@@ -81,7 +81,7 @@ def _find_refused(schema: Schema) -> Iterator[str]:
 
 
 def _find_vague(schema: Schema) -> Iterator[str]:
-    """Name what a model has to guess: Gemini's form says these in words, since it has no other way to say them."""
+    """Find the parts that Gemini's form can only describe in words, so that a model has to guess."""
     for path, node in walk(schema):
         if "$ref" in node:
             yield f"`{path}` refers to itself; Gemini is told its first level alone"

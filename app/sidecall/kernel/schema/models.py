@@ -1,4 +1,4 @@
-"""The models of arguments that authors write, whichever pydantic they are of: the one door to pydantic 1."""
+"""Authors' argument models, of pydantic 2 or 1; the only access to pydantic 1."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Protocol
@@ -17,7 +17,7 @@ from sidecall.kernel.schema.signature import Signature
 
 
 class ArgsModel(Protocol):
-    """An author's model of a tool's arguments, as much as a tool has to know of it."""
+    """An author's model of a tool's arguments, as tools use it."""
 
     @property
     def kind(self) -> Any:
@@ -25,7 +25,7 @@ class ArgsModel(Protocol):
 
     @property
     def aliases(self) -> Mapping[str, str]:
-        """The name under which each field is read, the first one where there are several."""
+        """The first alias of each field."""
 
     @property
     def required(self) -> frozenset[str]:
@@ -33,7 +33,7 @@ class ArgsModel(Protocol):
 
     @property
     def extra(self) -> str:
-        """What becomes of unknown fields: `ignore`, `allow` or `forbid`."""
+        """The handling of unknown fields: `ignore`, `allow` or `forbid`."""
 
     def read_annotations(self) -> Mapping[str, Any]:
         """Read the annotations of the fields, markers included.
@@ -43,7 +43,7 @@ class ArgsModel(Protocol):
         """
 
     def plan_injections(self, where: str) -> tuple[Injection, ...]:
-        """Plan the filling of the fields that are marked; the model checks the values itself.
+        """Plan the injection of marked fields; the model validates the values itself.
 
         Raises:
             SchemaInferenceError: An annotation names something that does not exist.
@@ -80,7 +80,7 @@ class V2Model:
 
     @property
     def aliases(self) -> Mapping[str, str]:
-        """The name under which each field is read, the first one where there are several."""
+        """The first alias of each field."""
         return {name: _choose_alias(name, field.validation_alias) for name, field in self.kind.model_fields.items()}
 
     @property
@@ -90,7 +90,7 @@ class V2Model:
 
     @property
     def extra(self) -> str:
-        """What becomes of unknown fields: `ignore`, `allow` or `forbid`."""
+        """The handling of unknown fields: `ignore`, `allow` or `forbid`."""
         return self.kind.model_config.get("extra") or "ignore"
 
     def read_annotations(self) -> Mapping[str, Any]:
@@ -124,7 +124,7 @@ class V2Model:
         return self.kind.model_validate(given)
 
     def drop_fields(self, names: frozenset[str]) -> "V2Model":
-        """Derive a model that lacks these fields; the same one when there are none to leave out."""
+        """Return a model without these fields; the same one if there are none to drop."""
         if not names:
             return self
         kept: dict[str, Any] = {
@@ -139,7 +139,7 @@ def _choose_alias(field: str, alias: Any) -> str:
 
 
 def open_model(kind: Any) -> ArgsModel:
-    """Return what a tool has to know of a model, of pydantic 1 or 2."""
+    """Wrap a model of pydantic 1 or 2."""
     return V1Model(kind) if is_v1_model(kind) else V2Model(kind)
 
 

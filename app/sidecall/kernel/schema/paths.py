@@ -1,4 +1,4 @@
-"""Find, replace and leave out what stands at a path in a schema or in JSON data."""
+"""Find, replace and remove what is at a path in a schema or in JSON data."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ OF_KEYS = "[key]"
 
 
 def find_schema(schema: Schema, loc: Sequence[str | int]) -> Schema | None:
-    """Find the schema of the value at a path, None where the schema says nothing of it."""
+    """Return the schema of the value at a path, or None."""
     node: Any = schema
     for part in loc:
         node = resolve(node, schema)
@@ -23,7 +23,7 @@ def find_schema(schema: Schema, loc: Sequence[str | int]) -> Schema | None:
 
 
 def is_free(schema: Schema, path: Loc) -> bool:
-    """Return whether the member at a path is an entry of an object with free keys, and not a field of its own."""
+    """Return whether the member at a path is an entry of an object with free keys, not a declared property."""
     nodes = list_schemas_at(schema, path[:-1])
     if any(path[-1] in node.get("properties", {}) for node in nodes):
         return False
@@ -31,7 +31,7 @@ def is_free(schema: Schema, path: Loc) -> bool:
 
 
 def list_schemas_at(schema: Schema, path: Loc) -> list[Schema]:
-    """List the schemas that a value at a path may have to fit, with those that each of them joins or chooses from."""
+    """List the schemas that may apply to the value at a path, with their combined schemas and options."""
     nodes = _list_options(schema, schema)
     for part in path:
         nodes = [
@@ -45,7 +45,7 @@ def list_schemas_at(schema: Schema, path: Loc) -> list[Schema]:
 
 
 def _list_options(node: Any, root: Schema) -> list[Schema]:
-    """List what a schema may stand for: itself, and all that it joins or chooses from."""
+    """List a schema, and all that it combines or chooses from."""
     waiting, found = [node], []
     while waiting:
         one = waiting.pop()

@@ -16,12 +16,10 @@ def inline_root(schema: Schema) -> Schema:
 
 
 def inline_references(schema: Schema, known: "Targets | None" = None) -> Schema:
-    """Put the target of each `$ref` in its place, since several providers refuse references.
+    """Replace each `$ref` by its target, since several providers refuse references.
 
-    What refers to itself cannot be inlined: such a reference stays, and its target stays among the definitions. A
-    schema that would grow out of all proportion, or be nested too deeply, stays as it is. What is there several times
-    may be one object. `known` holds what is known of definitions that schemas share: all that this one refers to, and
-    maybe more.
+    Recursive references stay, with their targets among the definitions. A schema that would grow or nest too much is
+    returned unchanged. Repeated parts may share one object. `known` holds resolved definitions that schemas share.
     """
     body = {key: value for key, value in schema.items() if key not in _HOLDERS}
     known = known or Targets(schema)
@@ -71,7 +69,7 @@ _TEXTS = ANNOTATIONS - frozenset(_HOLDERS)
 
 @dataclass(slots=True)
 class Targets:
-    """What references lead to, each looked up once; `root` holds it, and may grow."""
+    """The targets of references, each looked up once; `root` holds them, and may grow."""
 
     root: Schema
     _found: dict[str, Schema | None] = field(default_factory=dict)
@@ -81,7 +79,7 @@ class Targets:
     _inlined: dict[str, tuple[Schema, set[str]]] = field(default_factory=dict)
 
     def get(self, reference: str) -> Schema | None:
-        """Return what a reference leads to; True and False are schemas too, of anything and of nothing."""
+        """Return the target of a reference; True and False are schemas too."""
         if reference not in self._found:
             found = follow(reference, self.root)
             if isinstance(found, bool):
@@ -90,11 +88,11 @@ class Targets:
         return self._found[reference]
 
     def find_all(self, schema: Schema) -> set[str]:
-        """Find the references that stand in a schema."""
+        """List the references in a schema."""
         return {reference for node in list_schemas(schema) if (reference := _get_reference(node)) is not None}
 
     def close_over(self, references: set[str]) -> set[str]:
-        """Add to references those that stand in their targets."""
+        """Add the references in their targets, transitively."""
         found: set[str] = set()
         waiting = set(references)
         while waiting:
@@ -106,7 +104,7 @@ class Targets:
         return found
 
     def is_loop(self, reference: str) -> bool:
-        """Return whether what a reference leads to refers to itself."""
+        """Return whether the target of a reference refers to itself."""
         if reference not in self._loops:
             self._loops[reference] = reference in self.close_over(self.find_all(self.get(reference) or {}))
         return self._loops[reference]
@@ -127,7 +125,7 @@ class Targets:
         return size
 
     def inline(self, reference: str, kept: set[str]) -> Schema:
-        """Return what a reference leads to with all of its own in place; those that stay are added to `kept`."""
+        """Return the target of a reference with its own references inlined; those that stay are added to `kept`."""
         if reference not in self._inlined:
             own: set[str] = set()
             self._inlined[reference] = _inline(self.get(reference) or {}, self, own), own
@@ -172,7 +170,7 @@ def _drop_mapping(node: Schema) -> Schema:
 
 
 def _join(target: Schema, beside: Schema) -> Schema:
-    """Let what stands beside a reference win where it only describes; where both set rules, both hold."""
+    """Merge a target with its sibling keywords: annotations override, rules are combined."""
     clashing = [key for key in target.keys() & beside.keys() - ANNOTATIONS if target[key] != beside[key]]
     if clashing:
         return {**beside, "allOf": [target, *beside.get("allOf", [])]}
@@ -196,6 +194,6 @@ def _keep_definitions(schema: Schema, known: Targets, kept: set[str]) -> Schema:
 
 
 def _find_place(reference: str) -> tuple[str, str] | None:
-    """Name the definition that a reference leads into, None when it leads elsewhere."""
+    """Return the name of the definition that a reference points into, or None."""
     steps = split_reference(reference) or []
     return (steps[0], steps[1]) if len(steps) > 1 and steps[0] in _HOLDERS else None

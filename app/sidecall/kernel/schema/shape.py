@@ -1,4 +1,4 @@
-"""Shape the schemas that pydantic renders as those of a tool's arguments."""
+"""Clean up pydantic's schemas for tool arguments."""
 
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.references import inline_root, resolve

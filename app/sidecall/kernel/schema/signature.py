@@ -25,9 +25,8 @@ class Signature:
 def read_signature(function: Callable[..., Any]) -> Signature:
     """Read the signature of any callable.
 
-    What functools.partial has is marked as `Bound`, so that it stays known and nobody may give it.
-
-    Annotations written as text are looked up in the function's module and in the variables it closes over.
+    Parameters that functools.partial has bound are marked as `Bound`: known, but not settable. Text annotations are
+    resolved in the function's module and closure.
 
     Raises:
         NameError: A parameter's annotation names something that does not exist. A return annotation that cannot be
@@ -50,7 +49,7 @@ def read_signature(function: Callable[..., Any]) -> Signature:
 
 
 def unwrap(function: Any) -> Any:
-    """Find what an author wrote below decorators and functools.partial."""
+    """Return the function below decorators and functools.partial."""
     while _is_partial(outer := inspect.unwrap(function, stop=_is_partial)):
         function = outer.func
     return outer
@@ -61,7 +60,7 @@ def _is_partial(function: Any) -> bool:
 
 
 def _read_partial(function: Any) -> tuple[inspect.Signature, tuple[str, ...]]:
-    """Read what is left to give, and name what a partial has: positional values, and keywords, even of `**kwargs`."""
+    """Return a partial's remaining parameters, and the names it binds, even of `**kwargs`."""
     flat = _flatten(function)
     try:
         whole, left = inspect.signature(flat.func), inspect.signature(flat)
@@ -91,7 +90,7 @@ def _flatten(function: Any) -> Any:
 
 
 def _find_code(target: Any) -> Any:
-    """Find the function that a call of anything callable runs."""
+    """Return the function that a callable object runs."""
     if inspect.isclass(target):
         target = target.__init__
     elif not inspect.isroutine(target):

@@ -22,7 +22,7 @@ class SingleInputArgsSchema:
     reserved: frozenset[str] = frozenset()
 
     def drop_unknown(self) -> "SingleInputArgsSchema":
-        """Make one that drops what has no place, even where it may have been meant for what was not sent."""
+        """Return a copy that drops all unknown arguments, even those that may have been meant for a missing one."""
         return self
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,7 +44,7 @@ class SingleInputArgsSchema:
 
 
 def refuse_many(tool: str, given: list[Any]) -> str:
-    """Write LangChain's text about arguments of which there are too many, or none."""
+    """Format LangChain's error for several arguments, or none."""
     return (
         f"Too many arguments to single-input tool {tool}.\n"
         f"                Consider using StructuredTool instead. Args: {given}"

@@ -17,10 +17,10 @@ _MEMBER = "store"
 
 
 def waits_for_store(function: Callable[..., Any], injections: Iterable[Injection]) -> bool:
-    """Return whether a function calls a method of its store that waits, as `runtime.store.put(...)` does.
+    """Return whether a function calls a blocking method of its store, as `runtime.store.put(...)` does.
 
-    On the event loop such a call would hold up all others, so its tool is to run in a thread. What others do with the
-    store for it is not seen.
+    On the event loop such a call would block all others, so its tool runs in a thread. Calls in other functions are not
+    seen.
     """
     given = [it for it in injections if it.source in _SOURCES]
     code = getattr(getattr(inspect.unwrap(function), "__func__", inspect.unwrap(function)), "__code__", None)

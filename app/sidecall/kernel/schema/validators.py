@@ -1,4 +1,4 @@
-"""Compile JSON Schemas, of which none can have anything fetched."""
+"""Compile JSON Schema validators that never fetch anything."""
 
 import importlib
 from typing import Any

@@ -1,4 +1,4 @@
-"""Refuse what FastAPI fills in for a route and nobody would for a tool, known by name, without importing it."""
+"""Refuse parameters that only FastAPI fills in, recognized by name, without importing it."""
 
 import typing
 from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ _PACKAGES = ("fastapi", "starlette")
 
 
 def refuse_web_parameters(where: str, parameters: Iterable[Parameter]) -> None:
-    """Refuse parameters that only a route has.
+    """Refuse parameters that only a route can have.
 
     Raises:
         SchemaInferenceError: There is one; the message says what does instead.

@@ -1,4 +1,4 @@
-"""Give integers where a JSON Schema wants them: 3.0 and 1e3 are integers in JSON, and floats in Python."""
+"""Convert whole floats to ints where a JSON Schema wants integers: 3.0 and 1e3 are integers in JSON."""
 
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
@@ -38,7 +38,7 @@ def find_whole_floats(value: Any, path: Loc = ()) -> Iterator[Loc]:
 
 
 def make_integers(data: Any, flat: Schema, schema: Schema, evaluate: Callable[[Any], Any]) -> Any:
-    """Copy JSON data that fits a schema, with integers in place of the whole floats that it takes for such.
+    """Copy valid JSON data with ints in place of whole floats, where the schema wants integers.
 
     Args:
         data: What fits.
@@ -128,7 +128,7 @@ def _is_whole(keyword: str, said: Any) -> bool:
 
 
 def _holds(path: str, broken: set[str]) -> bool:
-    """Return whether neither a rule nor any that it is a part of is broken, as members of a union are."""
+    """Return whether neither a rule nor a parent rule is violated, as in union members."""
     while path:
         if path in broken:
             return False

@@ -9,7 +9,7 @@ from sidecall.later import Later
 
 difflib = Later("difflib")
 
-# Longer names come from nobody who mistypes.
+# Longer names are not typos.
 _MOST_LETTERS = 64
 # Names that are kept reduced, those of parameters most of all.
 _MOST_KNOWN = 1024
@@ -37,18 +37,18 @@ def _reduce(name: str) -> str:
 
 
 def find_same(name: str, names: Iterable[str]) -> list[str]:
-    """Name those that differ from a name in case and separators only."""
+    """Return the names that differ in case and separators only."""
     reduced = reduce_name(name)
     return [other for other in names if reduce_name(other) == reduced] if reduced else []
 
 
 def find_resembling(name: str, names: Iterable[str]) -> str | None:
-    """Name the one that a name was most likely meant to be; None where it resembles nothing."""
+    """Return the name that was likely meant, or None."""
     return next(iter(find_closest_names(name, names)), None)
 
 
 def find_closest_names(name: str, names: Iterable[str]) -> list[str]:
-    """Name those that a name was most likely meant to be, of which all are equally far from it."""
+    """Return the closest names, all at the same distance."""
     reduced = reduce_name(name)
     if not reduced:
         return []
@@ -72,7 +72,7 @@ def _choose_nearest(measured: Iterable[tuple[float | None, str]]) -> list[str]:
 
 
 def find_likely_name(name: str, names: Iterable[str]) -> str | None:
-    """Name the one that a name resembles, or else the one that begins like it; for what is refused in any case."""
+    """Return the closest name, or else one with the same beginning; for names that are refused in any case."""
     listed = list(names)
     alike = find_resembling(name, listed)
     if alike is not None:
@@ -97,7 +97,7 @@ def count_shared_words(name: str, other: str) -> int:
 
 
 def find_misspelt(name: str, names: Iterable[str]) -> str | None:
-    """Name the one that a name differs from by a few letters only; None where there is none."""
+    """Return the name that differs by a few letters only, or None."""
     distances = [(distance, other) for other in names if (distance := measure_distance(name, other)) is not None]
     near = [pair for pair in distances if pair[0] < _BY_WORDS]
     return min(near, key=lambda pair: pair[0])[1] if near else None
@@ -190,7 +190,7 @@ def _is_same_word(one: str, two: str) -> bool:
 
 
 def _is_within(letters: str, word: str) -> bool:
-    """Return whether letters stand in a word in this order, as those of `qty` do in `quantity`."""
+    """Return whether the letters occur in a word in this order, like `qty` in `quantity`."""
     rest = iter(word)
     return all(letter in rest for letter in letters)
 

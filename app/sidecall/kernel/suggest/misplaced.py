@@ -1,4 +1,4 @@
-"""Arguments that stand where another dialect has them: the call would run as if it had none."""
+"""Find arguments under another dialect's name; the call would otherwise run without any."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -14,17 +14,17 @@ _NOTHING = frozenset(("", "{}", "[]", "null"))
 
 
 def find_misplaced(call: Mapping[str, Any], right: str) -> str | None:
-    """Return under which name a call has its arguments where they do not stand under the right one, nor are missing."""
+    """Return the name under which a call has its arguments if the right one is missing; None otherwise."""
     return None if is_filled(call.get(right)) else find_arguments(call, right)
 
 
 def find_arguments(holder: Mapping[str, Any], *besides: str) -> str | None:
-    """Return a name under which something holds arguments, other than those besides; None where it holds none."""
+    """Return an unexpected name under which an object holds arguments, or None."""
     return next((name for name in _NAMES if name not in besides and is_filled(holder.get(name))), None)
 
 
 def find_loose(call: Mapping[str, Any], parameters: Collection[str], known: Collection[str]) -> str | None:
-    """Return which of a tool's parameters a call has beside its name, among members that calls do not have."""
+    """List a tool's parameters that are next to the call's name, among unknown members."""
     return next((name for name in call if name not in known and name in parameters), None)
 
 
@@ -43,7 +43,7 @@ def _read(arguments: Any) -> Any:
 
 
 def is_filled(arguments: Any) -> bool:
-    """Return whether there is any argument, in an object or in the text of one."""
+    """Return whether arguments are non-empty, as an object or as JSON text."""
     if isinstance(arguments, str):
         return arguments.strip() not in _NOTHING
     return arguments is not None and arguments not in ({}, [])

@@ -18,9 +18,9 @@ _SHORT = 10
 
 
 class NameIndex:
-    """Names in their order, by pieces of two and three of their letters.
+    """An index of names by their bigrams and trigrams.
 
-    The pieces are looked up once, when there are many names, and one is first asked for.
+    It is built at the first look-up, if there are many names.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -29,7 +29,7 @@ class NameIndex:
 
     @property
     def is_ready(self) -> bool:
-        """Whether a name is found without looking up the pieces of all."""
+        """Whether look-ups need not build the index."""
         return self._places is not None or len(self.names) <= _FEW
 
     def make_ready(self) -> "dict[str, array[int]]":
@@ -43,11 +43,11 @@ class NameIndex:
         return find_nearest(name, self.choose(name))
 
     def find_resembling(self, name: str) -> str | None:
-        """Name the one that a name was most likely meant to be; None where it resembles nothing."""
+        """Return the name that was likely meant, or None."""
         return find_resembling(name, self.choose(name))
 
     def choose(self, name: str) -> Sequence[str]:
-        """Choose the names with which one is worth comparing: those that share its rarest pieces; few are all."""
+        """List the names worth comparing: those that share its rarest n-grams; all if there are few."""
         if len(self.names) <= _FEW:
             return self.names
         places_of = self._places or self.make_ready()

@@ -1,1 +1,1 @@
-"""What looks like an offer of a module and is none."""
+"""Find what looks like an offer of a module and is none."""

@@ -17,7 +17,7 @@ _DEPTH = 3
 
 
 def find_elsewhere(module: ModuleType, public: Mapping[str, Any]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Find them, in collections too: the name under which each stands, what to write, and what it is called itself."""
+    """Find tools of other libraries, also in collections: their name in the module, the replacement, their own name."""
     seen: set[int] = set()
     own = {name: it for name, it in public.items() if not isinstance(it, COLLECTIONS)}
     rest = {name: it for name, it in public.items() if isinstance(it, COLLECTIONS)}
@@ -32,7 +32,7 @@ def find_elsewhere(module: ModuleType, public: Mapping[str, Any]) -> Iterator[tu
 
 
 def _walk(written: str, thing: Any, depth: int) -> Iterator[tuple[str, Any]]:
-    """Yield a thing as a program writes it, and in its place what is in it where it is a collection."""
+    """Yield an object as a program writes it; for a collection, its items."""
     if not isinstance(thing, COLLECTIONS) or not depth:
         yield written, thing
         return
@@ -41,7 +41,7 @@ def _walk(written: str, thing: Any, depth: int) -> Iterator[tuple[str, Any]]:
 
 
 def _is_of_others(module: ModuleType, thing: Any, own: Collection[Any]) -> bool:
-    """Return whether a class was only imported, or has objects in the module that stand for it."""
+    """Return whether a class was only imported, or is represented by instances in the module."""
     if not isinstance(thing, type):
         return False
     # Not asked with isinstance(), which a TypedDict and most protocols refuse.
@@ -49,7 +49,7 @@ def _is_of_others(module: ModuleType, thing: Any, own: Collection[Any]) -> bool:
 
 
 def _list_names(thing: Any) -> tuple[str, ...]:
-    """List what the tools in a thing are called, as far as it says so without being asked; else what it is called."""
+    """List the names of the tools in an object, without calling it; else its own name."""
     for holder in _HOLDERS:
         held = inspect.getattr_static(thing, holder, None)
         if isinstance(held, dict):

@@ -1,4 +1,4 @@
-"""Find what a module seems to offer and does not, with its line and what to write in its place."""
+"""Find what a module seems to offer and does not, with its line and a replacement."""
 
 import inspect
 import re
@@ -21,7 +21,7 @@ from sidecall.loading.skipped_tools.lines import find_place
 
 @dataclass(frozen=True, slots=True)
 class Omission:
-    """Something that is not offered: where it stands, why, and the tools in it, which may be offered elsewhere."""
+    """Something that is not offered: its place, the reason, and the tools in it, which may be offered otherwise."""
 
     place: str
     text: str
@@ -40,7 +40,7 @@ _MAKES_TOOLS = re.compile(r"(?:get|make|build|create|load|list)_(?:\w+_)?tools")
 
 
 def find_omissions(module: ModuleType) -> Iterator[Omission]:
-    """Find what is not offered of that which has no leading underscore, or which `__all__` names."""
+    """Find public names, or those in `__all__`, that are not offered."""
     public = find_public(module)
     offered = _list_offered(public.values())
     others = {name: it for name, it in public.items() if not is_offer(it)}
@@ -96,13 +96,13 @@ def _remind_of_instance(module: ModuleType, kind: type, items: Collection[Any]) 
 
 
 def _stands_in(item: Any, kind: type) -> bool:
-    """Return whether a tool's function is written in a class, as those are that an instance of it has made."""
+    """Return whether a tool's function is a method, as for tools made by an instance."""
     function = (item.func or item.coroutine) if isinstance(item, StructuredTool) else None
     return str(getattr(function, "__qualname__", "")).startswith(f"{kind.__qualname__}.")
 
 
 def _list_all(items: Iterable[Any]) -> Iterator[Any]:
-    """List what stands under a name, and what is in collections and registries."""
+    """List the object under a name, and the contents of collections and registries."""
     for item in items:
         if isinstance(item, Registry):
             yield from islice(item.given, _MOST_LOOKED_AT)
@@ -132,7 +132,7 @@ def _explain_wrapper(name: str, function: FunctionType, offered: set[int]) -> tu
 
 
 def _explain_collection(name: str, items: Any, offered: set[int]) -> tuple[str, tuple[str, ...]]:
-    """Explain that of a collection which holds something else, too, no tools are offered."""
+    """Explain that a collection is not offered because it also holds other objects."""
     values = list(islice(walk(items), _MOST_LOOKED_AT))
     tools = [it for it in values if is_tool(it) and id(it) not in offered]
     others = [it for it in values if not is_offer(it)]
@@ -154,7 +154,7 @@ def _name_some(names: tuple[str, ...]) -> str:
 
 
 def _mend(other: Any) -> str:
-    """Word what to do with something that keeps the tools beside it from being offered."""
+    """Say how to fix a collection with an object that is no tool."""
     if isinstance(other, FunctionType):
         return f"decorate the function {other.__name__} with @tool"
     return f"take out what is none, of the class {type(other).__name__}, or give each tool a name of its own there"

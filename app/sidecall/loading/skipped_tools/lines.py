@@ -18,7 +18,7 @@ def find_place(module: ModuleType, name: str) -> str:
 
 
 def _list_statements(path: Path) -> Iterator[ast.stmt]:
-    """List the statements of a module, those below `if` and `try` too."""
+    """List the statements of a module, including those in `if` and `try`."""
     try:
         pending: list[ast.AST] = [ast.parse(path.read_text())]
     except (OSError, SyntaxError, ValueError):

@@ -1,1 +1,1 @@
-"""What is kept until the process ends."""
+"""Storage in memory, until the process ends."""

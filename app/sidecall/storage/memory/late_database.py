@@ -1,4 +1,4 @@
-"""A database in memory, which is made when something is first kept in it: most servers remember no calls."""
+"""An in-memory database that is created at the first write: most servers store no calls."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -26,16 +26,16 @@ _EMPTY: Mapping[str, Sequence[Row]] = {
 
 
 class LateDatabase:
-    """Stands for one, and answers as it would until something is written, or somebody looks for something of their own.
+    """Stands in for the database: reads find nothing until something is written.
 
-    What it takes to have one is not even loaded before.
+    Its modules are not loaded before that either.
     """
 
     dialect: Dialect = "sqlite"
     is_shared = False
 
     def __init__(self) -> None:
-        """Prepare; nothing is made."""
+        """Prepare without creating anything."""
         self._turn = asyncio.Lock()
         self._is_open = False
         self._trouble: str | None = "It is not open."
@@ -52,11 +52,11 @@ class LateDatabase:
         return None if self._database is None else self._database.unavailable_since
 
     async def open(self) -> None:
-        """Let one be made when it is needed."""
+        """Allow the database to be created on demand."""
         self._is_open, self._trouble = True, None
 
     async def close(self) -> None:
-        """Let go of what was kept."""
+        """Drop the data."""
         self._is_open = False
         database, self._database = self._database, None
         if database is not None:
@@ -80,7 +80,7 @@ class LateDatabase:
             await (self._database or await self._make()).write_all(statement, rows)
 
     async def read(self, statement: str, *values: Any, where: str = "") -> list[Row]:
-        """Return what a statement finds.
+        """Return the rows that a query finds.
 
         Raises:
             StoreUnavailable: It is closed, or cannot be made just now.

@@ -2,7 +2,7 @@
 
 
 class Room:
-    """So many bytes, of which some are taken."""
+    """A number of bytes, of which some are taken."""
 
     def __init__(self, most: int) -> None:
         self.most = most

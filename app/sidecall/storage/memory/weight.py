@@ -1,4 +1,4 @@
-"""How much memory values take."""
+"""Measure the memory of values."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,7 @@ _PLAIN = frozenset((str, bytes, int, float, bool, type(None)))
 
 
 def weigh(*values: Any) -> int:
-    """Return the bytes of some values, with all that they hold; what stands in several places counts once."""
+    """Return the bytes of values and everything that they hold; shared objects count once."""
     seen: set[int] = set()
     size = 0
     left = list(values)

@@ -1,4 +1,4 @@
-"""How PostgreSQL is told what is to be written: one message, and one commit."""
+"""Write a round to PostgreSQL: one message, one commit."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _COLUMNS = " unnest($1::"
 
 
 async def carry_out(connection: asyncpg.Connection, taken: Round) -> None:
-    """Write a round, and tell those who wait what each row has returned."""
+    """Write a round, and give each waiting statement its returned row."""
     # What goes in one message to the server is a transaction of itself.
     found: list[Any] = []
     if _COLUMNS in taken.statement:

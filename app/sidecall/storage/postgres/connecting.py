@@ -1,4 +1,4 @@
-"""A new connection to PostgreSQL, set up as we depend on it whatever an administrator has set for others."""
+"""Open connections to PostgreSQL with the session settings that we depend on."""
 
 import asyncpg
 
@@ -22,7 +22,7 @@ _TRIES = 5
 
 
 async def open_connection(url: str, patience: float, lock_patience: float = 0.0) -> asyncpg.Connection:
-    """Return a connection that can be written, waits so many seconds for locks, and is cut off by no time but ours.
+    """Return a connection that can write, and whose only timeouts are ours.
 
     Args:
         url: The address of the database.

@@ -40,11 +40,11 @@ _TO_START = 30.0
 
 
 class PostgresDatabase:
-    """A PostgreSQL database, which is written on two connections and read on a few.
+    """A PostgreSQL database, written over two connections and read over a few.
 
-    Nothing waits for longer than `patience`, in seconds, for a database that does not answer, or a little longer for
-    what is large. Where the connection breaks at the very moment of a commit, nobody can know whether the database
-    has carried it out: then `write` raises although something may have been written.
+    Nothing waits longer than `patience` seconds for an unresponsive database, or a little longer for large values. If
+    the connection breaks during a commit, its result is unknown: `write` then raises although the data may have been
+    written.
     """
 
     dialect: Dialect = "postgres"
@@ -111,7 +111,7 @@ class PostgresDatabase:
             ) from None
 
     async def close(self) -> None:
-        """Write what waits, as far as the database lets it, and disconnect."""
+        """Write the queue, as far as the database allows, and disconnect."""
         self._is_closing = True
         self._wake()  # For what has come in this very turn.
         if self._writing:
@@ -125,7 +125,7 @@ class PostgresDatabase:
             await await_all([self._readers.close(), *(link.close() for link in self._writers)])
 
     def write(self, statement: str, *values: Any, size: int | None = None) -> Awaitable[Row | None]:
-        """Carry out a statement, and return the first row of its RETURNING, None if there is none, once it is durable.
+        """Run a statement, and return the first row of its RETURNING, or None, once it is durable.
 
         Raises:
             StoreUnavailable: The database cannot be used just now.
@@ -146,7 +146,7 @@ class PostgresDatabase:
             await self._join(Wish.of_many(self._statements[statement], rows))
 
     async def read(self, statement: str, *values: Any, where: str = "") -> list[Row]:
-        """Return what a statement finds among what is durable.
+        """Return the rows that a query finds among durable data.
 
         Raises:
             StoreUnavailable: The database cannot be used just now.
@@ -177,7 +177,7 @@ class PostgresDatabase:
         return wish.done
 
     def _wake(self) -> None:
-        """Let a connection that has nothing to do write what waits; those that write take it by themselves."""
+        """Let an idle connection write the queue; busy ones take from it by themselves."""
         if (link := self._take_idle()) is not None:
             task = asyncio.create_task(self._write_rounds(link))
             self._writing.add(task)
@@ -207,7 +207,7 @@ class PostgresDatabase:
 
     @property
     def _share(self) -> int:
-        """How much of what waits one connection takes."""
+        """How much of the queue one connection takes."""
         takers = 1 + sum(link.connection is not None for link in self._idle)
         return min(_ROUND, max(_ENOUGH, -(-len(self._line) // takers)))
 
@@ -215,7 +215,7 @@ class PostgresDatabase:
         try:
             await self._attempt(link, taken)
         except Exception as error:
-            # Perhaps somebody has locked a row, perhaps all of a table: then nobody is to wait for it again.
+            # Perhaps a row is locked, perhaps the whole table: then no other statement should wait for it again.
             if is_of_all(error) or (is_locked(error) and await self._outage.look()) or len(taken.wishes) == 1:
                 raise
             for wish in taken.wishes:
@@ -242,7 +242,7 @@ class PostgresDatabase:
             refuse_all(wishes, error)
 
     def _suffer(self, error: Exception) -> None:
-        """Note that the database has failed somebody."""
+        """Note that a statement has failed because of the database."""
         if is_said(error):
             self._outage.begin(format_fault(error), is_found=False)
         else:
@@ -257,9 +257,9 @@ class PostgresDatabase:
         turn_away(self._line.empty())
 
     async def _find_fault(self) -> str | None:
-        """Try the database on a connection that reads, and return what is wrong with it; what it had before if unknown.
+        """Test the database over a reading connection, and return the fault; the previous one if unknown.
 
-        Where it is empty, the tables are made again: it was made anew by whoever looks after it.
+        In an empty database the tables are created again: an administrator has recreated it.
         """
         if (lost := name_loss(self._writers)) is not None:
             return lost
@@ -284,7 +284,7 @@ class PostgresDatabase:
         await self._try_sessions(link)
 
     async def _try_sessions(self, reader: Link) -> None:
-        """Look whether connections keep their sessions, unless all that write do so just now."""
+        """Check that connections keep their sessions, unless all writing ones are busy."""
         if (writer := self._take_idle()) is not None:
             try:
                 await require_sessions(writer, reader, self._patience)

@@ -25,15 +25,15 @@ _SELDOM = 5.0
 
 
 async def find_by_index(connection: asyncpg.Connection) -> None:
-    """Have a connection find rows by their ids, as those that write do."""
+    """Configure a connection to use indexes for look-ups by id, as the writing ones do."""
     await connection.execute(_BY_INDEX)
 
 
 class Link:
-    """One connection; `connection` is None while there is none.
+    """One connection; `connection` is None while it is down.
 
-    One that is `kept` is made again as soon as it breaks, others when they are used. `begin` sets each new one up, and
-    `when_lost` is called when it breaks.
+    A `kept` one is reconnected as soon as it breaks, others when they are used. `begin` sets up each new connection,
+    and `when_lost` is called when it breaks.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Link:
         Raises:
             OSError: It cannot be reached; asyncpg has more such errors.
         """
-        # Half of the time is left to carry the others out, where somebody else holds the row of one.
+        # Half of the time is left for the other statements, in case another client has locked the row of one.
         connection = await open_connection(self._url, self._patience, lock_patience=self._patience / 2)
         if self._begin is not None:
             try:
@@ -75,7 +75,7 @@ class Link:
         self.connection, self.trouble = connection, None
 
     async def use(self, use: Callable[[asyncpg.Connection], Coroutine[Any, Any, T]], patience: float) -> T:
-        """Return what a function does with the connection, which breaks when that takes longer than `patience`.
+        """Return the result of a function that uses the connection, which is closed if it takes longer than `patience`.
 
         Raises:
             OSError: There is no connection, or it breaks; asyncpg has more such errors.

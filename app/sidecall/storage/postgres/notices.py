@@ -32,14 +32,14 @@ _DEAF = 6.0
 
 
 class PostgresNotices:
-    """Send and receive notices on one connection, which is made again when it breaks; then all is looked at once.
+    """Sends and receives notices over one connection; after a reconnect everything is checked once.
 
-    A message is a transaction of its own that writes nothing to the disk: one that commits calls as well would have all
-    commits of the database wait for each other.
+    A notice is a transaction of its own that writes nothing to disk: with NOTIFY in a writing transaction, all commits
+    of the database would be serialized.
     """
 
     def __init__(self, url: str, owner: str, patience: float = 2.0) -> None:
-        """Speak for the server of this name; nothing waits for a silent database longer than `patience`, in seconds."""
+        """Send as the server `owner`; nothing waits longer than `patience` seconds for an unresponsive database."""
         self._owner = owner
         self._address = name_address(url)
         self._patience = patience
@@ -53,7 +53,7 @@ class PostgresNotices:
         self._is_deaf = False
 
     def attach(self, listener: NoticeListener) -> None:
-        """Give what others send to a listener."""
+        """Pass what others send to a listener."""
         self._listener = listener
 
     def tell(self, kind: NoticeKind, call_id: str = "") -> None:
@@ -64,7 +64,7 @@ class PostgresNotices:
         self._is_awake.set()
 
     async def open(self) -> None:
-        """Begin to connect, which holds up nobody."""
+        """Begin to connect, without waiting."""
         self._heard_at, self._is_awake = time.monotonic(), asyncio.Event()
         self._link.mend()
         self._teller = asyncio.create_task(self._go_round())
@@ -90,7 +90,7 @@ class PostgresNotices:
             self._listener.miss()
 
     def _hear(self, _connection: Any, _pid: int, _channel: str, payload: object) -> None:
-        """Hand on what another server has sent, and pass over what is no notice."""
+        """Pass on a notice of another server, and skip anything else."""
         owner, *words = str(payload).split(" ")
         if owner == self._owner:
             self._heard_at = time.monotonic()

@@ -1,4 +1,4 @@
-"""Why a PostgreSQL database cannot be used, from whoever finds out first until a trial of it goes well."""
+"""The outage of a PostgreSQL database, from its detection until a test of it succeeds."""
 
 import asyncio
 import random
@@ -13,7 +13,7 @@ from sidecall.storage.postgres.roles import DatabaseRole
 _SOON = 0.1
 _SELDOM = 1.0
 # An outage that begins so many seconds after the one before ended is the same one, of which the trial has seen nothing:
-# it is tried less and less often, lest the log fill.
+# it is tried less and less often, to keep the log short.
 _STEADY = 10.0
 _LONG = 8.0
 # The same where the database says what no trial has found, as on a full disk, of which a trial takes nothing.
@@ -22,10 +22,9 @@ _LATER = 2.0
 
 
 class Outage:
-    """What is true of a database for all who use it; the log says when it begins, each other reason, and when it ends.
+    """The outage state that all users of a database share; the log gets its beginning, each new reason, and its end.
 
-    `find_fault` tries the database and returns what is wrong with it, None where nothing is. `when_begun` is called at
-    each beginning.
+    `find_fault` tests the database and returns the fault, or None. `when_begun` is called at each beginning.
     """
 
     def __init__(
@@ -62,7 +61,7 @@ class Outage:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def begin(self, fault: str, *, is_found: bool = True) -> None:
-        """Note that nobody can use the database, and try it until it can be used again.
+        """Begin an outage, and test the database until it is available again.
 
         Args:
             fault: Why.
@@ -79,12 +78,12 @@ class Outage:
             self._when_begun()
 
     def doubt(self) -> None:
-        """Let the database be tried: it has failed somebody, and perhaps fails all."""
+        """Test the database: one statement has failed, and maybe all do."""
         if self._is_open and self.trouble is None and (self._doubting is None or self._doubting.done()):
             self._doubting = asyncio.get_running_loop().create_task(self.look(), context=Context())
 
     async def look(self) -> bool:
-        """Try the database, and return whether nobody can use it."""
+        """Test the database, and return whether it is unavailable."""
         if self.trouble is None and (fault := await self._find_fault()) is not None:
             self.begin(fault)
         return self.trouble is not None

@@ -13,7 +13,7 @@ class NoneFreeError(TimeoutError):
 
 
 class PostgresReaders:
-    """A few connections, of which the one that was used last is used first."""
+    """A few connections; the most recently used one is used first."""
 
     def __init__(self, url: str, patience: float, count: int) -> None:
         self._patience = patience
@@ -37,7 +37,7 @@ class PostgresReaders:
 
     @asynccontextmanager
     async def take(self, *, is_urgent: bool = False) -> AsyncIterator[Link]:
-        """Give a connection that nobody else has meanwhile; whoever is urgent waits before all others.
+        """Lend a connection exclusively; urgent requests are served before all others.
 
         Raises:
             NoneFreeError: None comes free in time.

@@ -1,11 +1,11 @@
-"""What a PostgreSQL database is used for: which of its tables, and what the log says when they cannot be used."""
+"""The roles of a PostgreSQL database: their tables, and their text in the log."""
 
 from sidecall.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class DatabaseRole:
-    """Some of the tables of one database, which are used together on connections of their own."""
+    """Some tables of one database, used together over connections of their own."""
 
     name: str
     loss: str

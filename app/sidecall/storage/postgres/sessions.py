@@ -1,4 +1,4 @@
-"""Whether connections to PostgreSQL keep their sessions, or a pooler gives them another for each transaction."""
+"""Check that connections to PostgreSQL keep their sessions, as behind a transaction pooler they do not."""
 
 import asyncpg
 
@@ -11,9 +11,9 @@ _TURNS = 3
 
 
 async def require_sessions(one: Link, other: Link, patience: float) -> None:
-    """Look whether two connections have sessions of their own, which stay theirs after a transaction.
+    """Check that two connections each keep their session after a transaction.
 
-    Settings, locks and prepared statements belong to a session: where another's were used, anything could happen.
+    Settings, locks and prepared statements belong to a session, so a shared one would break everything.
 
     Raises:
         DatabaseUnfit: They have not.

@@ -43,7 +43,7 @@ UPDATE schema_version SET name = name
 WHERE version = (SELECT version FROM schema_version ORDER BY version LIMIT 1 FOR UPDATE SKIP LOCKED)
 """
 # PostgreSQL itself locks a table for a moment where it gives the room at its end back (VACUUM), and lets go as soon as
-# somebody waits. Who does not wait would take that for another program.
+# another client waits. Without waiting that would look like another program's lock.
 _LET_GO = "SET LOCAL lock_timeout = 500"
 _FIND_HOLDER = """
 SELECT locks.relation::regclass::text, locks.pid, users.usename,
@@ -61,7 +61,7 @@ class NoTables(DatabaseUnfit):
 
 
 async def bring_up_to_date(connection: asyncpg.Connection, address: str) -> None:
-    """Carry out the migrations that are missing, all or none; another server that starts meanwhile waits.
+    """Apply the missing migrations, all or none; a server that starts at the same time waits.
 
     Raises:
         StoreUnfit: The tables are of a newer program, or not ours.
@@ -105,7 +105,7 @@ async def _carry_out(connection: asyncpg.Connection, migration: Migration) -> No
 
 
 async def require_tables(connection: asyncpg.Connection, tables: Sequence[str]) -> None:
-    """Look whether these tables are there, and may be used.
+    """Check that these tables exist and are accessible.
 
     Raises:
         NoTables: The database is empty, as far as we are concerned.
@@ -128,11 +128,11 @@ async def require_tables(connection: asyncpg.Connection, tables: Sequence[str]) 
 
 
 async def try_tables(connection: asyncpg.Connection, tables: Sequence[str]) -> None:
-    """Try whether these tables can be written just now.
+    """Check that these tables can be written now.
 
     Raises:
         NoTables: The database is empty, as far as we are concerned.
-        DatabaseUnfit: Some are missing, the user lacks rights, or somebody has locked a table.
+        DatabaseUnfit: Some are missing, the user lacks rights, or a table is locked.
         asyncpg.PostgresError: It cannot be written.
     """
     await require_tables(connection, tables)

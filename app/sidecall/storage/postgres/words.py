@@ -1,4 +1,4 @@
-"""What an operator reads of a PostgreSQL database that cannot be used; never its password."""
+"""Messages to operators about an unavailable PostgreSQL database; never with its password."""
 
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -64,7 +64,7 @@ def format_fault(error: BaseException) -> str:
 
 
 def is_unavailable(error: BaseException) -> bool:
-    """Return whether an error says that the database cannot be used, and not that the statement is wrong."""
+    """Return whether an error says that the database is unavailable, not that the statement is wrong."""
     if isinstance(error, asyncpg.PostgresError):
         return (error.sqlstate or "").startswith(_UNAVAILABLE)
     # What the driver refuses before it is sent is a ValueError too; the last is one that breaks as it is made.
@@ -73,12 +73,12 @@ def is_unavailable(error: BaseException) -> bool:
 
 
 def is_said(error: BaseException) -> bool:
-    """Return whether the database itself says that no statement can be carried out."""
+    """Return whether the database itself reports that it can run no statement."""
     return isinstance(error, asyncpg.PostgresError) and is_of_all(error)
 
 
 def is_locked(error: BaseException) -> bool:
-    """Return whether somebody else has locked what a statement needs."""
+    """Return whether another client has locked what a statement needs."""
     return isinstance(error, asyncpg.LockNotAvailableError)
 
 

@@ -1,1 +1,1 @@
-"""SQLite: a file, the process or thread that writes it, and those that read it."""
+"""SQLite: a file, the process or thread that writes it, and its readers."""

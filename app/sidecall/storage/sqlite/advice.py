@@ -1,4 +1,4 @@
-"""What an operator may do where a file cannot be used for reasons of its place."""
+"""Advice to operators on a file whose location cannot be used."""
 
 import errno
 import os
@@ -27,7 +27,7 @@ def find_too_few_files() -> TooFewFiles | None:
 
 
 def advise_place(path: Path | None, error: Exception) -> str:
-    """Return what an operator may do about a place that cannot be used."""
+    """Return advice on a location that cannot be used."""
     if isinstance(error, TooFewFiles) or getattr(error, "errno", None) in _NO_FILES:
         return _MORE_FILES
     if is_full(error) or getattr(error, "errno", None) in NO_ROOM:

@@ -1,4 +1,4 @@
-"""Who asks the process that writes a SQLite file: a server, or each of its workers."""
+"""The clients of the process that writes a SQLite file: a server, or each of its workers."""
 
 import os
 import pickle
@@ -33,12 +33,12 @@ class Client:
 
     @property
     def awaited(self) -> int:
-        """What is waited for, in the words of `select.poll`: its next message, once it has heard all answers."""
+        """The events to poll for: its next message, once it has read all answers."""
         return select.POLLOUT if self._unsaid else select.POLLIN
 
     @property
     def lives(self) -> bool:
-        """Whether its process does, whoever else may have its end of the socket."""
+        """Whether its process is alive, even if another process holds its end of the socket."""
         try:
             os.kill(self.pid, 0)
         except ProcessLookupError:
@@ -74,12 +74,12 @@ class Client:
         self._flush()
 
     def say_alive(self) -> None:
-        """Send a sign of life, unless it has not read what was said before."""
+        """Send a heartbeat, unless it has not read the last one."""
         if not self._unsaid:
             self.say(Alive())
 
     def close(self) -> None:
-        """Let go of the socket, by whose end the process knows that nothing more comes."""
+        """Close the socket, which tells the process that nothing more comes."""
         self._link.close()
 
     def _flush(self) -> None:
@@ -100,7 +100,7 @@ class Client:
 
 
 def as_sent(outcomes: list[Any]) -> list[Any]:
-    """Return what became of orders in a form that can be sent."""
+    """Convert outcomes to a form that can be sent."""
     return [_as_sent(outcome) if isinstance(outcome, Exception) else outcome for outcome in outcomes]
 
 

@@ -53,7 +53,7 @@ class SqliteDatabase:
         purpose: DatabaseRole = LEDGER,
         hangs_after: float = HANGS_AFTER,
     ) -> None:
-        """Name a file.
+        """Prepare a file's database.
 
         Args:
             path: Where it is.
@@ -61,7 +61,7 @@ class SqliteDatabase:
             most_waiting: Most bytes of what waits to be written.
             statements: What can be carried out, by name; our own when None.
             purpose: What it is for.
-            hangs_after: Seconds without a sign of life after which whatever writes it counts as stuck.
+            hangs_after: Seconds without a heartbeat after which the writer counts as stuck.
         """
         self._statements = _read_numbered() if statements is None else _number_all(statements)
         self._changes = _find_changes() if statements is None else _strip_keys(self._statements)
@@ -90,7 +90,7 @@ class SqliteDatabase:
         return self._writer.unavailable_since
 
     async def open(self) -> None:
-        """Take the file's lock, and bring its tables up to date; where its disk is full, as soon as there is room.
+        """Lock the file and migrate it; if its disk is full, as soon as there is room.
 
         Raises:
             StoreUnfit: It is newer than this program, used by another process, or none of ours.
@@ -118,7 +118,7 @@ class SqliteDatabase:
             await self._writer.close()
 
     def write(self, statement: str, *values: Any, size: int | None = None) -> Awaitable[Row | None]:
-        """Carry out a statement durably, and return the first row of its RETURNING.
+        """Run a statement durably, and return the first row of its RETURNING.
 
         Raises:
             StoreUnavailable: The file cannot be used just now; nothing of this was written, unless the disk is slow, or
@@ -130,7 +130,7 @@ class SqliteDatabase:
         return self._writer.ask(self._statements[statement], values, "row", size)
 
     async def write_all(self, statement: str, rows: Sequence[Row]) -> None:
-        """Carry out a statement durably for each of these rows, all or none.
+        """Run a statement durably for each of these rows, all or none.
 
         Raises:
             StoreUnavailable: The file cannot be used just now; nothing of this was written.
@@ -138,7 +138,7 @@ class SqliteDatabase:
         await self._writer.ask(self._statements[statement], rows, "many")
 
     async def read(self, statement: str, *values: Any, where: str = "") -> list[Row]:
-        """Return what a statement finds among what is durable; `where` takes the place of `{where}` in it.
+        """Return the rows that a query finds among durable data; `where` replaces `{where}` in it.
 
         Raises:
             StoreUnavailable: The file cannot be used just now.
@@ -163,7 +163,7 @@ class SqliteDatabase:
 
 
 def try_file(path: Path) -> None:
-    """Make a file ready, so that whoever starts the server is told before it starts.
+    """Prepare a file before the server starts, so that errors are reported at once.
 
     Raises:
         StoreUnfit: It is newer than this program, used by another process, or none of ours.
@@ -183,12 +183,12 @@ def _read_numbered() -> Mapping[str, str]:
 
 @cache
 def _find_changes() -> Mapping[str, str]:
-    """Return those of our own statements of which only their key comes back."""
+    """Return our own statements that return only their key."""
     return _strip_keys(_read_numbered())
 
 
 def _strip_keys(statements: Mapping[str, str]) -> Mapping[str, str]:
-    """Leave out what returns the key alone, which whoever asks has: what comes back takes a fifth of the time."""
+    """Remove a RETURNING of the key alone, which the caller knows: this saves four fifths of the time."""
     return {name: found[1] for name, text in statements.items() if (found := _KEYED.fullmatch(text)) is not None}
 
 

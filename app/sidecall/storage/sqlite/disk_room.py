@@ -1,4 +1,4 @@
-"""Whether the disk of a file has room."""
+"""Test whether a file's disk has room."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ _ROOM = 1024 * 1024
 
 
 def try_room(path: Path) -> None:
-    """Try whether there is some, by writing beside the file, which minds quotas.
+    """Test for room by writing a file next to it, which respects quotas.
 
     Raises:
         DiskFull: There is none.
@@ -36,6 +36,6 @@ def has_room(path: Path, size: int) -> bool:
     try:
         found = os.statvfs(path)
         log = os.stat(f"{path}-wal").st_size
-    except OSError:  # Whoever writes finds out what is wrong.
+    except OSError:  # The next write reports the error.
         return True
     return found.f_blocks == 0 or found.f_bavail * found.f_frsize >= log + 2 * size + _ROOM

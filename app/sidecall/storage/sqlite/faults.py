@@ -1,4 +1,4 @@
-"""What can be wrong with a file, apart from what is wrong with a statement."""
+"""Faults of a file, as opposed to faults of a statement."""
 
 import sqlite3
 
@@ -24,7 +24,7 @@ _PASSING = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE
 _OUT_OF_REACH = frozenset(
     {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL}
 )
-# What a reader finds that may not mend the memory beside a file: a change went on, or whoever writes has ended.
+# Faults of a reader that may not repair the shared memory: a change was under way, or the writer has ended.
 _UNSETTLED = frozenset({sqlite3.SQLITE_READONLY_RECOVERY, sqlite3.SQLITE_READONLY_CANTINIT})
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
@@ -78,7 +78,7 @@ def is_passing(error: Exception) -> bool:
 
 
 def is_unsettled(error: Exception) -> bool:
-    """Return whether a reader has to wait a moment for whoever writes."""
+    """Return whether a reader has to wait a moment for the writer."""
     return getattr(error, "sqlite_errorcode", None) in _UNSETTLED
 
 
@@ -88,17 +88,17 @@ def is_full(error: Exception) -> bool:
 
 
 def is_out_of_reach(error: Exception) -> bool:
-    """Return whether nothing can be written there, whatever stands there."""
+    """Return whether nothing can be written at that location."""
     return _code(error) in _OUT_OF_REACH
 
 
 def is_damage(error: Exception) -> bool:
-    """Return whether what stands in the file cannot be read, which does not pass by itself."""
+    """Return whether the file's content cannot be read, which does not pass."""
     return _code(error) in _DAMAGE
 
 
 def describe_fault(error: Exception) -> str:
-    """Return what is wrong, in words for an operator."""
+    """Return a description of the fault for an operator."""
     if isinstance(error, LogMoved):
         return "the -wal or -shm beside it was deleted or replaced"
     if isinstance(error, FileMoved):
@@ -109,7 +109,7 @@ def describe_fault(error: Exception) -> str:
 
 
 def advise_fault(error: Exception) -> str:
-    """Return what is wrong, and what to do where that does not pass by itself."""
+    """Return a description of the fault, with advice if it does not pass."""
     return f"{describe_fault(error)}.{f' {REPAIR}' if is_damage(error) else ''}"
 
 

@@ -1,4 +1,4 @@
-"""A SQLite file: its lock, its connections, and whether it still stands where it stood."""
+"""A SQLite file: its lock, its connections, and whether it is still in place."""
 
 import os
 import sqlite3
@@ -35,8 +35,8 @@ _ELSEWHERE = "Name another file in SIDECALL_STORE, or a PostgreSQL, postgresql:/
 # Most bytes that stay taken by the file of what is not in the main one yet.
 _LEFT_IN_WAL = 64 * 1024 * 1024
 # A connection that only reads writes into no memory either: where the file beside it becomes unwritable, that would end
-# the whole process. Whoever writes does so for it, and has to be another process: within one all do alike, so that
-# nobody else in this one could write the file.
+# the whole process. The writer holds it for the server, and has to be another process: within one all do alike, so that
+# no other code in this one could write the file.
 _READING_ALONE = "ro&readonly_shm=1"
 # Pages that are in the log before they go into the main file: those that change often go there once for many changes.
 _PAGES_IN_WAL = 4000
@@ -55,12 +55,12 @@ class StoreWithoutRoom(StoreOutOfReach):
 
 
 class SqliteFile:
-    """A database of ours in a file, or in memory where there is no path."""
+    """A database in a file, or in memory without a path."""
 
     def __init__(
         self, path: Path | None, patience: float, purpose: DatabaseRole = LEDGER, holder: int | None = None
     ) -> None:
-        """Name a file.
+        """Prepare a file.
 
         Args:
             path: Where it is; None for a database in memory.
@@ -69,7 +69,7 @@ class SqliteFile:
             holder: The process that others are told uses it; this one when None.
         """
         self.purpose = purpose
-        # By whatever link it is named, what stands beside it stands beside the file itself.
+        # Through any link, the files that belong to it are next to the file itself.
         self.path = None if path is None else Path(os.path.realpath(path))
         self._patience = patience
         self._lock = None if path is None else FileLock(Path(f"{self.path}.lock"), holder or os.getpid())
@@ -81,7 +81,7 @@ class SqliteFile:
 
     @property
     def in_memory(self) -> bool:
-        """Whether only the connection that writes can read."""
+        """Whether only the writing connection can read."""
         return self.path is None
 
     def open(self) -> sqlite3.Connection:
@@ -127,7 +127,7 @@ class SqliteFile:
         return connection
 
     def _refuse(self, error: Exception, purpose: str) -> StoreUnfit:
-        """Return what says that it cannot be opened, or used, and what to do."""
+        """Return the error with the reason and advice."""
         kind = StoreWithoutRoom if is_full(error) else StoreOutOfReach if is_out_of_reach(error) else StoreUnfit
         is_elsewhere = purpose == "used" and not is_full(error) and not isinstance(error, TooFewFiles)
         advice = REPAIR if is_damage(error) else _ELSEWHERE if is_elsewhere else advise_place(self.path, error)
@@ -135,11 +135,11 @@ class SqliteFile:
 
     @property
     def identity(self) -> FileIdentity | None:
-        """Which file was opened to be written."""
+        """The identity of the file that was opened."""
         return self._likeness.identity
 
     def open_reader(self, identity: FileIdentity | None) -> sqlite3.Connection:
-        """Return a connection that only reads the file that is written; another one was not judged yet.
+        """Return a read-only connection to the opened file; any other file has not been checked.
 
         Raises:
             FileOverwritten: The file was emptied.
@@ -154,7 +154,7 @@ class SqliteFile:
         return connection
 
     def close(self) -> None:
-        """Let another process use it; its connections are closed before."""
+        """Release the lock; connections must be closed before."""
         self._likeness.end()
         if self._lock is not None:
             self._lock.give_back()
@@ -170,7 +170,7 @@ class SqliteFile:
 
     @property
     def has_lost_log(self) -> bool:
-        """Whether what stands beside it was deleted or replaced: nobody else finds what is written there."""
+        """Whether its log or shared memory was deleted or replaced, so that other readers miss new data."""
         return self._likeness.has_lost_log
 
     def drop_other_log(self) -> None:
@@ -179,7 +179,7 @@ class SqliteFile:
 
     @property
     def is_emptied(self) -> bool:
-        """Whether another program has taken out all that was in it."""
+        """Whether another program has emptied it."""
         return self._likeness.is_empty
 
     def require_room(self) -> None:
@@ -214,7 +214,7 @@ class SqliteFile:
         self._likeness.begin()
 
     def _hide(self) -> None:
-        """Let nobody else read what is ours: a copy that was put back may have the rights of any file."""
+        """Restrict access to the owner: a restored copy may have any permissions."""
         if self.path is None or sys.platform == "win32":
             return
         for beside in ("", "-wal", "-shm"):

@@ -1,4 +1,4 @@
-"""What a file was like when it was opened, and what has become of it since."""
+"""The identity of an opened file, and changes to it."""
 
 import os
 from io import FileIO
@@ -9,7 +9,7 @@ from sidecall.storage.sqlite.file_lock import lock_itself, unlock_itself
 
 # How every file of SQLite begins.
 _HEAD = b"SQLite format 3\0"
-# What tells a file from all others of the machine, whatever it is called.
+# What tells a file from all others of the machine, under any name.
 _Known = tuple[int, int]
 # The same of one that was opened, of its log, and of the memory that its connections share.
 FileIdentity = tuple[_Known | None, ...]
@@ -18,7 +18,7 @@ ReadSource = tuple[int, FileIdentity | None]
 
 
 class KnownFile:
-    """Know a file again, and its log beside it; without a path there is nothing to know."""
+    """Recognizes a file and its log; without a path there is nothing to recognize."""
 
     def __init__(self, path: Path | None, *, is_locked: bool = False) -> None:
         """Know the file of a path; where it is to be locked, no other process has it under any name."""
@@ -33,11 +33,11 @@ class KnownFile:
 
     @property
     def identity(self) -> FileIdentity | None:
-        """Which file was opened."""
+        """The identity of the opened file."""
         return self._identity
 
     def is_of(self, identity: FileIdentity | None) -> bool:
-        """Return whether this is the file that stands there now.
+        """Return whether this is the file that is in place now.
 
         Raises:
             LogMoved: It is, and what stands beside it is not what stood there.
@@ -48,10 +48,10 @@ class KnownFile:
         return found == identity
 
     def begin(self) -> None:
-        """Open the file, which is made where there is none, before connections do.
+        """Open the file before any connection does, creating it if missing.
 
-        It stays open as long as they do, and is not opened twice: to close it frees the locks that they have in this
-        process, and another one would take their log away under them.
+        It stays open as long as connections do, and is opened only once: closing it would release their locks in this
+        process, and another process would remove their log.
 
         Raises:
             FileOverwritten: It was emptied. SQLite would take it for a new one, and remove its log.
@@ -94,19 +94,19 @@ class KnownFile:
             file.close()
 
     def take(self) -> None:
-        """Note what it is like, now that it is open."""
+        """Record the identity of the opened file."""
         self._identity = self._identify_all()
 
     def _identify_all(self) -> FileIdentity:
         return _identify(self._path), *map(_identify, self._beside)
 
     def end(self) -> None:
-        """Let go of the file, to which no connection leads any more."""
+        """Close the file, after all connections."""
         self._file = None
         self._release([*self._held])
 
     def require_same(self) -> None:
-        """Look whether it is still the same; SQLite would go on writing whatever has become of it.
+        """Check that the file is unchanged, since SQLite would write on in any case.
 
         Raises:
             FileMoved: It was deleted, or another one stands in its place.
@@ -124,14 +124,14 @@ class KnownFile:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it is there and has nothing in it, which is never so once it was opened."""
+        """Whether it exists and is empty, which never holds for an opened database."""
         return _measure(self._path) == 0
 
     def drop_left_over(self) -> None:
-        """Remove what stands beside a file that is gone, before it is taken for that of the one in its place.
+        """Delete leftovers of a missing file, so that they are not applied to its replacement.
 
-        Beside no file at all nothing is of use, whoever left it: connections to a file that is gone may still hold the
-        memory that they share, and a new one would look for the log that it tells of.
+        Without the file they are useless: connections to the deleted file may still hold the shared memory, and new
+        ones would look for the log that it describes.
         """
         found = self._identify_all()
         before = found if found[0] is None else self._identity
@@ -142,7 +142,7 @@ class KnownFile:
 
     @property
     def has_lost_log(self) -> bool:
-        """Whether its log, or the memory that connections share, was deleted or replaced, and the file itself not."""
+        """Whether the log or the shared memory was deleted or replaced, but not the file."""
         if self._file is None or self._identity is None or self._identity[1:] == (*map(_identify, self._beside),):
             return False
         try:
@@ -152,13 +152,13 @@ class KnownFile:
         return True
 
     def drop_other_log(self) -> None:
-        """Remove a log that stands in the place of the one that was opened, and has nothing of this file."""
+        """Delete a log that has replaced the opened one and holds nothing of this file."""
         if self._log is not None and self._identity is not None and _identify(self._log) != self._identity[1]:
             self._log.unlink(missing_ok=True)
 
 
 def _look_at(path: Path | str | None) -> os.stat_result | None:
-    """Return what the system says of a file; None where there is none."""
+    """Return the file's status; None if it is missing."""
     if path is None:
         return None
     try:

@@ -34,13 +34,13 @@ class FileTaken(SidecallError):
 
 
 class LockOutOfReach(SidecallError):
-    """The file that is locked may not be written, whatever may be done with the one beside it."""
+    """The lock file is read-only."""
 
 
 class FileLock:
-    """A lock on a file beside another one; the kernel lets go of it when the process ends, however it ends.
+    """A lock on a separate file; the kernel releases it when the process ends in any way.
 
-    It holds between processes. Processes that this one forks do not inherit it, so none that is left over keeps it.
+    It works between processes. Forked children do not inherit it, so leftover ones do not keep it.
     """
 
     def __init__(self, path: Path, holder: int) -> None:
@@ -69,7 +69,7 @@ class FileLock:
                 time.sleep(_MOMENT)
 
     def _take(self) -> bool:
-        """Take it, and return False where somebody has just withdrawn the file."""
+        """Take the lock; return False if the file was just deleted by its owner."""
         descriptor = self._open()
         try:
             _lock(descriptor)
@@ -102,7 +102,7 @@ class FileLock:
             ) from error
 
     def withdraw(self) -> None:
-        """Let another process take it, and remove the file if there was none before: that beside it is not ours."""
+        """Release the lock, and delete its file if we made it: the database next to it is not ours."""
         if self._is_new and self._descriptor is not None:
             with suppress(OSError):
                 self._path.unlink()
@@ -110,7 +110,7 @@ class FileLock:
         self.give_back()
 
     def give_back(self) -> None:
-        """Let another process take it; the file stays, since removing it would let two take it."""
+        """Release the lock; the file stays, since deleting it would let two processes take it."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -124,10 +124,10 @@ def _leads_to(path: Path, descriptor: int) -> bool:
 
 
 def lock_itself(descriptor: int) -> None:
-    """Lock a file whatever name it was opened by, until this descriptor is closed or its lock is given back.
+    """Lock the file itself, under any name, until the descriptor is closed or the lock released.
 
-    On Linux alone, and not where the place of the file has no such locks. What this process opens and closes beside
-    the descriptor does not matter to them.
+    Only on Linux, and only where the file system supports such locks. Other descriptors of this process do not affect
+    it.
 
     Raises:
         FileTaken: Another descriptor has locked it.
@@ -147,7 +147,7 @@ def lock_itself(descriptor: int) -> None:
 
 
 def unlock_itself(descriptor: int) -> None:
-    """Give back the lock that was taken by this descriptor, if one was."""
+    """Release the lock of this descriptor, if it has one."""
     if sys.platform == "linux":
         with suppress(OSError):
             fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _describe_lock(fcntl.F_UNLCK))

@@ -1,4 +1,4 @@
-"""What a server, or one of its workers, and the process that writes a SQLite file for it say to each other."""
+"""Messages between a server or worker and the process that writes its SQLite file."""
 
 import pickle
 import struct
@@ -17,13 +17,13 @@ CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a worker tells the others, in words of notices; the process that writes passes it on, and says nothing."""
+    """Notices of a worker for the others; the writing process passes them on without an answer."""
 
     words: list[str]
 
 
 def pack_message(content: Any) -> list[bytes | memoryview]:
-    """Write a message in parts; each large one of what it holds is a part by itself, lest it is copied."""
+    """Write a message in parts; each large value is a part of its own, to avoid copying it."""
     apart: list[pickle.PickleBuffer] = []
     body = pickle.dumps(content, pickle.HIGHEST_PROTOCOL, buffer_callback=apart.append)
     if not apart and len(body) < CHUNK:

@@ -13,9 +13,9 @@ _APART = 0.005
 
 
 class WorkerNotices:
-    """Send notices on the socket on which a worker asks for writes, and receive those of the others there.
+    """Sends notices over the socket for writes, and receives those of other workers.
 
-    What was told while another process took the place of the one that writes is lost; then all is looked at once.
+    Notices sent while the writing process is being replaced are lost; afterwards everything is checked once.
     """
 
     def __init__(self, hand: SharedWriter) -> None:
@@ -30,7 +30,7 @@ class WorkerNotices:
         self._is_open = False
 
     def attach(self, listener: NoticeListener) -> None:
-        """Give what others send to a listener."""
+        """Pass what others send to a listener."""
         self._listener = listener
 
     def tell(self, kind: NoticeKind, call_id: str = "") -> None:
@@ -45,7 +45,7 @@ class WorkerNotices:
             self._look_everywhere()
 
     async def close(self) -> None:
-        """Send what waits, and nothing more."""
+        """Send what is queued, and nothing more."""
         self._is_open = False
         if self._timer is not None:
             self._timer.cancel()
@@ -58,7 +58,7 @@ class WorkerNotices:
             self._look_everywhere()
 
     def _look_everywhere(self) -> None:
-        """Look at all once, and let the others: what was told before was heard by nobody, here and there."""
+        """Check everything once, and let the others do so: earlier notices were lost on both sides."""
         self._waiting.take()
         self._add(EVERYWHERE)
         if self._listener is not None:

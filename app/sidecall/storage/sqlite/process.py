@@ -1,4 +1,4 @@
-"""The process that writes a SQLite file: its work takes nothing from those whom the server answers meanwhile."""
+"""The process that writes a SQLite file, so that disk work never delays the server's answers."""
 
 import os
 import select
@@ -29,14 +29,14 @@ _LONGEST = 32
 
 
 class Service:
-    """Write for all who ask, what they ask for at the same time in one commit, and say to each what became of it.
+    """Writes for all clients, with a shared commit for concurrent statements, and tells each its result.
 
-    Each that was told of trouble is refused until it asks to try again: what it sent before it heard of that was
-    not written, whatever the others do meanwhile.
+    A client that was told of a fault is refused until it asks to try again: what it sent before it knew was not
+    written, even if other clients have asked already.
     """
 
     def __init__(self, pen: WriterConnection, server: int, listener: socket.socket | None = None) -> None:
-        """Write for the process of this id; `listener` is where its workers ask to be let in, if it has some."""
+        """Write for the process with this id; `listener` accepts its workers, if it has some."""
         self._pen = pen
         self._server = server
         self._listener = listener
@@ -51,7 +51,7 @@ class Service:
             self._waiter.register(listener, select.POLLIN)
 
     def admit(self, client: Client) -> None:
-        """Open the file, unless that was done, and write for this one from now on; it hears what is in the way."""
+        """Open the file if necessary, and serve this client from now on; it is told of any fault."""
         try:
             self._usable = self._pen.open() if self._usable is None else Usable(self._pen.identity)
         except StoreUnfit as error:
@@ -62,7 +62,7 @@ class Service:
         self._clients[client.fileno()] = client
 
     def run(self) -> None:
-        """Write until nobody is left, and nobody may come."""
+        """Write until there are no clients left and none can come."""
         threading.Thread(target=self._give_signs, name="sidecall-signs", daemon=True).start()
         self._speaking.acquire()
         try:
@@ -76,7 +76,7 @@ class Service:
                 client.close()
 
     def _give_signs(self) -> None:
-        """Give all who ask a sign of life now and then, as long as this process waits for the disk."""
+        """Send heartbeats to all clients while this process waits for the disk."""
         while not self._has_ended.wait(_SIGN):
             if self._speaking.acquire(blocking=False):
                 try:
@@ -128,7 +128,7 @@ class Service:
             self._leave(client)
 
     def _receive(self, asking: Client) -> Iterator[list[Order] | bool]:
-        """Yield what one asks for, and pass on what it tells the others, which is written already."""
+        """Yield a client's orders, and pass on its notices, whose data is written already."""
         for message in asking.receive():
             if not isinstance(message, Told):
                 yield message
@@ -141,7 +141,7 @@ class Service:
         assert self._listener is not None
         try:
             said, descriptors, *_ = socket.recv_fds(self._listener, _LONGEST, 1, socket.MSG_DONTWAIT)
-        except OSError:  # Nobody is left who could ask.
+        except OSError:  # No client is left that could ask.
             return
         if not descriptors:  # The server wants no more.
             self._is_ending = True
@@ -162,7 +162,7 @@ class Service:
             client.close()
 
     def _carry_out(self, received: Sequence[tuple[Client, list[Order] | bool]]) -> None:
-        """Carry out what has come meanwhile; groups together."""
+        """Run the orders that have arrived; groups are joined."""
         group: list[Order] = []
         shares: list[tuple[Client, int]] = []
         for client, message in received:
@@ -204,7 +204,7 @@ class Service:
             self._tell(outcome)
 
     def _tell(self, trouble: Unavailable) -> None:
-        """Let all hear of trouble who do not know of any."""
+        """Report a fault to all clients that do not know it."""
         for client in self._clients.values():
             if client.trouble is None:
                 client.trouble = trouble

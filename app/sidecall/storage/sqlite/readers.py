@@ -26,7 +26,7 @@ _MOMENT = 0.01
 
 
 class _Reading:
-    """One statement on its way, which ends early where nobody waits for it any more."""
+    """A running query, which is interrupted when its result is no longer awaited."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -59,7 +59,7 @@ class _Reading:
 
 
 class Readers:
-    """Read what is committed; a few statements at a time, which hold up neither each other nor who writes."""
+    """Reads committed data; a few queries at a time, independent of each other and of the writer."""
 
     def __init__(self, file: SqliteFile, most: int = 6) -> None:
         self._file = file
@@ -67,7 +67,7 @@ class Readers:
         self._free: deque[tuple[ReadSource, sqlite3.Connection]] = deque()
 
     async def read(self, statement: str, values: Row, source: ReadSource) -> list[Row]:
-        """Return what a statement finds.
+        """Return the rows that a query finds.
 
         Raises:
             sqlite3.Error: It cannot be carried out.
@@ -85,7 +85,7 @@ class Readers:
             reading.give_up()
 
     async def close(self) -> None:
-        """Finish what is being read, for a bounded time, and disconnect."""
+        """Finish running queries, within a bounded time, and disconnect."""
         ending = asyncio.ensure_future(SERVER.run(self._threads.shutdown))
         await asyncio.wait([ending], timeout=_SECONDS_TO_CLOSE)
         while self._free:
@@ -115,7 +115,7 @@ class Readers:
         return rows
 
     def _connect(self, source: ReadSource) -> sqlite3.Connection:
-        """Take a connection that is free, unless it leads to a file that is gone."""
+        """Take a free connection, unless its file is gone."""
         while self._free:
             try:
                 made_for, connection = self._free.pop()

@@ -1,4 +1,4 @@
-"""What a SQLite file is for; each purpose has files of its own."""
+"""The roles of SQLite files; each role has its own files."""
 
 import socket
 
@@ -7,13 +7,13 @@ from sidecall.dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class DatabaseRole:
-    """What a file is for: the migrations that make its tables, and what the log says when it cannot be written.
+    """The role of a file: its migrations, and its text in the log when it cannot be written.
 
-    `sign` is a table that no other kind of file has, from its first version on. `is_apart` says that a process of
-    its own writes it: what happens to that, or takes long there, is no matter of the server's other work. `is_alone`
-    says that nobody else in this process opens the file, as in one that is a server's; `is_seldom` that what is written
-    is not waited for, or seldom, so that a full disk has to be looked for. `writer` leads to the process that
-    writes it for several, where one does; `ending` is what the name of the file has beyond that of the ledger's.
+    `sign` is a table that no other kind of file has, from its first version on. `is_apart` says that a separate process
+    writes it, so that its delays do not affect the server. `is_alone` says that no other code in this process opens the
+    file, as in a server; `is_seldom` that its writes are seldom awaited, so that a full disk must be looked for.
+    `writer` connects to the process that writes it for several workers, if there is one; `ending` is appended to the
+    name of the ledger's file.
     """
 
     series: str

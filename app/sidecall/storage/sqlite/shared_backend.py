@@ -14,7 +14,7 @@ from sidecall.storage.sqlite.writer_connection import Hear, Outcomes, Usable
 
 
 class SharedWriter(LinkedWriter):
-    """Ask a process that others ask, too, and that whoever started this one has start again when it ends."""
+    """Writes through a process that other workers share, and that the supervisor restarts when it ends."""
 
     def __init__(self, path: Path, writer: socket.socket) -> None:
         """Name the file, and the socket on which the process hears who wants to ask it."""
@@ -28,11 +28,11 @@ class SharedWriter(LinkedWriter):
         self._hear_others: Callable[[Sequence[str]], None] = lambda _: None
 
     def attach(self, begin: Callable[[], None], hear: Callable[[Sequence[str]], None]) -> None:
-        """Have one called for each process that writes from now on, the other with what the other workers tell."""
+        """Set callbacks: for each new writing process, and for notices of other workers."""
         self._begin, self._hear_others = begin, hear
 
     def open(self) -> Usable:
-        """Ask to be let in, and wait until the file is open; where the process is not there, for the next one.
+        """Connect, and wait until the file is open; if the process is down, wait for the next one.
 
         Raises:
             StoreUnfit: It cannot be used.
@@ -58,7 +58,7 @@ class SharedWriter(LinkedWriter):
         self._writer = pid
 
     async def start(self, hear: Hear) -> None:
-        """Begin to write, and to hear what other workers tell."""
+        """Begin to write, and to receive notices of other workers."""
 
         def sort(message: Outcomes | Told | None) -> None:
             if isinstance(message, Told):
@@ -70,23 +70,23 @@ class SharedWriter(LinkedWriter):
         self._begin()
 
     def tell(self, words: list[str]) -> None:
-        """Have the process pass words on to the other workers; one that has ended does not."""
+        """Let the process pass notices to the other workers; they are lost if it has ended."""
         if not self._transport.is_closing():
             self._transport.writelines(pack_message(Told(words)))
 
     def give_up(self) -> None:
-        """Kill the process, since it does not answer, unless it is only this worker that ends."""
+        """Kill the process because it does not answer, unless only this worker is ending."""
         if self._writer is not None and not self._is_finishing:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(self._writer, signal.SIGKILL)
 
     def finish(self) -> None:
-        """Write what was sent, and ask for nothing more."""
+        """Write what was sent, and stop asking."""
         self._is_finishing = True
         super().finish()
 
     def forget(self) -> None:
-        """Wait for nobody: the process goes on for the others."""
+        """Do not wait: the process continues for the others."""
         if self._asked is not None:
             with suppress(OSError):
                 self._asked.shutdown(socket.SHUT_RDWR)

@@ -42,7 +42,7 @@ class SharedWriter:
         self._thread.start()
 
     def close(self) -> None:
-        """Let the process write what was asked for, and end; nobody may ask any more."""
+        """Let the process write the queue and end; no more orders are accepted."""
         with self._lock:
             self._closing.set()
             process = self._process

@@ -1,11 +1,11 @@
-"""How much room values take that are to be written."""
+"""The space that values to be written will take."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from sidecall.storage.database import Row
 
-# Bytes that an order takes in pages of its own, whatever it writes.
+# Bytes that an order takes in pages of its own, apart from its data.
 _PAGES = 8 * 4096
 
 

@@ -1,4 +1,4 @@
-"""The tables of a SQLite file: whether they are those of its purpose, and what brings them up to date."""
+"""Check the tables of a SQLite file against its role, and find its missing migrations."""
 
 import sqlite3
 import time
@@ -21,7 +21,7 @@ _LEDGER_ALONE = (
 
 
 def find_missing(connection: sqlite3.Connection, purpose: DatabaseRole, place: str) -> tuple[Migration, ...]:
-    """Return the steps that a file lacks, and change nothing in it.
+    """Return the migrations that a file lacks, without changing it.
 
     Raises:
         StoreUnfit: It is not ours, is newer than this program, has another purpose, or lacks some of its tables.
@@ -79,7 +79,7 @@ def _list_tables(series: str, version: int) -> frozenset[str]:
 
 @cache
 def _make_tables(series: str) -> bytes:
-    """Return a database with all tables of a series and nothing in them."""
+    """Return an empty database with all tables of a series."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         carry_out(read_migrations(series), connection)
         return connection.serialize()

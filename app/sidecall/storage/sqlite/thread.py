@@ -1,4 +1,4 @@
-"""A thread that writes a SQLite database: one in memory, or one of which there is little to write."""
+"""A thread that writes a SQLite database: one in memory, or one with few writes."""
 
 import asyncio
 import queue
@@ -32,22 +32,22 @@ class ThreadWriter:
         threading.Thread(target=self._run, args=(loop, hear), name="sidecall-ledger", daemon=True).start()
 
     def send(self, group: Sequence[Order], *, is_large: bool) -> None:  # noqa: ARG002  nothing is copied here
-        """Let a group be written."""
+        """Queue a group to be written."""
         self._sent.put(partial(self._pen.write, group))
 
     def try_again(self, is_damaged: bool) -> None:
-        """Let it be tried whether the file can be used."""
+        """Try whether the file can be used again."""
         self._sent.put(partial(self._pen.try_again, is_damaged))
 
     def finish(self) -> None:
-        """Write what was sent, and let go of the file."""
+        """Write what was sent, and close the file."""
         self._sent.put(None)
 
     def give_up(self) -> None:
-        """Do nothing: a thread cannot be ended."""
+        """Do nothing: a thread cannot be killed."""
 
     def forget(self) -> None:
-        """Do nothing more: the thread has ended."""
+        """Do nothing: the thread has ended."""
 
     def _run(self, loop: asyncio.AbstractEventLoop, hear: Hear) -> None:
         look = None if self._pen.in_memory else _LOOK

@@ -1,4 +1,4 @@
-"""Which of the workers that share a file live: all are of one machine, so their processes tell."""
+"""Which of the workers that share a file are alive: they run on one machine, so their processes show it."""
 
 import os
 from pathlib import Path
@@ -41,10 +41,10 @@ def _find_start(pid: int) -> str | None:
 
 
 class WorkerHeartbeat(Heartbeat):
-    """Know which workers live: none that is only slow counts as ended, and one that was killed does at once."""
+    """Knows which workers are alive: a slow one never counts as crashed, a killed one does at once."""
 
     async def find_silence(self) -> float | None:
-        """Return since when a worker must have said nothing to count as ended; those that live are spoken for before.
+        """Return the time before which a worker's last heartbeat counts as a crash; live ones are renewed first.
 
         Raises:
             StoreUnavailable: It cannot be found out.

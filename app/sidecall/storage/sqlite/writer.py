@@ -1,4 +1,4 @@
-"""What is to be written to a SQLite file: collected on the event loop, and carried out elsewhere."""
+"""Queue the writes to a SQLite file on the event loop; a backend runs them elsewhere."""
 
 import asyncio
 import math
@@ -41,12 +41,12 @@ SLOW_AFTER = 30.0
 _SLOWLY = 4 * 1024 * 1024
 # Seconds between two looks. Looks are counted, not seconds: where this process was stopped, too, nobody was late.
 _LOOK = 0.5
-# Whoever waits for an order, and its size.
+# The waiter for an order, and its size.
 _Waiting = tuple[asyncio.Future[Any], int]
 
 
 class WriterBackend(Protocol):
-    """Whoever holds the pen: carries out what it is sent, in order, and says what became of it."""
+    """Runs orders on the writer connection, in sequence, and reports their results."""
 
     def open(self) -> Usable:
         """Open the file, and wait for that.
@@ -56,29 +56,30 @@ class WriterBackend(Protocol):
         """
 
     async def start(self, hear: Hear) -> None:
-        """Begin to write; what becomes of it is heard on this event loop."""
+        """Begin to write; results are delivered on this event loop."""
 
     def send(self, group: Sequence[Order], *, is_large: bool) -> None:
-        """Let a group be written, together with others if they wait, too; `is_large` where some value may be."""
+        """Send a group to be written, together with others that wait; `is_large` if a value may be large."""
 
     def try_again(self, is_damaged: bool) -> None:
-        """Let it be tried, after trouble, whether the file can be used; all of it where it is damaged."""
+        """Try after a fault whether the file can be used; check all of it if it is damaged."""
 
     def finish(self) -> None:
-        """Write what was sent, and let go of the file."""
+        """Write what was sent, and close the file."""
 
     def give_up(self) -> None:
         """End it, since it does not answer; where that cannot be done, it may go on later."""
 
     def forget(self) -> None:
-        """Wait a while until it is gone."""
+        """Wait for a while until it is gone."""
 
 
 class Writer:
-    """Carry out statements in the order in which they come, many in one transaction.
+    """Runs statements in order, many in one transaction.
 
-    While the file cannot be used all are refused at once; it is tried again until it can. So are those that wait for a
-    hand which gives no sign of life for a while, and is ended, or no answer for long, since the disk is slow.
+    While the file cannot be used all are refused at once, and it is retried until it can. Waiting ones are also refused
+    if the backend sends no heartbeat for a while, and is then killed, or gives no answer for long, because the disk is
+    slow.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class Writer:
         purpose: DatabaseRole = LEDGER,
         hangs_after: float = HANGS_AFTER,
     ) -> None:
-        """Write by this hand what is called so; `most_waiting` is in bytes, `hangs_after` in seconds or endless."""
+        """Write through a backend; `most_waiting` is in bytes, `hangs_after` in seconds or endless."""
         self._hand = hand
         self._name = name
         self._log = OutageLog(purpose.name, "written", purpose.loss, name)
@@ -160,7 +161,7 @@ class Writer:
         await SERVER.run(self._hand.forget)
 
     def ask(self, statement: str, values: Any, kind: Kind, size: int | None = None) -> asyncio.Future[Any]:
-        """Let a statement be carried out with the next group; whoever awaits that hears all that is in its way."""
+        """Send a statement with the next group; awaiting the result raises any fault."""
         if self.trouble is not None or self._is_closing:
             return _fail(StoreUnavailable())
         try:
@@ -185,14 +186,14 @@ class Writer:
         return future
 
     def doubt(self, trouble: str, *, is_damaged: bool) -> None:
-        """Take the file out of use until it was tried, all of it where whoever reads it has found it damaged."""
+        """Refuse all writes until the file was retried; check all of it if a reader has found it damaged."""
         if self._is_closing or self._is_damaged:
             return
         self._is_damaged = is_damaged
         self._apart.run(self._suffer, f"{self._name}: {trouble}")
 
     def _send(self) -> None:
-        """Send what was asked for."""
+        """Send the queued orders."""
         orders, self._orders = self._orders, []
         self._most = max(len(self._waiting), self._most - self._most // _FORGETS)
         if orders:
@@ -203,7 +204,7 @@ class Writer:
                 self._watch = self._loop.call_later(_LOOK, self._look, context=self._apart)
 
     def _look(self) -> None:
-        """Look whether the hand is stuck, as long as something waits for it."""
+        """Check whether the backend hangs, while anything waits for it."""
         self._looks += 1
         self._looks_unanswered += 1
         self._watch = None
@@ -235,7 +236,7 @@ class Writer:
             self._settle(outcomes)
 
     def _miss_hand(self) -> None:
-        """Note that nothing more will come."""
+        """Note that the backend has ended."""
         if self._is_closing:
             if not self._ended.done():
                 self._ended.set_result(None)
@@ -285,7 +286,7 @@ class Writer:
                     self._recover(usable)
 
     def _ask_again(self) -> None:
-        """Have the hand try the file, and end it where it gives no sign of life."""
+        """Let the backend retry the file, and kill it if it sends no heartbeat."""
         self._looks += 1
         if not self._is_tried:
             self._is_tried, self._looks = True, 0
@@ -297,7 +298,7 @@ class Writer:
         for outcome in outcomes:
             future, size = self._waiting.popleft()
             self._size -= size
-            if future.done():  # Whoever asked has gone.
+            if future.done():  # The waiter is gone.
                 continue
             if isinstance(outcome, Exception):
                 future.set_exception(outcome)

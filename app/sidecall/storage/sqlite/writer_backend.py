@@ -60,7 +60,7 @@ class LinkedWriter:
         raise StoreUnfit(f"The process that writes {self._path} has ended before it could open it.")
 
     def note_process(self, pid: int) -> None:
-        """Note which process it is that writes; it says so where somebody else has started it."""
+        """Note the id of the writing process, which it reports if another process has started it."""
 
     def _receive(self) -> bytes:
         try:
@@ -76,21 +76,21 @@ class LinkedWriter:
         self._transport = cast("asyncio.WriteTransport", transport)
 
     def send(self, group: Sequence[Order], *, is_large: bool) -> None:
-        """Let a group be written, together with what waits already."""
-        if not self._transport.is_closing():  # Else whoever waits is about to hear that.
+        """Send a group to be written, together with what waits already."""
+        if not self._transport.is_closing():  # Otherwise the waiters are about to be told.
             self._transport.writelines(pack_message([_spare_copies(order) for order in group] if is_large else group))
 
     def try_again(self, is_damaged: bool) -> None:
-        """Let it be tried whether the file can be used."""
+        """Try whether the file can be used again."""
         self._transport.writelines(pack_message(is_damaged))
 
     def finish(self) -> None:
-        """Write what was sent, and let go of the file."""
+        """Write what was sent, and close the file."""
         self._transport.write_eof()
 
 
 class ProcessWriter(LinkedWriter):
-    """Write in a process of its own, which ends with this one, however that ends."""
+    """Writes in a separate process, which ends with this one in any case."""
 
     def __init__(self, path: Path, patience: float, purpose: DatabaseRole) -> None:
         super().__init__(path)
@@ -121,12 +121,12 @@ class ProcessWriter(LinkedWriter):
             raise
 
     def give_up(self) -> None:
-        """Kill the process; on a disk that is stuck it ends once that goes on."""
+        """Kill the process; on a stuck disk it ends once that recovers."""
         if self._process is not None:
             self._process.kill()
 
     def forget(self) -> None:
-        """Wait a while for the end of the process, which has said that nothing more will come."""
+        """Wait for a while for the end of the process, which has announced it."""
         if self._process is not None:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_SECONDS_TO_END)
@@ -151,7 +151,7 @@ def start_process(
 
 
 def _spare_copies(order: Order) -> Order:
-    """Return an order whose large values are sent as they lie."""
+    """Return an order whose large values are sent without copying."""
     statement, values, kind = order
     if kind != "many":
         for value in values:  # A generator would cost more than what it looks for.
@@ -161,7 +161,7 @@ def _spare_copies(order: Order) -> Order:
 
 
 class _Listener(asyncio.Protocol):
-    """Pass on what the process says, and that it has ended."""
+    """Delivers the process's messages, and its end."""
 
     def __init__(self, hear: Hear, messages: Messages) -> None:
         self._hear = hear

@@ -1,4 +1,4 @@
-"""What writes a SQLite file, in a thread or a process of its own: groups of statements, each in one transaction."""
+"""The connection that writes a SQLite file, in a thread or process: groups of statements, each in one transaction."""
 
 import re
 import sqlite3
@@ -31,7 +31,7 @@ from sidecall.storage.sqlite.sizes import measure_pages
 _MUCH = 128 * 1024 * 1024
 # Seconds in which nobody fills so much.
 _SOON = 0.05
-# Bytes that have to be free beyond what was too little, lest it is too little again at once.
+# Bytes that must be free beyond what was too little, so that it does not fail again at once.
 _SPARE = 256 * 1024
 # Changes nothing, but has to be written like any other.
 _TRIAL = "UPDATE schema_version SET name = name WHERE version = 1"
@@ -56,14 +56,14 @@ class Unavailable:
 
 @dataclass(frozen=True, slots=True)
 class Usable:
-    """That a file can be used, and which one that is."""
+    """The file can be used, and its identity."""
 
     identity: FileIdentity | None
 
 
 @dataclass(frozen=True, slots=True)
 class Alive:
-    """A sign of life: something is being written, and the disk takes its time."""
+    """A heartbeat: a write is running, and the disk is slow."""
 
 
 # What became of each order of a group, an exception where it failed alone; or of the file; or that it takes a while.
@@ -85,7 +85,7 @@ def widen(statement: str) -> str | None:
 
 
 class WriterConnection:
-    """Write a file; after trouble nothing is written until it is tried again, whatever was sent meanwhile."""
+    """Writes a file; after a fault nothing is written until it is retried, not even orders sent before."""
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
@@ -98,12 +98,12 @@ class WriterConnection:
 
     @property
     def in_memory(self) -> bool:
-        """Whether there is no file that others could do anything to."""
+        """Whether there is no file that others could change."""
         return self._file.in_memory
 
     @property
     def identity(self) -> FileIdentity | None:
-        """Which file was opened."""
+        """The identity of the opened file."""
         return self._file.identity
 
     def open(self) -> Usable:
@@ -121,7 +121,7 @@ class WriterConnection:
         return Usable(self._file.identity)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._disconnect()
         self._file.close()
 
@@ -133,7 +133,7 @@ class WriterConnection:
         self._has_log = False
 
     def write(self, group: Sequence[Order]) -> list[Any] | Unavailable:
-        """Carry out a group durably; what fails by itself fails alone."""
+        """Run a group durably; a faulty statement fails alone."""
         if self._trouble is None:
             try:
                 return self._commit(group)
@@ -143,7 +143,7 @@ class WriterConnection:
         return self._trouble
 
     def look(self) -> Unavailable | None:
-        """Look, while there is nothing to write, whether the log is lost, or the disk full; say so once."""
+        """Check, while idle, whether the log is lost or the disk full; report it once."""
         if self._trouble is not None:
             return None
         try:
@@ -156,7 +156,7 @@ class WriterConnection:
         return self._trouble
 
     def try_again(self, is_damaged: bool = False) -> Unavailable | Usable:
-        """Try whether the file can be used again; all of it where who reads it says that it is damaged."""
+        """Try whether the file can be used again; check all of it if a reader has found it damaged."""
         if is_damaged:
             self._needs_check = self._needs_reopening = not self._file.in_memory
         try:
@@ -184,7 +184,7 @@ class WriterConnection:
         self.open()
 
     def _save_log(self) -> None:
-        """Bring what stands in a log that was deleted or replaced into the file: this connection alone has it yet."""
+        """Checkpoint a log that was deleted or replaced into the file: only this connection still has it."""
         if self._has_log and self._file.has_lost_log:
             [(is_busy, *_)] = self._cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             if is_busy:
@@ -209,7 +209,7 @@ class WriterConnection:
         self._trouble = Unavailable(f"{self._file}: {advise_fault(error)}")
 
     def _make_room(self, group: Sequence[Order], spare: int = 0) -> None:
-        """Write the log into the file while there is room for that: on a full disk it could never become smaller."""
+        """Checkpoint while there is room for it: on a full disk the log could never shrink."""
         now = time.monotonic()
         if now < self._roomy_until:
             return
@@ -233,7 +233,7 @@ class WriterConnection:
         finally:
             if self._connection.in_transaction:
                 self._roll_back("ROLLBACK")
-        self._save_log()  # Whoever asked is about to hear that it is durable.
+        self._save_log()  # The caller is about to be told that it is durable.
         return outcomes
 
     def _carry_out(self, statement: str, values: Any, kind: Kind) -> Any:

@@ -34,7 +34,7 @@ from tests.kernel.executors.process.process_tools import (
     returning,
     with_a_loop,
 )
-from tests.kernel.executors.process.unsayable_tools import UNSAYABLE, failing
+from tests.kernel.executors.process.unserializable_tools import UNSAYABLE, failing
 
 TOOL = 'from sidecall import tool\n\n\n@tool(executor="process")\ndef number() -> int:\n    """Say."""\n    return {}\n'
 OFFER = '''from sidecall import tool

@@ -1,1 +1,1 @@
-"""Run tools in processes of their own."""
+"""Run tools in separate processes."""

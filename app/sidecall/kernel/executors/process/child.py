@@ -29,7 +29,7 @@ class ProcessDied(Exception):
 
 
 class Child:
-    """Sends requests to a process and waits for its answers, on whatever event loop asks."""
+    """Sends requests to a process and awaits its answers, on any event loop."""
 
     def __init__(self, number: int, sock: socket.socket, generation: int, greeting: bytes = b"") -> None:
         """Greet a process; what finds no room in its socket, which does not block, goes with the first request."""
@@ -38,15 +38,15 @@ class Child:
         self._socket = sock
         self._frames = Frames()
         self._unsent = greeting
-        with suppress(OSError):  # Dead already, which whoever borrows it will find out.
+        with suppress(OSError):  # Dead already; the next borrower will find out.
             self._unsent = greeting[sock.send(greeting) :]
 
     async def ask(
         self, request: bytes, call: str, listen: Listen, prepare: Prepare | None = None, reply: MakeReply | None = None
     ) -> Any:
-        """Send a request and return the answer to this call, whatever else comes before it.
+        """Send a request and return the answer to this call, skipping other messages.
 
-        What the process asks meanwhile gets a reply.
+        Questions that the process asks during the call are answered with `reply`.
 
         Raises:
             ProcessDied: There will be no answer.
@@ -71,7 +71,7 @@ class Child:
     async def _hear(
         self, loop: asyncio.AbstractEventLoop, kind: str, content: Any, listen: Listen, reply: MakeReply | None
     ) -> None:
-        """Pass on what a tool says while it runs, and reply to what it asks."""
+        """Pass on the tool's progress, and reply to its questions."""
         if kind != "ask":
             await listen(*content)
         elif reply is not None:
@@ -106,7 +106,7 @@ class Child:
         return bool(poll.poll(0))
 
     async def wait_until_gone(self) -> None:
-        """Wait until it has ended and the fork server has reaped it, whatever it still says."""
+        """Wait until it has ended and the fork server has reaped it, discarding its messages."""
         loop = asyncio.get_running_loop()
         with suppress(OSError):
             while await loop.sock_recv(self._socket, CHUNK):
@@ -115,7 +115,8 @@ class Child:
     def close(self) -> None:
         """Close the socket that leads to it."""
         try:
-            # The loop may have to forget the socket first, lest it takes the next one of that number for this one.
+            # The loop may have to forget the socket first, so that it does not mistake the next one of that number for
+            # it.
             asyncio.get_running_loop().call_soon(self._socket.close)
         except RuntimeError:
             self._socket.close()

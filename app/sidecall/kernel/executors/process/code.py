@@ -56,7 +56,7 @@ def _list_packages_above(name: str) -> Iterator[str]:
 
 
 def restore_code(written: bytes) -> None:
-    """Have these modules imported from their code, and not from what is on disk by now."""
+    """Import these modules from their kept code, not from the current files."""
     kept, state = marshal.loads(written)  # noqa: S302  the server wrote it
     tool_folders().restore(state)
     # In front of it, which looks at what is on disk.
@@ -64,7 +64,7 @@ def restore_code(written: bytes) -> None:
 
 
 class _KeptFinder(MetaPathFinder):
-    """Find modules whose code was kept."""
+    """Finds modules whose code was kept."""
 
     def __init__(self, kept: Mapping[str, Kept]) -> None:
         self._kept = kept
@@ -112,7 +112,7 @@ def _open_file() -> int:
 
 
 def read_code(fd: int) -> bytes:
-    """Read code, wherever others stand who read the same, and close its descriptor."""
+    """Read the code from a shared descriptor, independent of other readers' offsets, and close it."""
     pieces: list[bytes] = []
     with suppress(OSError):
         while piece := os.pread(fd, os.fstat(fd).st_size, sum(map(len, pieces))):

@@ -1,4 +1,4 @@
-"""Which processes descend from which, whatever sessions they have made for themselves and whoever has started them."""
+"""Find all descendants of a process, across sessions."""
 
 import os
 import secrets
@@ -45,7 +45,7 @@ def owner_of(pid: int, mark: int) -> int | None:
 
 
 def children_of(pid: int) -> list[int]:
-    """List the children of a process, those included that it has yet to reap; none where the system does not tell."""
+    """List the children of a process, zombies included; none if the system does not report them."""
     found: list[int] = []
     with suppress(OSError):  # It is gone.
         for thread in os.listdir(f"/proc/{pid}/task"):
@@ -75,7 +75,7 @@ def kill_group(pid: int) -> None:
 
 
 def kill_marked(mark: int) -> None:
-    """Kill the orphans that the children of a fork server have left, which is gone itself."""
+    """Kill the orphans left by the children of a dead fork server."""
     killed: set[int] = set()
     for _ in range(_ROUNDS):
         found = {pid for pid in _list_all() if owner_of(pid, mark) is not None} - killed
@@ -87,7 +87,7 @@ def kill_marked(mark: int) -> None:
 
 
 def end_copy_of(pid: int) -> None:
-    """End at once if this is not that process: its tool has forked, and came back in the copy, which answers nobody."""
+    """Exit at once if this is not that process, but a copy that the tool forked."""
     if os.getpid() != pid:
         os._exit(0)
 

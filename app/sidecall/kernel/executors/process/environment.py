@@ -1,4 +1,4 @@
-"""Which variables of the server's environment tools in processes see."""
+"""Choose the environment variables that tools in processes see."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ _OF_TRACES = ("OTEL_*",)
 
 
 def choose_variables(present: Mapping[str, str], more: Sequence[str] = (), *, traces: bool = False) -> dict[str, str]:
-    """Choose those that every program needs, and those of more names or patterns of names."""
+    """Select the variables that every program needs, and those that match more names or patterns."""
     chosen = _join((*_NEEDED, *more, *(_OF_TRACES if traces else ())))
     return {name: value for name, value in present.items() if chosen.match(name)}
 

@@ -34,9 +34,9 @@ _LOGGERS = ("root", "sidecall.tool")
 class ProcessExecutor:
     """Runs calls in a fixed number of warm processes.
 
-    A process finds the tool again by its name, and only JSON crosses. It is killed when its call's deadline passes or
-    its client is gone, and when it dies that is one failed call. A new one is ready within milliseconds, since it is a
-    copy of a process that has loaded everything but tools.
+    A process imports the tool by its name, and only JSON crosses. A process is killed when its call's deadline passes
+    or its client disconnects; a process that dies fails one call. Its replacement is ready within milliseconds, since
+    it is forked from a process that has loaded everything except tools.
     """
 
     def __init__(  # noqa: PLR0913  what a server says of its processes
@@ -71,7 +71,7 @@ class ProcessExecutor:
 
     @property
     def occupancy(self) -> Occupancy:
-        """How many processes are taken, and how many calls wait for one."""
+        """How many processes are in use, and how many calls wait for one."""
         pool = self._pool
         return Occupancy(size=pool.size, busy=pool.busy, waiting=pool.waiting, killed=self._killed)
 
@@ -81,7 +81,7 @@ class ProcessExecutor:
         return self._pool.fork_server_pid
 
     async def start(self, tools: Iterable[CompiledTool]) -> None:
-        """Start the processes and let them load these tools; without any, start nothing.
+        """Start the processes and load these tools in them; without tools, start nothing.
 
         Raises:
             InvalidToolOption: One of them cannot run in a process.
@@ -96,7 +96,7 @@ class ProcessExecutor:
                 refuse(tool, lost.get(tool.name))
 
     def follow(self, tools: Iterable[CompiledTool]) -> None:
-        """Have new processes load the code as it is now; at the first call, the next may be half loaded already."""
+        """Let new processes load the current code, before the next call if possible."""
         is_new = False
         for tool in tools:
             with suppress(InvalidToolOption):  # The call will say it.
@@ -105,7 +105,7 @@ class ProcessExecutor:
             self._pool.renew()
 
     async def run(self, invocation: Invocation) -> Any:
-        """Let a process call the function, and raise what it raises there."""
+        """Run the call in a process, and raise here what it raises there."""
         if self._know(invocation.tool):
             self._pool.renew()
         bounds = bounds_of(invocation.tool, self._max_result_bytes)
@@ -119,9 +119,9 @@ class ProcessExecutor:
         await self._pool.close()
 
     def _know(self, tool: CompiledTool) -> bool:
-        """Return whether a tool is new or was loaded again, so that the processes hold old code and are to be replaced.
+        """Return whether a tool is new or reloaded, so that the processes hold old code and must be replaced.
 
-        A call that has waited since before its tool was loaded again runs whatever code they have.
+        A call that was queued before the reload runs the code that its process has.
         """
         known = self._functions.get(tool.name)
         if known is tool.function or (known is not None and is_replaced(tool)):
@@ -132,7 +132,7 @@ class ProcessExecutor:
         return True
 
     def _greet(self) -> bytes:
-        """Make what a new process is told first: what it needs to know, and what to load before anybody asks for it."""
+        """Make the first message to a new process: settings, and the modules to preload."""
         levels = {name: logging.getLogger(name).getEffectiveLevel() for name in _LOGGERS}
         told = {
             "traces": self._traces,
@@ -198,7 +198,7 @@ def _make_listener(invocation: Invocation) -> Listen:
         return _ignore
 
     async def listen(kind: str, said: Any) -> None:
-        """Pass it on; the process waits as well where there is no room, once the socket between them is full."""
+        """Pass an event on; without room, the process blocks too, once the socket is full."""
         pause = listener(kind, invocation.call.id, said)
         if pause is not None:
             await pause.wait()
@@ -207,7 +207,7 @@ def _make_listener(invocation: Invocation) -> Listen:
 
 
 async def _make_room(invocation: Invocation, size: int) -> None:
-    """Wait until there is room for an answer; its process waits as well, once the socket between them is full."""
+    """Wait for room for an answer; its process blocks too, once the socket is full."""
     share = invocation.open_share()
     if share is not None and share.size < size:
         await share.wait(size - share.size)
@@ -215,4 +215,4 @@ async def _make_room(invocation: Invocation, size: int) -> None:
 
 
 async def _ignore(_kind: str, _said: Any) -> None:
-    """Do nothing."""
+    """Ignore the message."""

@@ -1,4 +1,4 @@
-"""What a tool raised in its process, as it crosses to the server and is raised there again."""
+"""Carry a tool's exception from its process to the server."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -25,9 +25,9 @@ _REFUSED = "user_token_refused"
 
 
 class ToolCrashed(Exception):
-    """The tool raised what is no ToolException, in its process; the traceback from there is a note.
+    """The tool raised something other than a ToolException in its process; that traceback is attached as a note.
 
-    The text is that of its exception, and where the server knows the exception's class, this is an instance of that.
+    The text is that of the exception; if the server knows the exception's class, this is an instance of it too.
     """
 
     def __init__(self, text: str) -> None:
@@ -38,9 +38,9 @@ class ToolCrashed(Exception):
 
 
 def write_failure(error: BaseException) -> dict[str, Any]:
-    """Reduce what a tool raised to plain values; `is_worn` says that its process should serve no more.
+    """Reduce an exception to plain values; `is_worn` says that its process must not be reused.
 
-    The `kind` is that of the failure, or `crash` for what is no failure that the model is told of.
+    `kind` is that of the failure, or `crash` for an exception that is not reported to the model.
     """
     try:
         return _write_known(error) or _write_crash(error)
@@ -79,7 +79,7 @@ def _write_crash(error: BaseException) -> dict[str, Any]:
 
 
 def _write_question(asked: ApprovalRequired) -> dict[str, Any]:
-    """Write what a tool asks; what JSON cannot say of it is left out, as its text says."""
+    """Write the tool's question to a person; parts without a JSON form are left out."""
     shown: dict[str, Any] = {}
     for name in ("preview", "payload", "state"):
         try:
@@ -90,7 +90,7 @@ def _write_question(asked: ApprovalRequired) -> dict[str, Any]:
 
 
 def raise_failure(answer: Mapping[str, Any]) -> None:
-    """Raise what an answer says was raised; nothing if it is an output.
+    """Raise the exception in an answer; do nothing for an output.
 
     Raises:
         ToolFailure: The model is told.
@@ -118,7 +118,7 @@ def _read_crash(answer: Mapping[str, Any]) -> ToolCrashed:
 
 
 def _make_crashed(text: str, classes: Sequence[Sequence[str]]) -> ToolCrashed:
-    """Make an error that `except` and `Retry(on=...)` know as what the tool raised, or as the nearest base of it."""
+    """Make an error that `except` and `Retry(on=...)` treat as the tool's exception, or as its nearest known base."""
     for module, name in classes:
         kind = getattr(sys.modules.get(module), name, None)
         if isinstance(kind, type) and issubclass(kind, Exception) and not issubclass(kind, SidecallError):
@@ -129,13 +129,13 @@ def _make_crashed(text: str, classes: Sequence[Sequence[str]]) -> ToolCrashed:
 
 
 def _write_args(error: ToolException) -> dict[str, Any]:
-    """Write its arguments, the first one apart: it is what the model reads, and may be long."""
+    """Write the exception's arguments, the first one separately, since the model reads it and it may be long."""
     args = _reduce_args(error)
     return {"content": args[0], "more": args[1:]} if args else {"more": []}
 
 
 def _reduce_args(error: ToolException) -> Sequence[Any]:
-    """Reduce its arguments to what JSON has, or to what the model would read, where they would not say that there."""
+    """Reduce the arguments to JSON, or to the text the model would read."""
     try:
         plain = error.args if all(type(arg) is str for arg in error.args) else to_plain(list(error.args))
     except ValueError:
@@ -144,7 +144,7 @@ def _reduce_args(error: ToolException) -> Sequence[Any]:
 
 
 def _write_members(error: BaseException) -> dict[str, Any]:
-    """Write what an HTTPException says beside its text."""
+    """Write the attributes of an HTTPException besides its text."""
     refusal = read_http_exception(error)
     if refusal is None:
         return {}

@@ -1,4 +1,4 @@
-"""Find a tool again in another process, by where it stands and what it is called."""
+"""Locate a tool in another process, by its module and name."""
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator
@@ -13,7 +13,7 @@ from sidecall.loading.tool_imports import tool_folders
 
 
 class Home(TypedDict):
-    """A tool's name, and the module and file in which its function stands."""
+    """A tool's name, and the module and file of its function."""
 
     name: str
     module: str

@@ -83,7 +83,7 @@ class ForkServerProcess:
 
     @property
     def pid(self) -> int | None:
-        """Its process id, None as long as there is none."""
+        """Its process id, or None if it does not run."""
         return None if self._process is None else self._process.pid
 
     def fork(self, code: int) -> tuple[int, socket.socket] | None:
@@ -150,7 +150,7 @@ class ForkServerProcess:
         return True
 
     def start(self) -> None:
-        """Start it, in a thread that lives as long; one that takes no orders is cleared away before.
+        """Start it, in a thread that lives as long; a process that no longer responds is removed first.
 
         Raises:
             OSError: It cannot be started.
@@ -190,7 +190,7 @@ class ForkServerProcess:
         return process
 
     def _clear_away(self) -> None:
-        """Forget the process that takes no orders, and have what it leaves behind killed."""
+        """Forget the unresponsive process, and kill its children."""
         with self._lock:
             control, process, watch = self._control, self._process, self._watch
             self._control = None
@@ -205,14 +205,14 @@ class ForkServerProcess:
 
     @staticmethod
     def _end(process: subprocess.Popen[bytes], mark: int) -> None:
-        """Make sure that it is gone, and what it has left alone as well: it may have been killed itself, or be late."""
+        """Make sure that the process and its children are gone, even if it was killed or is slow."""
         process.kill()
         await_end(process)
         kill_marked(mark)
 
 
 def _let_go(mark: int, given: WeakSet[socket.socket], has_ended: bool) -> None:
-    """Let nobody wait for the processes of a fork server that was killed, and kill what they have started."""
+    """Release everything that waits for children of a killed fork server, and kill their descendants."""
     if not has_ended:
         for sock in list(given):
             with suppress(OSError):
@@ -221,7 +221,7 @@ def _let_go(mark: int, given: WeakSet[socket.socket], has_ended: bool) -> None:
 
 
 def _look_for_main() -> None:
-    """Ask for what the process will load, as if it were loaded here: it must be of the same version.
+    """Import the module that the process will load, to make sure that it is there and of the same version.
 
     Raises:
         OSError: It may not be loaded any more.
@@ -233,5 +233,5 @@ def _look_for_main() -> None:
 
 
 def can_fork() -> bool:
-    """Return whether this system has what it takes."""
+    """Return whether this system supports forking as needed."""
     return hasattr(os, "fork") and hasattr(socket, "send_fds")

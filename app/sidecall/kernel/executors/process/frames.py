@@ -1,4 +1,4 @@
-"""The messages between a server and its tools' processes: JSON, and before it the text of an answer as it is."""
+"""Framing of messages between the server and tool processes: JSON, preceded by the raw text of an answer."""
 
 import json
 import struct
@@ -23,7 +23,7 @@ _encode = json.JSONEncoder(separators=(",", ":"), default=to_plain).encode
 
 
 class Message(NamedTuple):
-    """What one side says to the other about a subject, which may be a call."""
+    """A message about a subject, which may be a call."""
 
     kind: str
     subject: str | None
@@ -55,12 +55,12 @@ class Frames:
 
     @property
     def missing(self) -> int:
-        """How many bytes the next message lacks at least."""
+        """The minimum number of bytes that the next message still lacks."""
         return self._end() - len(self._received)
 
     @property
     def coming(self) -> int:
-        """How many bytes the next message has, as soon as its beginning says so."""
+        """The size of the next message, once its header is read."""
         return self._end() if len(self._received) >= _LENGTHS.size else 0
 
     def feed(self, piece: bytes) -> Iterator[Message]:

@@ -1,4 +1,4 @@
-"""Where a tool stands, and what keeps a tool from running in a process."""
+"""The location of a tool's function, and reasons why a tool cannot run in a process."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ from sidecall.kernel.schema.signature import unwrap
 
 
 def home_of(tool: CompiledTool) -> Home:
-    """Return where a process finds a tool: by its name, in the module in which its function stands."""
+    """Return the location where a process finds the tool: its name and its function's module."""
     function = find_function(tool)
     module = getattr(function, "__module__", None) or type(function).__module__
     if module.partition(".")[0] != __name__.partition(".")[0]:
@@ -49,7 +49,7 @@ def is_replaced(tool: CompiledTool) -> bool:
 
 
 def find_obstacle(tool: CompiledTool) -> str | None:
-    """Return why a tool cannot run in a process, None when nothing is known to be in the way."""
+    """Return why a tool cannot run in a process; None if there is no known reason."""
     if not can_fork():
         return "this system cannot fork"
     if home_of(tool)["module"] == "__main__":
@@ -67,7 +67,7 @@ def find_unfit(tools: Iterable[CompiledTool], finder: Finder) -> Iterator[tuple[
 
 
 def refuse_unfit(tools: Iterable[CompiledTool], finder: Finder) -> None:
-    """Refuse tools that want to run in a process and cannot.
+    """Refuse tools that are set to run in a process and cannot.
 
     Raises:
         InvalidToolOption: The message says which, and why.
@@ -77,7 +77,7 @@ def refuse_unfit(tools: Iterable[CompiledTool], finder: Finder) -> None:
 
 
 def refuse(tool: CompiledTool, reason: str | None) -> None:
-    """Refuse a tool for a reason, if there is one.
+    """Refuse a tool for this reason; None does nothing.
 
     Raises:
         InvalidToolOption: There is.

@@ -1,4 +1,4 @@
-"""What a server orders of its fork server."""
+"""The orders of a server to its fork server."""
 
 import struct
 

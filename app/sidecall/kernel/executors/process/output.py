@@ -58,7 +58,7 @@ UNBOUNDED = ResultBounds()
 
 
 def write_output(tool: CompiledTool, output: Any, call_id: str, bounds: ResultBounds = UNBOUNDED) -> dict[str, Any]:
-    """Reduce what a tool returned to plain values.
+    """Reduce a tool's output to plain values.
 
     Raises:
         ToolOutputError: The server would raise it, had the tool run there, or it is too large.
@@ -150,7 +150,7 @@ class Reduced(NamedTuple):
 
 
 def reduce(value: Any) -> Reduced:
-    """Reduce a value to what JSON has, but keep the numbers that it lacks: the server notes that they were lost.
+    """Reduce a value to JSON, but keep NaN and infinities, so that the server can report them.
 
     Raises:
         ValueError: JSON has no form for it.
@@ -176,7 +176,7 @@ def _measure(plain: Any, rough: int) -> int:
 
 
 def _put_back(plain: Any, path: tuple[str | int, ...], number: float) -> Any:
-    """Put a number where null stands for it."""
+    """Restore a number at a path where null stands for it."""
     if not path:
         return number
     place = plain
@@ -187,7 +187,7 @@ def _put_back(plain: Any, path: tuple[str | int, ...], number: float) -> Any:
 
 
 def read_output(tool: CompiledTool, written: Mapping[str, Any], call_id: str) -> Any:
-    """Return an output of which the server makes the same message as of the tool's own."""
+    """Read an output from which the server makes the same message as from the tool's own."""
     if written["kind"] == "series":
         content: Any = [_read_part(part) for part in written["outputs"]]
         return (content, written["artifact"]) if tool.options.response_format == "content_and_artifact" else content

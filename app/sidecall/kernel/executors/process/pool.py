@@ -25,9 +25,9 @@ _NO_PROCESS = "no process can be started for tools with executor='process'"
 
 
 class ProcessPool:
-    """Lends processes, replaces each that is gone by a new one, and lets callers take turns when all are lent.
+    """Lends processes, replaces those that end, and lets callers take turns when all are in use.
 
-    A new process is ordered at once and makes itself ready by itself, so that nobody waits for it in vain.
+    A replacement is ordered at once and starts in the background.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class ProcessPool:
         env: Mapping[str, str] | None = None,
         launch: Launch = launch_plainly,
     ) -> None:
-        """Prepare for so many; none is made before the first is wanted.
+        """Prepare the pool; the first process is started at the first call.
 
         Args:
             size: How many there are at most.
@@ -68,12 +68,12 @@ class ProcessPool:
 
     @property
     def busy(self) -> int:
-        """How many are lent."""
+        """How many processes are in use."""
         return len(self._lent)
 
     @property
     def waiting(self) -> int:
-        """How many calls wait for one."""
+        """How many calls wait for a process."""
         return len(self._waiting)
 
     @property
@@ -105,7 +105,7 @@ class ProcessPool:
             raise
 
     def release(self, child: Child) -> None:
-        """Lend it to the next call, unless it has loaded what has been replaced since."""
+        """Return a process to the pool, unless the code that it loaded has been replaced."""
         with self._lock:
             self._lent.discard(child)
             if self._closed or child.generation != self._generation:
@@ -115,11 +115,11 @@ class ProcessPool:
             self._serve_waiting()
 
     def replace(self, child: Child, when_gone: Release | None = None) -> None:
-        """End it, whatever it does, and have a new one in its place.
+        """End a process in any state, and start a replacement.
 
         Args:
-            child: Whoever is ended.
-            when_gone: Called when it has been, which takes a moment.
+            child: The process.
+            when_gone: Called once it has ended.
         """
         with self._lock:
             self._lent.discard(child)
@@ -131,7 +131,7 @@ class ProcessPool:
         with self._lock:
             self._generation += 1
             self._close_code()
-            with suppress(OSError):  # Whoever wants a process next tries again.
+            with suppress(OSError):  # The next borrower tries again.
                 self._code = open_code(take_code())
             idle, self._idle = self._idle, deque()
             for child in idle:
@@ -140,7 +140,7 @@ class ProcessPool:
                 self._fill()
 
     async def close(self) -> None:
-        """End all, and refuse those who wait."""
+        """End all processes, and refuse waiting calls."""
         with self._lock:
             self._closed = True
             while self._idle:
@@ -151,7 +151,7 @@ class ProcessPool:
         self._starter.shutdown(wait=False, cancel_futures=True)
 
     def _take_idle(self) -> Child | None:
-        """Lend one that lives; return None when there is none."""
+        """Lend an idle process that is alive; None if there is none."""
         self._fill()
         while self._idle:
             child = self._idle.pop()
@@ -179,12 +179,12 @@ class ProcessPool:
             self._note_refusal(error)
 
     def _note_refusal(self, error: Exception) -> None:
-        """Log why there is no process; who wants one next tries again."""
+        """Log why no process can be started; the next call tries again."""
         self._refusal = error
         logger.error("%s: %s", _NO_PROCESS, error)
 
     def _begin_start(self) -> None:
-        """Have the fork server started, unless it is being started already; who waits is served then."""
+        """Start the fork server unless it is starting; waiting calls are served afterwards."""
         if self._start is None and not self._closed:
             self._start = self._starter.submit(self._start_fork_server)
 
@@ -229,7 +229,7 @@ class ProcessPool:
         when_gone()
 
     def _serve_waiting(self) -> None:
-        """Fill the place of a child that is gone, and lend what is idle to who waits."""
+        """Replace a child that is gone, and lend idle processes to waiting calls."""
         if self._closed:
             return
         self._fill()

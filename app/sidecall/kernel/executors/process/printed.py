@@ -1,4 +1,4 @@
-"""Read what tools' processes print, so that none waits for whoever reads the server's log."""
+"""Forward the output of tool processes, so that a slow reader of the server's log never blocks them."""
 
 import os
 import sys
@@ -26,7 +26,7 @@ class PrintedLines:
         os.close(self.fd)
 
     def wait(self) -> None:
-        """Wait until everything is passed on, once those processes have ended."""
+        """Wait until all output is forwarded, once those processes have ended."""
         self._thread.join(_PATIENCE)
 
 

@@ -1,4 +1,4 @@
-"""What a tool's process asks its server for while a call runs: the store and contents, which stay with the server."""
+"""Requests of a tool's process to its server during a call: store and contents, which stay in the server."""
 
 import base64
 import json
@@ -22,7 +22,7 @@ _MOST_OF_BODY = (MOST_BYTES - 4096) // 4 * 3
 
 
 async def reply_to(invocation: Invocation, question: Sequence[Any]) -> bytes:
-    """Answer what the process of a call asks, in the form of a message."""
+    """Answer a request of a call's process, as a message."""
     name, *values = question
     try:
         reply = {"value": await _OPERATIONS[name](invocation, *values)}
@@ -37,7 +37,7 @@ async def reply_to(invocation: Invocation, question: Sequence[Any]) -> bytes:
 
 
 def read_reply(reply: Mapping[str, Any]) -> Any:
-    """Return what a server answered, or raise what it raised."""
+    """Return the server's reply, or raise its error."""
     if "error" in reply:
         raise _ERRORS.get(reply["error"], _make_error)(reply["text"])
     return reply["value"]
@@ -57,7 +57,7 @@ def encode_value(value: Any) -> str:
 
 
 def encode_body(body: str | bytes) -> str:
-    """Write the bytes of a content for the way to or from a process.
+    """Encode the bytes of a content for transfer between processes.
 
     Raises:
         ToolException: There are too many.

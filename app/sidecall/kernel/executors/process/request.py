@@ -23,13 +23,13 @@ _TEXT_FROM = 262_144
 
 
 def bounds_of(tool: CompiledTool, most: int | None) -> ResultBounds:
-    """Return what may cross of a tool's results; as structure only where callbacks or guardrails look at it."""
+    """Return the bounds of a tool's results; structure is only sent where callbacks or guardrails read it."""
     is_seen = most is None or tool.options.callbacks or tool.options.tool_output_guardrails
     return ResultBounds(most if is_seen else min(_TEXT_FROM, most or 0), most)
 
 
 def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, bounds: ResultBounds) -> dict[str, Any]:
-    """Reduce a call to what its tool needs, and to no more secrets than it asks for."""
+    """Reduce a call to what its tool needs, with only the secrets that it asks for."""
     context = invocation.tool_context
     wanted = [injection for injection in invocation.tool.injections if injection.source == "secret"]
     own = invocation.own_secrets
@@ -66,7 +66,7 @@ def _write_workspace(workspace: Workspace | None) -> tuple[str, int, int, int] |
 
 
 def _open_workspace(written: Sequence[Any] | None) -> Workspace | None:
-    """Open in this process what is open in the server."""
+    """Open in this process the workspace that is open in the server."""
     return None if written is None else Workspace(Path(written[0]), Allowance(*written[1:]))
 
 

@@ -1,4 +1,4 @@
-"""Look whether the fork server does what it is told, and kill it when it stands still."""
+"""Check that the fork server obeys its orders, and kill it when it hangs."""
 
 import logging
 import select
@@ -83,13 +83,13 @@ class ForkServerWatch:
             self._await_end()
 
     def _wait_for_order(self) -> bool:
-        """Wait until something is to be confirmed; return False where nobody looks any more."""
+        """Wait until there is an order to confirm; return False once watching has ended."""
         with self._changed:
             self._changed.wait_for(lambda: self._open or self._is_over or self.has_given_up)
             return not self._is_over and not self.has_given_up
 
     def _read_signs(self) -> int:
-        """Return how many there are; none where the process has ended."""
+        """Return the number of signs of life; none once the process has ended."""
         try:
             count = len(self._control.recv(4096))
         except BlockingIOError:

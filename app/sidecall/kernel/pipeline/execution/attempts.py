@@ -1,4 +1,4 @@
-"""Try a tool again where its author says that this does no harm."""
+"""Retry a tool where its author has declared that safe."""
 
 import random
 from typing import Any
@@ -19,7 +19,7 @@ _ASKS = (ApprovalRequired, ApprovalWanted, UserTokenRefused)
 
 
 async def run_again(executor: Executor, invocation: Invocation, retry: Retry) -> Any:
-    """Run a call until it succeeds or its attempts are used up; the deadline stands over all of them."""
+    """Run a call until it succeeds or its attempts are used up, within one deadline."""
     attempts = AsyncRetrying(
         stop=stop_after_attempt(retry.attempts),
         wait=lambda state: _wait_before(state.attempt_number, retry),

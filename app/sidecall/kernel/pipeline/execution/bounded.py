@@ -1,4 +1,4 @@
-"""Run a coroutine until a deadline that holds whatever the coroutine does."""
+"""Run a coroutine up to a deadline that it cannot avoid."""
 
 import asyncio
 import types
@@ -25,7 +25,7 @@ class DeadlinePassed(Exception):
 
 
 class Interruptible(Protocol):
-    """Whatever the coroutine is run for."""
+    """The call, or other work, for which the coroutine runs."""
 
     def give_up(self) -> None:
         """Take note that the time is up, before the coroutine does."""
@@ -38,15 +38,15 @@ Abandon = Callable[[Any, Coroutine[Any, Any, Any]], None]
 
 
 class Bounded(StandIn, Generic[T]):
-    """Await the rest of a coroutine in the present task, for so many seconds, or until it ends where that is None.
+    """Await the rest of a coroutine in the current task, for at most `seconds` (None: no limit).
 
-    Most tools never wait, so a coroutine is bounded only once it waits for something. When the time is up, the
-    coroutine is cancelled; if it is not done `GRACE` seconds later, because it swallows cancellation or cleans up
-    slowly, it is handed over to `abandon` and no longer waited for. Timers that the abandoned code has set still belong
-    to the present task, which should therefore end soon: every call has a task of its own.
+    Most tools never wait, so a coroutine is bounded only once it waits for something. At the deadline it is cancelled;
+    if it is not done `GRACE` seconds later, because it swallows cancellation or cleans up slowly, it is handed to
+    `abandon` and no longer awaited. Timers that the abandoned code has set still belong to the current task, which
+    should therefore end soon: every call has a task of its own.
 
-    The code that runs may cancel the present task itself, or have a task or timer of its own do so. That is its own
-    failure, and nobody else's wish: in the end such cancellations, which have come to `own` before, are taken back.
+    The code may also cancel the current task, directly or from its own tasks and timers. That is its own failure and
+    not a request to stop: such cancellations, counted from `own`, are undone at the end.
 
     Raises:
         CancelledError: From `await`: the coroutine or its task is cancelled.
@@ -79,7 +79,7 @@ class Bounded(StandIn, Generic[T]):
         abandon: Abandon,
         call: Interruptible | None = None,
     ) -> None:
-        """Bound a coroutine that has begun in this task, and has come to wait for `awaited`."""
+        """Bound a coroutine that has begun in this task and now waits for `awaited`."""
         self._task = task
         self._coroutine = coroutine
         self._awaited = awaited
@@ -148,9 +148,9 @@ class Bounded(StandIn, Generic[T]):
                 cancelled = None  # Its traceback holds this frame, and would so hold itself.
 
     def _wait_plainly(self, awaited: asyncio.Future[Any]) -> Generator[Any, Any, BaseException | None]:
-        """Wait as a task does, for what cannot refuse to be cancelled, and so may wake the task itself.
+        """Wait like a task for a future that always accepts cancellation and may wake the task itself.
 
-        Returns what the coroutine has to be told: nothing, or what is raised in it.
+        Returns what to throw into the coroutine, or None.
         """
         awaited._asyncio_future_blocking = False
         self.stand_for(awaited)
@@ -163,9 +163,9 @@ class Bounded(StandIn, Generic[T]):
         return None
 
     def _wait_for(self, awaited: Any) -> Generator[Any, Any, BaseException | None]:
-        """Wait as a task does, but through a future of our own, since what is awaited may refuse to be cancelled.
+        """Wait like a task, but through our own future, since the awaited object may refuse cancellation.
 
-        Returns what the coroutine has to be told: nothing, or that it is cancelled.
+        Returns the cancellation to throw into the coroutine, or None.
         """
         if not asyncio.isfuture(awaited) or awaited.get_loop() is not self._loop:
             try:
@@ -193,7 +193,7 @@ class Bounded(StandIn, Generic[T]):
         return None
 
     def cancel(self, msg: Any | None = None) -> bool:
-        """Be told by the task that it is cancelled; what code waits for that is left to itself goes on."""
+        """Handle a cancellation of the task; the awaited operation is left to continue."""
         self._note_cancellation()
         return self.leave(msg) if self._strikes > 1 else super().cancel(msg)
 
@@ -213,9 +213,9 @@ class Bounded(StandIn, Generic[T]):
         self._is_striking = False
 
     def _is_cancelled_by_others(self) -> bool:
-        """Take our own cancellations back, and tell whether there was another since the deadline.
+        """Undo our own cancellations, and return whether there was another since the deadline.
 
-        Those before it are not told from what task groups inside the coroutine leave behind in Python 3.11.
+        Earlier ones cannot be told from those that task groups inside the coroutine leave behind in Python 3.11.
         """
         for _ in range(self._strikes):
             self._task.uncancel()
@@ -237,16 +237,15 @@ def take_back(task: asyncio.Task[Any], count: int) -> Generator[Any, Any, None]:
 
 
 async def outlive(coroutine: Coroutine[Any, Any, Any], awaited: Any, _waiter: Waiter) -> None:
-    """Go on with a coroutine that nobody waits for any more, until it ends; it cannot end the process.
+    """Drive an abandoned coroutine until it ends, without letting it end the process.
 
-    It has been cancelled before, and may take its time to clean up. If it is not done `LATE_GRACE` seconds later, it is
-    cancelled once more.
+    It was cancelled before and may be cleaning up. If it is not done `LATE_GRACE` seconds later, it is cancelled again.
     """
     task = CurrentTask().find()
     timer = asyncio.get_running_loop().call_later(LATE_GRACE, task.cancel)
     try:
         if asyncio.isfuture(awaited):
-            awaited._asyncio_future_blocking = True  # As whoever awaits it says to its task.
+            awaited._asyncio_future_blocking = True  # As an awaiting task is told.
         await await_rest(coroutine, awaited)
     except (SystemExit, KeyboardInterrupt):
         pass

@@ -1,4 +1,4 @@
-"""How much time a call has left."""
+"""The remaining time of a call."""
 
 import time
 
@@ -7,7 +7,7 @@ from sidecall.kernel.core.invocation import Invocation
 
 
 def seconds_left(invocation: Invocation) -> float | None:
-    """Return the seconds until the deadline, never below zero; None when there is none."""
+    """Return the seconds until the deadline, at least 0; None without a deadline."""
     return None if invocation.deadline is None else max(0.0, invocation.deadline - time.monotonic())
 
 
@@ -17,7 +17,7 @@ def is_late(invocation: Invocation) -> bool:
 
 
 def make_timeout(invocation: Invocation) -> ToolTimeout:
-    """Make the failure of a call whose deadline has passed."""
+    """Build the timeout failure of a call."""
     given = invocation.request.deadline
     if given is not None and given.moment == invocation.deadline:
         return ToolTimeout(invocation.tool.name, given.seconds)

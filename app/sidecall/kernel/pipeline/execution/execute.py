@@ -30,7 +30,7 @@ class Execute:
         self._abandoned: set[asyncio.Task[Any]] = set()
 
     def __call__(self, invocation: Invocation) -> Awaitable[None] | None:
-        """Run the tool and keep what it returns.
+        """Run the tool and store its result in the invocation.
 
         Raises:
             ToolException: The tool raised it, or an HTTPException.
@@ -74,7 +74,7 @@ class Execute:
 
 
 async def _run_with_room(invocation: Invocation, size: int, running: Coroutine[Any, Any, Any]) -> Any:
-    """Wait until there is room for one more of a tool's large results, and run it."""
+    """Wait for room for a large result of this tool, then run it."""
     share = invocation.open_share()
     assert share is not None
     try:
@@ -104,7 +104,7 @@ def _keep(invocation: Invocation, output: Any) -> None:
 
 
 def _passes(invocation: Invocation, error: BaseException) -> bool:
-    """Return whether an error is what is wanted: a failure of the call in time, or that nobody waits for it."""
+    """Return whether an error is an expected outcome: a failure within the deadline, or an abandoned call."""
     if isinstance(error, ToolFailure):
         return not is_late(invocation)
     return _is_given_up(invocation, error)

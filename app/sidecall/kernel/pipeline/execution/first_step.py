@@ -13,14 +13,14 @@ T = TypeVar("T")
 
 
 class FirstSteps:
-    """Take the first steps of coroutines; most tools never wait, and so need neither a timer nor a second step.
+    """Runs coroutines up to their first wait; most tools never wait, and so need neither a timer nor a second step.
 
-    A coroutine tells whoever steps it of its end by an error, which takes as long as a short tool. Whoever awaits it is
-    told without one. So there are generators that await coroutines, each one after the other.
+    A coroutine reports its end to a manual driver by an exception, which takes as long as a short tool; an `await` gets
+    it without one. So each coroutine is awaited inside a generator that is reused.
     """
 
     def __init__(self, seconds_left: Callable[[Any], float | None], abandon: Abandon) -> None:
-        """Bound what comes to wait.
+        """Bound coroutines that wait.
 
         Args:
             seconds_left: Asked with what a coroutine runs for, once it waits; None for no bound.
@@ -32,7 +32,7 @@ class FirstSteps:
         self._idle: list[Waiter] = []
 
     def take(self, coroutine: Any, call: Interruptible | None = None) -> tuple[bool, Any]:
-        """Begin a coroutine, of an async function, in the present task.
+        """Begin a coroutine in the current task.
 
         Returns:
             Whether it is done, and what it returns; or else what has to be awaited for that.
@@ -67,7 +67,7 @@ def _make_waiter() -> Waiter:
 
 @types.coroutine
 def _await_each() -> Waiter:
-    """Await what is sent, and yield what it returns; what it waits for is yielded as well."""
+    """Await each coroutine that is sent, and yield its result; what it waits for is yielded as well."""
     coroutine = yield
     while True:
         coroutine = yield (yield from coroutine)
@@ -76,7 +76,7 @@ def _await_each() -> Waiter:
 async def within(
     coroutine: Coroutine[Any, Any, T], seconds: float, abandon: Abandon, call: Interruptible | None = None
 ) -> T:
-    """Run a coroutine, bounded as soon as it waits for something.
+    """Run a coroutine, bounded as soon as it waits.
 
     Raises:
         DeadlinePassed: It was not done in time.

@@ -1,4 +1,4 @@
-"""Ask a tool's author what a call would do."""
+"""Run a tool's preview function."""
 
 from functools import partial
 from typing import Any
@@ -18,7 +18,7 @@ _LONGEST_QUESTION = 1000
 
 
 async def make_preview(invocation: Invocation) -> Preview:
-    """Return what a call would do, once its arguments are checked; nothing that the author's preview does harms it."""
+    """Return the preview of a call with validated arguments; failures of the preview do not fail the call."""
     hook = invocation.tool.preview
     if hook is None:
         return NO_PREVIEW
@@ -32,7 +32,7 @@ async def make_preview(invocation: Invocation) -> Preview:
 
 
 async def show_question(invocation: Invocation, asked: ApprovalRequired) -> Preview:
-    """Return what a tool wants a person to know that asks while it runs."""
+    """Return the preview for a tool that asks a person while it runs."""
     shown = await make_preview(invocation) if asked.preview is None else _show(invocation, asked.preview)
     beside = NO_PREVIEW if asked.payload is None else _show(invocation, asked.payload, "payload")
     # Never nothing, by which a person and programs know that it is the tool who asks.
@@ -56,7 +56,7 @@ def _hide(invocation: Invocation, shown: Any) -> Any:
 
 
 def _explain(invocation: Invocation, error: BaseException, what: str = "preview") -> Preview:
-    """Make the words for a preview that failed; what a ToolException says is meant to be read."""
+    """Format a preview's failure; the text of a ToolException is meant to be read."""
     if isinstance(error, ToolException):
         said = _hide(invocation, replace_surrogates(render_failure(error)))
         return Preview(error=said[:_LONGEST])

@@ -1,4 +1,4 @@
-"""Wait for something, and learn who cancels the wait."""
+"""Wait for a future, and detect who cancels the wait."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,10 +9,10 @@ from sidecall.kernel.core.current import CALL
 
 
 class Waking(asyncio.Future[None]):
-    """What a task waits for; whoever cancels the task cancels this first, in a context that tells who it is."""
+    """A future that a task awaits; cancelling the task cancels it first, in the canceller's context."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, on_cancel: Callable[[], object]) -> None:
-        """Make one that calls `on_cancel` whenever somebody cancels the task that waits for it."""
+        """Call `on_cancel` whenever the waiting task is cancelled."""
         super().__init__(loop=loop)
         self._on_cancel = on_cancel
 
@@ -28,7 +28,7 @@ class Waking(asyncio.Future[None]):
 
 
 class StandIn:
-    """What a task takes for the future that it waits for; who cancels the wait is learned without a second future."""
+    """Stands in for an awaited future, so that cancellation is detected without a second future."""
 
     __slots__ = ("_asyncio_future_blocking", "_context", "_stands_for", "_wake")
 
@@ -37,14 +37,14 @@ class StandIn:
     def stand_for(self, future: asyncio.Future[Any]) -> None:
         """Be yielded to the task in the place of this future."""
         self._stands_for = future
-        self._asyncio_future_blocking = True  # As whoever awaits a future says to its task.
+        self._asyncio_future_blocking = True  # As an awaited future is told.
 
     def get_loop(self) -> asyncio.AbstractEventLoop:
         """Return the future's loop."""
         return self._stands_for.get_loop()
 
     def add_done_callback(self, wake: Callable[[Any], object], *, context: Context | None = None) -> None:
-        """Have the future wake the task."""
+        """Let the future wake the task."""
         self._wake, self._context = wake, context
         self._stands_for.add_done_callback(wake, context=context)
 
@@ -53,7 +53,7 @@ class StandIn:
         return self._stands_for.cancel(msg)
 
     def leave(self, msg: Any | None = None) -> bool:
-        """Wake the task as if it were cancelled, and let the future be; return whether it was still to be done."""
+        """Wake the task as if it were cancelled, but leave the future; return whether that was pending."""
         if not self._stands_for.remove_done_callback(self._wake):
             return False
         cancelled = self.get_loop().create_future()

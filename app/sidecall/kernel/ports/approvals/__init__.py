@@ -1,1 +1,1 @@
-"""Calls that wait for a person: what tools raise, what is asked, and where it is kept."""
+"""Approvals: what tools raise, what a person is asked, and the store protocol."""

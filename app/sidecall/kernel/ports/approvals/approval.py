@@ -25,7 +25,7 @@ _STATUS: Mapping[DecisionName, ApprovalStatus] = {"approve": "approved", "reject
 
 
 class ApprovalState(BaseModel, defer_build=True):
-    """Where an approval stands, whatever it is about."""
+    """The state of an approval."""
 
     # What is always there is said to be.
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
@@ -65,7 +65,7 @@ class Approval(ApprovalState):
 
 
 class Decision(BaseModel, defer_build=True):
-    """What a person decides; a member that is spelled wrong is refused, lest something else be approved."""
+    """A person's decision; unknown members are refused, so that a typo never approves something else."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -106,14 +106,14 @@ class ApprovalRequired(SidecallError):
     def __init__(
         self, message: str | None = None, *, preview: Any = None, payload: Any = None, state: Any = None
     ) -> None:
-        """Ask for a person's word.
+        """Ask a person for a decision.
 
         Args:
             message: What there is to decide.
             preview: What the call would do, in text or JSON; instead of what the tool's `preview` says.
             payload: What else the person should see, as JSON.
             state: What the tool wants back as `context.resumed`, as JSON of 16 KiB at most; nobody is shown it. With
-                one the tool runs again whatever the person decides, `context.reply` has their words,
+                one the tool runs again after any decision, `context.reply` has their words,
                 `context.rejection` is None unless they have rejected, and it may ask again.
 
         Raises:
@@ -127,13 +127,13 @@ class ApprovalRequired(SidecallError):
 
     @classmethod
     def of(cls, approval: Approval) -> "ApprovalRequired":
-        """Make what is raised of a call that has an approval."""
+        """Build the exception for a call that has an approval."""
         error = ApprovalRequired(f"{approval.tool_call.name} {_describe_wait(approval)} ({approval.id}).")
         error.approval = approval
         return error
 
     def repeat(self) -> "ApprovalRequired":
-        """Make what a tool raises for whom it calls: the person is asked about the whole call, and told of this one."""
+        """Build the exception for an outer tool: the person decides the whole call, and is shown this one."""
         if self.is_new:
             return self
         call = self.approval.tool_call
@@ -142,7 +142,7 @@ class ApprovalRequired(SidecallError):
 
     @property
     def is_new(self) -> bool:
-        """Whether a tool has raised it, and nobody was asked yet."""
+        """Whether a tool has just raised it and no person was asked yet."""
         return "approval" not in vars(self)
 
 
@@ -164,9 +164,9 @@ class AlreadyAnswered(SidecallError):
 
 
 class ApprovalRecord(BaseModel, defer_build=True):
-    """What is kept of an approval: what people see of it, and the call to run.
+    """A stored approval: what people see of it, and the call to run.
 
-    Each change makes a new record, so that a ledger can keep either the old or the new one.
+    Each change makes a new record, so that a store can keep either the old or the new one.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -214,17 +214,17 @@ class ApprovalRecord(BaseModel, defer_build=True):
 
     @property
     def is_running(self) -> bool:
-        """Whether the call is decided about and has no answer yet."""
+        """Whether the call is decided and has no answer yet."""
         return self.approval.status != "pending" and self.approval.message is None
 
     @property
     def is_inside(self) -> bool:
-        """Whether what waits is a call that the tool wants to make itself."""
+        """Whether the pending call is one that the tool itself wants to make."""
         return self.call is not None and self.asked.name != self.call.tool_call.name
 
     @property
     def tells_tool(self) -> bool:
-        """Whether the tool runs again whatever the person decides."""
+        """Whether the tool runs again after any decision."""
         return self.is_inside or self.state is not None
 
     def as_error(self) -> ApprovalRequired | AlreadyAnswered:
@@ -245,7 +245,7 @@ class ApprovalRecord(BaseModel, defer_build=True):
         return self.call
 
     def require_asked(self, question: int | None) -> CallRecord:
-        """Return the call that waits for an answer to this question, or to any where none is named.
+        """Return the call if it waits for an answer to this question, or to any if none is named.
 
         Raises:
             ApprovalConflict: It is decided already, or asks something else.
@@ -272,13 +272,13 @@ class ApprovalRecord(BaseModel, defer_build=True):
         )
 
     def _edit(self, args: dict[str, Any] | None) -> dict[str, Any]:
-        """Return what is shown of a call that has not begun, with a person's arguments or the model's."""
+        """Return the arguments shown of a call that has not begun: a person's edits, or the model's."""
         is_edited = args is not None and args != self.asked.args
         call = self.asked if args is None else self.asked.model_copy(update={"args": args})
         return {"tool_call": call, "asked_args": self.asked.args if is_edited else None}
 
     def reopen(self, preview: Preview | None = None, ttl: float = 0.0) -> Self:
-        """Take the decision back; with a preview it waits for something else, for `ttl` seconds from now."""
+        """Undo the decision; with a preview the call waits for something else, for `ttl` seconds from now."""
         undecided: dict[str, Any] = {"decided_at": None, "decided_by": None, "reason": None, "always": False}
         state, begun = self.state, self.begun
         if preview is not None:

@@ -1,4 +1,4 @@
-"""What a person has said of a call, as its approval has it."""
+"""Describe a person's decision on a call."""
 
 from dataclasses import replace
 
@@ -7,14 +7,14 @@ from sidecall.kernel.ports.approvals.rules import Decided
 
 
 def describe_decision(approval: Approval) -> Decided | None:
-    """Return what a person has said of the call; None where nobody has said anything yet."""
+    """Return a person's decision on the call; None while it is pending."""
     if not approval.decided_by:
         return None
     return _add_args(Decided(approval.decided_by, approval.decided_at, approval.reason), approval)
 
 
 def describe_beginning(record: ApprovalRecord) -> Decided | None:
-    """Return what a person has said of a call that has begun by that and waits again; None for any other."""
+    """Return the decision by which a call has begun that waits again; None for any other."""
     return None if record.begun is None else _add_args(record.begun, record.approval)
 
 

@@ -1,4 +1,4 @@
-"""By what calls are the same that a person has to decide about only once."""
+"""Fingerprint of a call: equal calls need only one decision."""
 
 import hashlib
 import json
@@ -11,11 +11,10 @@ from sidecall.kernel.ports.workspaces import HEADER
 
 
 def compute_fingerprint(call: CallRecord, asked: ToolCall | None = None) -> str:
-    """Make the same text of calls that are the same: from whom and where, on whose behalf, of what, under which id.
+    """Return equal fingerprints for equal calls: same caller, context, conversation, tool, arguments and id.
 
-    The state is none of it, since it moves on while a call waits. `known_as` takes the place of an id, and a call
-    without either is like no other. Where a tool asks about what it is about to do itself, each such call counts by
-    itself.
+    The state is left out, since it changes while a call waits. `known_as` replaces an id, and a call without either
+    equals no other. Where a tool asks about calls that it wants to make itself, each of these counts separately.
     """
     caller, sent = call.caller, call.tool_call
     known_as = call.known_as or sent.id or [call.id]

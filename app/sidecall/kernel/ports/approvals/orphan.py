@@ -1,4 +1,4 @@
-"""Decisions that nobody carries out."""
+"""Decisions that no server carries out."""
 
 from collections.abc import Callable
 
@@ -9,11 +9,10 @@ from sidecall.kernel.ports.approvals.approval import ApprovalRecord
 
 @dataclass(frozen=True, slots=True)
 class OrphanedDecision:
-    """A decision that was written down though whoever decided heard that it was not, or whose answer was not kept.
+    """A decision that was stored although the person was told that it failed, or whose answer was not stored.
 
-    `was_begun` says that its call may have run. `answer` is what was written down as its end already, where the server
-    that carried it out has ended. `has_expired` says that its call had begun and asked again, and that nobody has
-    decided about that in time.
+    `was_begun` says that its call may have run. `answer` is the stored end, if the server that ran it has ended.
+    `has_expired` says that its call had begun, asked again, and was not decided in time.
     """
 
     record: ApprovalRecord

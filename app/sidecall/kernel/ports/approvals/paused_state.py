@@ -1,4 +1,4 @@
-"""What a tool wants back that asks in the middle of its work."""
+"""The state of a tool that pauses to ask a person."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a person is shown of a call that they decide about."""
+"""The preview shown to the person who decides on a call."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from sidecall.kernel.ports.user_tokens import SignIn
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a person should know who decides, as the tool's author says it.
+    """What the deciding person should know, as the tool's author describes it.
 
-    `shown` is what the call would do, in text or JSON, or `error` why there is nothing to show. A tool that asks while
-    it runs says in `description` what is to be decided, in `payload` what else belongs to that, and in `state` what it
-    wants back. With `sign_in` there is nothing to decide: a person has to sign in first.
+    `shown` is what the call would do, in text or JSON; `error` is why there is no preview. A tool that asks while it
+    runs sets `description` to the question, `payload` to further data, and `state` to what it wants back. With
+    `sign_in` there is no decision: a person has to sign in first.
     """
 
     shown: Any = None

@@ -33,13 +33,13 @@ class ApprovalRule(BaseModel, defer_build=True):
     approval_id: str = Field(description="The approval with which it was decided.")
 
     def describe(self) -> dict[str, Any]:
-        """Return what is said of it beside the answer of a call that it has decided about."""
+        """Return the description of the rule for the answer of a call that it decided."""
         return self.model_dump(mode="json", include={"id", "decision", "decided_by", "decided_at"})
 
 
 @dataclass(frozen=True, slots=True)
 class RulePage:
-    """A part of a list, and where the next one begins; None where there is nothing more."""
+    """A page of a list, and the start of the next one; None on the last page."""
 
     rules: Sequence[ApprovalRule]
     cursor: str | None = None
@@ -47,10 +47,10 @@ class RulePage:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What a person has said of a call.
+    """A person's decision on a call.
 
-    `asked_args` are the model's and `args` what ran, where they put others in place. `approval_id` is the approval of a
-    call that was decided about when it came before.
+    `asked_args` are the model's and `args` what ran, if the person changed them. `approval_id` is the approval by which
+    an earlier, equal call was decided.
     """
 
     by: str
@@ -62,7 +62,7 @@ class Decided:
 
     @classmethod
     def by_rule(cls, rule: ApprovalRule) -> Self:
-        """Return what was said of all such calls."""
+        """Make the decision of a rule."""
         return cls(rule.decided_by, rule.decided_at, rule.reason)
 
 

@@ -1,4 +1,4 @@
-"""Where calls that wait for a person are kept, and what was decided about later ones."""
+"""Store protocols for pending approvals and for rules."""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol
@@ -17,32 +17,32 @@ Notice = Callable[[Approval], Awaitable[None]]
 
 
 class Approvals(Protocol):
-    """Where calls that wait for approval are kept, each until it expires.
+    """Stores calls that wait for approval, each until it expires.
 
-    Each method is one step: whatever happens at the same time comes before it or after it.
+    Each method is atomic.
     """
 
     async def ask(self, call: CallRecord, asked: ToolCall, preview: Preview = NO_PREVIEW) -> ApprovalRecord:
-        """Keep a call with what it would do, or find the one of the same fingerprint, whatever has become of it.
+        """Store a call with its preview, or find the one with the same fingerprint in any state.
 
         Raises:
             TooManyApprovals: Too many calls wait, or they are too large.
         """
 
     async def find(self, call: CallRecord) -> ApprovalRecord | None:
-        """Find the approval of a call of the same fingerprint, whatever has become of it; None if there is none."""
+        """Return the approval with the same fingerprint in any state, or None."""
 
     async def get(self, approval_id: str, tenant: str | None = None) -> ApprovalRecord:
-        """Find an approval, of this tenant where one is named: another's takes no longer than one that is not there.
+        """Return an approval, of this tenant if one is given; another tenant's takes the same time as a missing one.
 
         Raises:
             UnknownApproval: There is none, or it has expired.
         """
 
     async def find_answered(self, approval_id: str) -> Approval | None:
-        """Find what was decided about a call that is kept elsewhere, too; None if it has no answer yet.
+        """Return the decision on a call in any store; None while it has no answer.
 
-        What was decided is found for a while after it has expired: as long as a call waits for it, or a minute.
+        A decision can be found for a while after it has expired: as long as a call waits for it, or a minute.
 
         Raises:
             UnknownApproval: There is none, or it has expired: nobody decides about it from then on.
@@ -57,18 +57,18 @@ class Approvals(Protocol):
         *,
         with_expired: bool = False,
     ) -> ApprovalPage:
-        """List a tenant's approvals, oldest first, no more than `limit`, after the page that the cursor is from.
+        """List up to `limit` approvals of a tenant, oldest first, after the cursor.
 
-        Those that have expired are listed for a while `with_expired`, or where their status is asked for.
+        Expired ones are listed for a while `with_expired`, or if their status is asked for.
         """
 
     async def count_waiting(self) -> WaitingApprovals:
         """Count the calls that wait for a person, of all tenants."""
 
     async def decide(self, approval_id: str, decision: Decision, by: str) -> ApprovalRecord:
-        """Claim the decision: of several at once one succeeds.
+        """Claim the decision: of several concurrent ones, one succeeds.
 
-        The approval does not expire before it has its answer.
+        The approval then does not expire before it has its answer.
 
         Raises:
             UnknownApproval: There is none.
@@ -78,24 +78,23 @@ class Approvals(Protocol):
         """
 
     def on_orphan(self, listener: OnOrphan | None) -> None:
-        """Let a listener hear, from now on, of what was decided here though nobody heard of that; None for none.
+        """Set the listener for orphaned decisions: made here, but not confirmed to the person; None removes it.
 
-        And of calls that had begun, asked a person in the middle of their work, and have expired so.
-
-        Each is told once, and is answered or reopened afterwards; where its server has ended, it has an answer already.
+        It also gets calls that had begun, asked a person again and expired. Each is reported once, and must be answered
+        or reopened; if its server has ended, it already has an answer.
         """
 
     async def reopen(self, approval_id: str, preview: Preview | None = None) -> ApprovalRecord:
-        """Take a decision back, of a call that there was no room to run, or that waits for what this preview says.
+        """Undo the decision on a call that could not run for lack of room, or that now waits for this preview.
 
-        What waits for something else expires as what is asked now.
+        A call that waits for something new gets a new expiry time.
 
         Raises:
             TooManyApprovals: There is no room for the preview; the call counts as running then.
         """
 
     async def answer(self, approval_id: str, message: ToolMessage) -> ApprovalRecord:
-        """Keep the answer of a decided call.
+        """Store the answer of a decided call.
 
         Raises:
             TooManyApprovals: There is no room for it; there always is for a short one.
@@ -103,26 +102,26 @@ class Approvals(Protocol):
 
 
 class ApprovalRules(Protocol):
-    """Where decisions are kept that hold for later calls: one for each tool of a caller.
+    """Stores rules: decisions that hold for later calls, one for each tool of a caller.
 
-    Each method is one step and durable once it returns.
+    Each method is atomic and durable.
     """
 
     async def keep(self, rule: ApprovalRule) -> None:
-        """Keep a rule, in place of the one for the same tool and caller.
+        """Store a rule, replacing the one for the same tool and caller.
 
         Raises:
             TooManyRules: There is no room for it.
         """
 
     async def find(self, caller: Caller, tool: str, definition: str) -> ApprovalRule | None:
-        """Find the rule that holds for a caller's call of a tool that is defined so; None if there is none."""
+        """Return the rule for a caller's calls of a tool with this definition, or None."""
 
     async def list(self, tenant: str, limit: int = 100, cursor: str | None = None) -> RulePage:
-        """List a tenant's rules, oldest first, no more than `limit`, from where the page before says there are more."""
+        """List up to `limit` rules of a tenant, oldest first, after the cursor."""
 
     async def remove(self, rule_id: str, tenant: str) -> None:
-        """Revoke a rule of a tenant.
+        """Delete a rule of a tenant.
 
         Raises:
             UnknownRule: There is none.

@@ -1,4 +1,4 @@
-"""What a tool raises that runs, and wants to make a call for which a person is asked."""
+"""Exceptions of a running tool that wants to make a call which needs approval."""
 
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.messages import ToolCall

@@ -1,1 +1,1 @@
-"""The OpenAPI document, made when somebody first asks for it."""
+"""The OpenAPI document, made at its first request."""

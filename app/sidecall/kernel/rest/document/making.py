@@ -1,4 +1,4 @@
-"""Make the OpenAPI document, completed where requests are read as bytes; loaded when somebody first asks for it."""
+"""Make the OpenAPI document, with schemas for requests that are read as bytes; loaded at its first request."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -59,7 +59,7 @@ def make_document(
     *,
     has_files: bool,
 ) -> dict[str, Any]:
-    """Describe what an application serves: the request models too, and problems with their own media type.
+    """Make the OpenAPI document of an application, with all request models and problems in their own media type.
 
     Args:
         app: The application.
@@ -102,7 +102,7 @@ def _mend(paths: dict[str, Any], examples: Mapping[str, Any], probes: Collection
 
 
 def _mend_examples(responses: dict[str, Any], examples: Mapping[str, Any]) -> None:
-    """Show answers as they are; FastAPI leaves out what is null in them."""
+    """Restore nulls in the examples of answers; FastAPI leaves them out."""
     for response in responses.values():
         shown = response.get("content", {}).get("application/json", {}).get("examples", {})
         for name, example in shown.items():
@@ -111,7 +111,7 @@ def _mend_examples(responses: dict[str, Any], examples: Mapping[str, Any]) -> No
 
 
 def _leave_out_defaults(schema: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what a request means where it says nothing; generators of clients would demand that it is sent."""
+    """Remove the defaults of request members, since generated clients would always send them."""
     properties = schema.get("properties", {}).items()
     kept = {name: {key: value for key, value in said.items() if key != "default"} for name, said in properties}
     return {**schema, "properties": kept}

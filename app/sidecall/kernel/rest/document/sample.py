@@ -10,12 +10,12 @@ _DEEPEST = 4
 
 
 def make_arguments(tool: CompiledTool) -> Any:
-    """Return arguments of a tool, as far as its schema says what they are."""
+    """Return sample arguments of a tool, from its schema."""
     return make_sample({**tool.args_schema.flat, "type": "object"})
 
 
 def make_sample(schema: Schema, depth: int = 0) -> Any:
-    """Return a value that a schema allows, as far as that can be seen: what its author shows, else the plainest."""
+    """Return a sample value of a schema: the author's example, else the simplest value."""
     for shown in ("examples", "enum"):
         if schema.get(shown):
             return schema[shown][0]

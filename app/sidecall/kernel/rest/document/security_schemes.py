@@ -27,7 +27,7 @@ def choose_schemes(proofs: Collection[str]) -> dict[str, dict[str, Any]]:
 
 
 def add_security(document: dict[str, Any], is_open: Callable[[str], bool], find_scope: FindScope | None) -> None:
-    """Name the credentials of each operation, and the scope that it takes.
+    """Add the credentials and the scope of each operation.
 
     Args:
         document: The OpenAPI document, which is changed.

@@ -1,4 +1,4 @@
-"""Let examples name a tool that is served, where the one that they are written about is not."""
+"""Use a served tool in examples where the default one is not served."""
 
 import json
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ _FORMS: tuple[DefinitionFormat, ...] = ("openai", "anthropic", "gemini")  # of l
 
 @contextmanager
 def naming_served(registry: Registry, caller: Caller) -> Iterator[None]:
-    """Let the example of a refusal name a tool that is served.
+    """Replace the tool in a refusal's example by one that is served.
 
     Raises:
         NotAToolCall: What is done within has raised it.
@@ -41,7 +41,7 @@ def naming_served(registry: Registry, caller: Caller) -> Iterator[None]:
 
 
 def name_served(error: NotAToolCall, registry: Registry, caller: Caller) -> None:
-    """Let the example of a refusal name a tool that is served, and that its caller may see."""
+    """Replace the tool in a refusal's example by one that its caller may see."""
     tool = _choose_tool(registry, caller)
     if tool is not None and "example" in error.members:
         error.members = {**error.members, "example": _rewrite(error.members["example"], tool)}
@@ -54,7 +54,7 @@ def show_served(document: dict[str, Any], registry: Registry) -> dict[str, Any]:
 
 
 def _choose_tool(registry: Registry, caller: Caller) -> CompiledTool | None:
-    """Choose what to show instead of the tool that ships, unless that is served, or nothing that everybody may see."""
+    """Choose the tool for examples; None if the default one is served, or no tool is visible to everyone."""
     known = registry.get(_NAME)
     if known is not None and _ARGS.keys() == known.args_schema.flat.get("properties", {}).keys():
         return None

@@ -17,9 +17,9 @@ _Wanted = tuple[str, int]
 
 
 class ServedDocument:
-    """The document as bytes: made in a thread when it is first asked for, and again when the tools have changed.
+    """The document as bytes: made in a thread at the first request, and again when the tools change.
 
-    Whoever asks while it is made waits for that one.
+    Concurrent requests wait for the same one.
     """
 
     def __init__(self, describe: Callable[[], dict[str, Any]], registry: Registry) -> None:
@@ -37,7 +37,7 @@ class ServedDocument:
         return Response(made[1], media_type="application/json")
 
     async def _make(self, wanted: _Wanted) -> bytes:
-        """Make it, or wait until another has; it is made to its end although those who want it may leave."""
+        """Make it, or wait for the running one; it is finished even if its requesters disconnect."""
         making = self._making.get(wanted)
         if making is None:
             making = self._making[wanted] = asyncio.create_task(LISTINGS.run(self._write, wanted[0]))

@@ -1,4 +1,4 @@
-"""Answer what calls would do, and do nothing."""
+"""Answer what calls would do, without running them."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ else:
 async def rehearse_call(
     parts: Parts, sent: ReceivedCall, context: RequestContext, form: DialectName | None = None
 ) -> Reply:
-    """Return what a call would do, and do nothing; it is counted as if it were run.
+    """Return what a call would do, without running it; it counts against quotas.
 
     Raises:
         RequestError: The calling program has to mend something.
@@ -45,7 +45,7 @@ async def rehearse_call(
 async def rehearse_calls(
     parts: Parts, calls: Sequence[ReceivedCall], context: RequestContext, form: DialectName | None = None
 ) -> Reply:
-    """Return what the calls of a batch would do, each in its place."""
+    """Return what the calls of a batch would do, in order."""
     rehearsed = []
     for sent in calls:
         request = make_request(sent, context)

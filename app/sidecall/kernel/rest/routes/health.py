@@ -122,7 +122,7 @@ async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Respon
 
 
 async def _may_know(request: Request) -> bool:
-    """Return whether whoever asks is told of the tools: everybody is where nobody has to prove who they are."""
+    """Return whether the caller may see tool details; true when authentication is off."""
     access: Access | None = request.app.state.access
     if access is None or not access.is_proved:
         return True

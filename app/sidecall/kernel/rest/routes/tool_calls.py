@@ -188,7 +188,7 @@ def _wants_events(request: Request) -> bool:
 
 
 def _refuse_callbacks(calls: Sequence[ReceivedCall]) -> None:
-    """Refuse calls in whose place an answer is waited for.
+    """Refuse calls with a webhook where the answer is awaited.
 
     Raises:
         CallbackRefused: One wants its end to be told elsewhere.
@@ -200,7 +200,7 @@ def _refuse_callbacks(calls: Sequence[ReceivedCall]) -> None:
 
 
 def _open_batch(body: Any) -> tuple[list[Any], Shared]:
-    """Return the calls of a batch, or of a message of a model, and what stands beside all of them."""
+    """Return the calls of a batch or of a model's message, and what applies to all of them."""
     if isinstance(body, list):
         return drop_talk(body), Shared()
     if (said := find_said_calls(body)) is not None:

@@ -1,1 +1,1 @@
-"""What authors write that cannot work, or not everywhere."""
+"""Find mistakes of authors: what cannot work, or not everywhere."""

@@ -1,4 +1,4 @@
-"""Find classes that were taken for tools, and whose calls can have no answer."""
+"""Find classes offered as tools whose calls cannot be answered."""
 
 import dataclasses
 import inspect
@@ -13,7 +13,7 @@ _READ = ("__iter__", "__aiter__", "__next__", "__anext__", "__await__")
 
 
 def find_class_fault(kind: Any) -> str | None:
-    """Find why a class cannot stand for a function; None where its objects are answers, or it is none."""
+    """Return why a class cannot serve as a function; None if its instances are results, or it is no class."""
     if not inspect.isclass(kind):
         return None
     name = kind.__name__
@@ -29,7 +29,7 @@ def find_class_fault(kind: Any) -> str | None:
 
 
 def _makes_something_else(kind: Any) -> bool:
-    """Return whether calling the class may answer with anything."""
+    """Return whether calling the class may return another type."""
     return kind.__new__ is not object.__new__ or type(kind).__call__ is not type.__call__
 
 

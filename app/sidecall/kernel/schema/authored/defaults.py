@@ -17,7 +17,7 @@ _DATE = 10
 
 
 def find_changing_defaults(schema: Schema) -> Iterator[str]:
-    """Find the defaults in a schema that its module has made of the clock or at random, by what they look like."""
+    """Find defaults that look as if they were made at import time, from the clock or at random."""
     for path, node in walk(schema):
         default = node.get("default")
         if path and _looks_made_anew(default):

@@ -1,4 +1,4 @@
-"""Find what is wrong with a JSON Schema that an author wrote, and where."""
+"""Find the mistakes in an author's JSON Schema, and their places."""
 
 import json
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ def locate_fault(error: Exception) -> str:
 def find_misfit(
     given: Schema, properties: Mapping[str, Any], takes: frozenset[str] | None, needs: frozenset[str]
 ) -> str | None:
-    """Find why no call by this schema can work.
+    """Return why no call can satisfy this schema, or None.
 
     Args:
         given: The schema as the author wrote it.
@@ -61,7 +61,7 @@ def find_misfit(
 
 
 def describe_whole() -> str:
-    """Describe what a schema of arguments has to be."""
+    """Return the description of a valid arguments schema."""
     return f"it has to describe an object, as in {_WHOLE}"
 
 

@@ -6,10 +6,10 @@ from sidecall.kernel.schema.signature import unwrap
 
 
 def advise_on_name(function: Any, name: str | None) -> str:
-    """Advise what to do about a name in an annotation that the function's module does not have.
+    """Return advice on an unresolvable name in an annotation.
 
-    Annotations that are texts, as all are below `from __future__ import annotations`, are looked up in the module, and
-    what stands in a function or a class is not there.
+    Text annotations, as with `from __future__ import annotations`, are resolved in the module, which lacks names local
+    to functions or classes.
     """
     name = name or "it"
     scope = str(getattr(unwrap(function), "__qualname__", "")).rpartition(".")[0]

@@ -1,4 +1,4 @@
-"""What a docstring says."""
+"""The parsed parts of a docstring."""
 
 from dataclasses import field
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Read docstrings of nothing but a text and `Args:`, as griffe reads them; what else there is, is left to it."""
+"""Parse docstrings that have only a text and `Args:`, as griffe does; others are left to griffe."""
 
 import re
 

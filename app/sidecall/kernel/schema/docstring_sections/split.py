@@ -39,7 +39,7 @@ class Sections:
 
 
 def split_sections(text: str, names: tuple[str, ...], styles: Iterable[DocstringStyle]) -> Sections:
-    """Take the sections of these styles out of a docstring; all other blocks stay in its text, wherever they stand.
+    """Split the sections of these styles from a docstring; other blocks stay in its text.
 
     Args:
         text: The docstring, cleaned.
@@ -97,7 +97,7 @@ class _Scan:
         return next((style for style in self._styles if HEADINGS[style].match(two)), None)
 
     def _find_end(self, style: DocstringStyle, at: int) -> int:
-        """Find the line behind a section; the line of its heading if there is none."""
+        """Return the line after a section; its own heading's line if the section is empty."""
         if style == "google":
             return self._end_google(at)
         goes_on = self._goes_on_in_numpy if style == "numpy" else self._goes_on_in_sphinx

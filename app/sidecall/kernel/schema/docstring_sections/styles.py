@@ -19,7 +19,7 @@ _SIGNS: dict[DocstringStyle, tuple[re.Pattern[str], ...]] = {
 
 
 def detect_style(text: str) -> DocstringStyle:
-    """Detect the style by the section headings: Sphinx, NumPy, Google on a tie, and Google when there are none."""
+    """Detect the style by section headings: Sphinx, NumPy, else Google, also on a tie."""
     clean = inspect.cleandoc(text)
     scores = {style: _score(style, clean) for style in _SIGNS}
     return max(scores, key=lambda style: scores[style]) if any(scores.values()) else "google"
@@ -31,7 +31,7 @@ def _score(style: DocstringStyle, text: str) -> float:
 
 
 def read_styles(text: str, names: tuple[str, ...] = (), style: DocstringStyle | None = None) -> Docstring:
-    """Read a docstring that was cleaned in each style that it has, or in the one that is said."""
+    """Parse a cleaned docstring in each style that it uses, or in the given one."""
     if style == "google" and (plain := read_google(text)) is not None:
         return plain
     split = split_sections(text, names, (style,) if style else _SIGNS)

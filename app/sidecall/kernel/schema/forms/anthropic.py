@@ -31,7 +31,7 @@ MAX_OPTIONAL = 24
 
 
 def find_anthropic_obstacles(schema: Schema) -> list[str]:
-    """List what keeps a schema from Anthropic's strict form; an empty list means that nothing does."""
+    """List what keeps a schema from Anthropic's strict form; empty if nothing does."""
     return find_strict_obstacles(schema) or find_own_obstacles(schema)
 
 
@@ -51,22 +51,22 @@ def find_own_obstacles(schema: Schema) -> list[str]:
 
 
 def is_recursive(schema: Schema) -> bool:
-    """Return whether a schema still has references, as those to itself are."""
+    """Return whether a schema is recursive: it still has references after inlining."""
     return any("$ref" in node for node in list_schemas(schema))
 
 
 def count_loose(strict: Schema) -> tuple[int, int]:
-    """Count the optional parameters of a strict schema, and those with a choice of types; at every depth."""
+    """Count a strict schema's optional parameters and those with several types, at every depth."""
     nodes = list_schemas(strict)
     optional = sum(len(node.get("properties", {}).keys() - set(node.get("required", ()))) for node in nodes)
     return optional, sum("anyOf" in node for node in nodes)
 
 
 def to_anthropic(schema: Schema) -> Schema:
-    """Rewrite a schema without obstacles: objects closed, what the API refuses said in words.
+    """Rewrite a schema without obstacles: close objects, and move keywords that the API refuses into descriptions.
 
-    Optional properties stay optional. Bounds stand in the description as Anthropic's own library puts them, where the
-    model reads them; the server still holds them.
+    Optional properties stay optional. Bounds go into the description as in Anthropic's own library; the server still
+    enforces them.
     """
     return _rewrite(arrange(schema))
 
@@ -87,7 +87,7 @@ def _rewrite(node: Schema) -> Schema:
 
 
 def _drop_needless_nulls(node: Schema) -> Schema:
-    """Let what may be left out be null no more where that means the same: each choice of types counts."""
+    """Remove null from optional properties where it means the same, since each choice of types counts."""
     required = set(node.get("required", ()))
     properties = node.get("properties", {})
     changed = {
@@ -111,7 +111,7 @@ def _drop_null(schema: Schema) -> Schema:
 
 
 def _split_types(node: Schema) -> Schema:
-    """Write a list of types as a choice, each with the keywords that say something of it."""
+    """Split a list of types into a choice, each with the keywords that apply to it."""
     kinds = node["type"]
     outer = {key: value for key, value in node.items() if key in ANNOTATIONS}
     inner = {key: value for key, value in node.items() if key not in ANNOTATIONS and key != "type"}

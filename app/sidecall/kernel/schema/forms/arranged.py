@@ -1,4 +1,4 @@
-"""Arrange a schema for the strict forms: one object, its choices said by `anyOf` alone, and fixed values typed."""
+"""Prepare a schema for the strict forms: one object, choices as `anyOf` only, typed constants."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _CHOICES = ("anyOf", "oneOf")
 
 
 def arrange(schema: Schema) -> Schema:
-    """Write the schema of a tool's arguments anew, without what the strict forms would each have to look for."""
+    """Rewrite an arguments schema into the form that all strict forms start from."""
     joined = join_root(schema)
     return keep_targets(_arrange(joined), joined)
 
@@ -30,7 +30,7 @@ def _drop_impossible(node: Schema) -> Schema:
 
 
 def _merge_all_of(node: Schema) -> Schema:
-    """Join an `allOf` of one with what stands beside it, unless they contradict each other."""
+    """Merge a single-element `allOf` with its sibling keywords, unless they conflict."""
     parts = node.get("allOf")
     if not isinstance(parts, list):
         return node
@@ -44,7 +44,7 @@ def _merge_all_of(node: Schema) -> Schema:
 
 
 def _distribute(node: Schema) -> Schema:
-    """Put what stands beside a choice into each of its options, as `anyOf`."""
+    """Move the sibling keywords of a choice into each of its options, as `anyOf`."""
     choices = [node[keyword] for keyword in _CHOICES if isinstance(node.get(keyword), list)]
     if not choices or "$ref" in node:
         return node
@@ -57,7 +57,7 @@ def _distribute(node: Schema) -> Schema:
 
 
 def _settle(option: Any) -> Any:
-    """Arrange an option anew, which may be a choice itself, with something beside it now."""
+    """Arrange an option again, since it may be a choice itself and now has sibling keywords."""
     return _give_type(_distribute(option)) if isinstance(option, dict) else option
 
 
@@ -68,7 +68,7 @@ def _meet_option(beside: Any, option: Any) -> Any:
 
 
 def _give_type(node: Schema) -> Schema:
-    """Add the type of fixed values, and leave out what is about objects and lists, which they are not."""
+    """Add the type of constants, and remove keywords for objects and arrays."""
     values = list_values(node)
     if not values or any(isinstance(value, (dict, list)) for value in values):
         return node

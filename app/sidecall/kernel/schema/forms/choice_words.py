@@ -17,7 +17,7 @@ _NAME = re.compile(r"[\w.-]+")
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """What one schema says of an object, `clauses` being what its other fields cannot say.
+    """What one schema says of an object; `clauses` holds what its other fields cannot express.
 
     A clause continues the sentence "Send …", such as `route or file`.
     """
@@ -33,7 +33,7 @@ class Branch:
         return replace(self, clauses=())
 
     def saying(self, clause: str) -> "Branch":
-        """Add a clause, unless it is empty or said already."""
+        """Return a copy with a clause, unless it is empty or present."""
         return self if not clause or clause in self.clauses else replace(self, clauses=(*self.clauses, clause))
 
     def takes(self, name: str) -> bool:
@@ -51,10 +51,10 @@ def write_clauses(branch: Branch) -> str:
 
 
 def describe_choice(outer: Branch, options: Sequence[Branch], *, is_one: bool) -> str:
-    """Describe the choice among options; empty when there is none to make.
+    """Describe a choice among options; empty if there is none.
 
     Args:
-        outer: What holds whichever is chosen.
+        outer: What holds for all options.
         options: The options.
         is_one: Whether exactly one of them may be chosen.
     """
@@ -77,7 +77,7 @@ def describe_choice(outer: Branch, options: Sequence[Branch], *, is_one: bool) -
 def describe_condition(
     outer: Branch, condition: Any, met: Branch | None, then: Branch | None, other: Branch | None
 ) -> str:
-    """Describe what has to be sent under a condition, and otherwise."""
+    """Describe what a condition requires, and what otherwise."""
     when = _write_condition(condition, met)
     wanted = "" if then is None else _write_branch(then, outer)
     instead = "" if other is None else _write_branch(other, outer)
@@ -87,7 +87,7 @@ def describe_condition(
 
 
 def describe_not(schema: Any, fold: Callable[[Any], Branch | None]) -> str:
-    """Describe what may not be sent."""
+    """Describe what a `not` forbids."""
     if not isinstance(schema, dict):
         return ""
     if isinstance(schema.get("anyOf"), list) and len(schema) == 1:
@@ -108,7 +108,7 @@ def describe_enum(objects: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _list_needs(option: Branch, outer: Branch) -> list[str]:
-    """List the names that an option needs, with their values where it fixes those."""
+    """List an option's required names, with constant values."""
     names = [name for name in option.required if name not in outer.required]
     fixed = {name: values for name, it in option.properties.items() if (values := _list_fixed(it)) is not None}
     named = [name for name in (*fixed, *names) if name in fixed or name in names]
@@ -158,7 +158,7 @@ def _write_condition(condition: Any, met: Branch | None) -> str:
 
 
 def _is_tagged(options: Sequence[Branch]) -> bool:
-    """Return whether a property of each option has values that those of no other option have."""
+    """Return whether a property has different values in each option."""
     names = set.intersection(*(set(option.properties) for option in options))
     for name in names:
         fixed = [_list_fixed(option.properties[name]) for option in options]

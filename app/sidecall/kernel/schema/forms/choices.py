@@ -1,4 +1,4 @@
-"""Break a JSON Schema up into what a value may be: schemas of one type each, without references and combinations."""
+"""Expand a JSON Schema into choices: schemas of one type each, without references and combinations."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ _BESIDE_NAMES = frozenset(("type", "required", *ANNOTATIONS))
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a value may be, inside which references it stands, and what is to be said of it in words."""
+    """One choice for a value, the references that it is inside of, and notes in words."""
 
     schema: Schema
     inside: frozenset[str] = frozenset()
@@ -48,7 +48,7 @@ class Breaker:
         self._left = _MOST_UNFOLDED
 
     def list_choices(self, schema: Any, inside: frozenset[str], *, reads_numbers: bool) -> list[Choice]:
-        """List what a value may be, each with one `type`, `enum` for `const`, and the values of that type in it.
+        """List the choices of a schema, each with one `type`, `enum` instead of `const`, and only values of its type.
 
         Args:
             schema: A schema, True or False.
@@ -61,7 +61,7 @@ class Breaker:
         return _join_texts([_write_texts(choice) for choice in found])
 
     def _combine(self, schema: Any, inside: frozenset[str]) -> list[Choice]:
-        """Multiply the choices of all combinations of a schema, of which each holds."""
+        """Multiply the choices of a schema's combinations, since each of them must hold."""
         if isinstance(schema, bool):
             return [Choice({}, inside)] if schema else []
         node: Schema = schema if isinstance(schema, dict) else {}
@@ -94,7 +94,7 @@ def _list_parts(node: Schema, keyword: str) -> list[Any]:
 
 
 def _write_own(node: Schema) -> Schema:
-    """Return what a schema itself says, and that it may be null as JSON Schema says it."""
+    """Return a schema's own keywords, with OpenAPI's `nullable` as JSON Schema."""
     own = {key: value for key, value in node.items() if key not in _COMBINING and key != "nullable"}
     if node.get("nullable") is True and isinstance(own.get("type"), str):
         own["type"] = [own["type"], "null"]
@@ -115,7 +115,7 @@ def _multiply(ones: list[Choice], others: list[Choice]) -> list[Choice]:
 
 
 def _join_names(node: Schema) -> tuple[Schema, tuple[str, ...]]:
-    """Write in words which names have to be there, where nothing else is to be chosen, so that it stays one object."""
+    """Describe alternative required names in words, so that the schema stays one object."""
     named = [it for it in ("anyOf", "oneOf") if (options := _list_parts(node, it)) and all(map(_names_only, options))]
     if not named:
         return node, ()
@@ -132,7 +132,7 @@ def _names_only(option: Any) -> bool:
 
 
 def _guess_kinds(target: Any) -> list[str]:
-    """Guess the types of what is not put in place once more."""
+    """Return the likely types of a recursive reference's target."""
     node = target if isinstance(target, dict) else {}
     options = [option for keyword in ("anyOf", "oneOf") for option in _list_parts(node, keyword)]
     kinds = [kind for it in options if isinstance(it, dict) for kind in _list_kinds(it)]
@@ -140,7 +140,7 @@ def _guess_kinds(target: Any) -> list[str]:
 
 
 def _list_kinds(node: Schema) -> list[str]:
-    """List the types that a schema names, or means by its other keywords; none where it says nothing."""
+    """List the types that a schema names or implies; empty if none."""
     kinds = node.get("type")
     if isinstance(kinds, str):
         return [kinds]
@@ -150,7 +150,7 @@ def _list_kinds(node: Schema) -> list[str]:
 
 
 def _split(choice: Choice) -> list[Choice]:
-    """Give each type a choice of its own, and each its values."""
+    """Split a choice by type, each with its values."""
     node = {key: value for key, value in choice.schema.items() if key != "const"}
     values = list_values(choice.schema)
     if values is not None:
@@ -162,7 +162,7 @@ def _split(choice: Choice) -> list[Choice]:
 
 
 def _sort_values(values: list[Any], allowed: list[str] | None) -> dict[str, list[Any]]:
-    """Sort values by their types; those of no allowed type can never be sent."""
+    """Group values by type; those of types that are not allowed can never be sent."""
     has_fractions = any(isinstance(value, float) and not value.is_integer() for value in values)
     numbers = "number" if has_fractions or (allowed is not None and "integer" not in allowed) else "integer"
     found: dict[str, list[Any]] = {}
@@ -199,7 +199,7 @@ def _write_texts(choice: Choice) -> Choice:
 
 
 def _join_texts(choices: list[Choice]) -> list[Choice]:
-    """Make one list of lists of texts of which nothing else is said."""
+    """Merge plain enums of strings into one."""
     plain = [it for it in choices if it.schema.keys() == {"type", "enum"} and it.schema["type"] == "string"]
     if len(plain) < 2:
         return choices
@@ -211,7 +211,7 @@ def _join_texts(choices: list[Choice]) -> list[Choice]:
 
 
 def name_type(value: Any, numbers: str = "number") -> str:
-    """Name the type of a value of JSON, with a name for those of numbers."""
+    """Return the JSON type of a value; `numbers` is the name for numbers."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return numbers
     return next(kind for kind, types in _TYPES.items() if isinstance(value, types))

@@ -1,4 +1,4 @@
-"""List tools that a model has to find first, beside the search that finds them."""
+"""List deferred tools, which a model finds by search, together with the search tool."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
@@ -26,7 +26,7 @@ def list_deferred(
     own: CompiledTool | None,
     declared: Collection[str] = (),
 ) -> list[CompiledTool]:
-    """List the tools whose definitions a provider is sent; what our own search finds for OpenAI is sent when found."""
+    """List the tools whose definitions a provider gets; for OpenAI, deferred ones are sent when found."""
     fitting = [tool for tool in list_fitting(tools, form) if (tool.declaration or {}).get("type") != _OPENAI_SEARCH]
     if own is None or form == "anthropic":
         return fitting
@@ -71,7 +71,7 @@ def render_search(form: DefinitionFormat, own: CompiledTool | None) -> dict[str,
 
 
 def write_found(tools: Sequence[CompiledTool]) -> tuple[str, dict[str, Any]]:
-    """Write what a search has found: for the model in words, for the program as the Responses API takes it."""
+    """Write search results: names for the model, definitions for the Responses API."""
     if not tools:
         return "No tool was found. Say it in other words.", {"names": [], "tools": []}
     lines = [f"{tool.name}: {tool.description.partition(_BREAK)[0]}" for tool in tools]

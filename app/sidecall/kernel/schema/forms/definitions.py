@@ -64,19 +64,19 @@ def _render(tool: CompiledTool, form: DefinitionFormat, strict: Collection[str])
 
 
 def render_definition(tool: CompiledTool) -> Any:
-    """Render one tool as it is listed, whoever runs it."""
+    """Render one tool as it is listed, own or hosted by a provider."""
     return tool.declaration or render_definitions([tool], "openai")[0]
 
 
 def hash_definition(tool: CompiledTool) -> str:
-    """Return a text that changes when the contract of a tool does; that it is deprecated changes nothing yet."""
+    """Return a hash of a tool's contract; deprecation does not change it."""
     if tool.options.deprecated is not None:
         tool = replace(tool, options=replace(tool.options, deprecated=None))
     return hashlib.sha256(to_json(render_definition(tool))).hexdigest()
 
 
 def _describe(tool: CompiledTool) -> str:
-    """Return what the model reads, with what to use instead, for which no provider has a field."""
+    """Return the description for the model, with the replacement of a deprecated tool."""
     instead = tool.options.deprecated
     return tool.description if instead is None else f"{tool.description}\n\nDeprecated: {instead}".lstrip()
 
@@ -123,7 +123,7 @@ _SAID_TO_RESPONSES = {
 
 
 def _group(definitions: list[tuple[CompiledTool, dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Put the tools of a namespace together, where the first of them stands."""
+    """Group the tools of a namespace at the position of the first one."""
     listed: dict[int | str, dict[str, Any]] = {}
     for number, (tool, definition) in enumerate(definitions):
         space = tool.options.extras.get("tool_namespace")

@@ -1,4 +1,4 @@
-"""Write a schema as Gemini's `Schema` object, a subset of OpenAPI 3.0, and say in words what that cannot."""
+"""Write a schema as Gemini's `Schema` object, a subset of OpenAPI 3.0; the rest goes into descriptions."""
 
 import json
 import math
@@ -39,11 +39,11 @@ _NOUNS = {
 
 
 def to_gemini(schema: Schema, *, reads_numbers: bool = True) -> Schema | None:
-    """Write the parameters of a tool for Gemini; None where there are none, since it refuses an object without any.
+    """Write a tool's parameters for Gemini; None without any, since Gemini refuses empty objects.
 
-    Each place has one type, or is an `anyOf` of such; null is `nullable`, and an `enum` has texts alone. A choice of
-    numbers is one of their texts, which the server reads as numbers where it knows for which schema a value is meant:
-    not inside of a combination, nor anywhere unless it `reads_numbers`.
+    Each schema has one type or is an `anyOf`; null is `nullable`, and `enum` has strings only. A choice of numbers
+    becomes a choice of strings, which the server converts back where the value's schema is unambiguous: not inside a
+    combination, and only with `reads_numbers`.
     """
     root = _place_items({**schema, "type": "object"})
     written = _Writer(root).write(root, _Place(reads_numbers=reads_numbers))
@@ -51,7 +51,7 @@ def to_gemini(schema: Schema, *, reads_numbers: bool = True) -> Schema | None:
 
 
 def _place_items(schema: Schema) -> Schema:
-    """Write items that differ by their place as the newest draft does, and leave out what no draft has."""
+    """Write positional items as `prefixItems`, and drop invalid keywords."""
     node = {key: value for key, value in schema.items() if key != "prefixItems" or isinstance(value, list)}
     if isinstance(node.get("items"), list):
         node = {**node, "prefixItems": node["items"], "items": node.get("additionalItems", True)}
@@ -60,7 +60,7 @@ def _place_items(schema: Schema) -> Schema:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a schema stands: inside which references, how deep, and whether texts are read as numbers there."""
+    """The position of a schema: enclosing references, depth, and whether strings are read as numbers."""
 
     inside: frozenset[str] = frozenset()
     depth: int = 0
@@ -68,7 +68,7 @@ class _Place:
 
     @property
     def is_described(self) -> bool:
-        """Whether it is still written, or only that there is something."""
+        """Whether the schema is still written in full, not only as present."""
         return self.depth <= _DEEPEST
 
 
@@ -121,7 +121,7 @@ class _Writer:
         return _describe(written, (*notes, *_list_rules(node, _RULES), *rules))
 
     def write_text(self, written: Schema, node: Schema, _inner: _Place) -> Iterator[str]:
-        """Write what is said of a text; what else has to be said comes back."""
+        """Write a string schema; return the remaining keywords."""
         _keep(written, node, ("minLength", "maxLength"), _is_count)
         _keep(written, node, ("pattern",), lambda value: isinstance(value, str))
         if "enum" in node:
@@ -131,7 +131,7 @@ class _Writer:
             yield f"Encoding: {node['contentEncoding']}."
 
     def write_number(self, written: Schema, node: Schema, _inner: _Place) -> Iterator[str]:
-        """Write what is said of a number; what else has to be said comes back."""
+        """Write a number schema; return the remaining keywords."""
         if "enum" in node:
             return (yield _list_values(node["enum"]))
         yield from _write_format(written, node)
@@ -140,7 +140,7 @@ class _Writer:
             yield f"A multiple of {_write_json(node['multipleOf'])}."
 
     def write_array(self, written: Schema, node: Schema, inner: _Place) -> Iterator[str]:
-        """Write an array with its items, without which it is refused; what else has to be said comes back."""
+        """Write an array with its required `items`; return the remaining keywords."""
         _keep(written, node, ("minItems", "maxItems"), _is_count)
         places, rest = node.get("prefixItems", []), node.get("items", True)
         if rest is False:
@@ -161,7 +161,7 @@ class _Writer:
         yield from _list_rules(node, _ARRAY_RULES)
 
     def write_object(self, written: Schema, node: Schema, inner: _Place) -> Iterator[str]:
-        """Write an object with its properties; what else has to be said comes back."""
+        """Write an object with its properties; return the remaining keywords."""
         properties = node.get("properties")
         named: Schema = properties if isinstance(properties, dict) else {}
         each = {name: self.write(it, inner) for name, it in named.items()} if inner.is_described else {}
@@ -259,7 +259,7 @@ def _write_bounds(written: Schema, node: Schema) -> Iterator[str]:
         ("More", 1, "minimum", "exclusiveMinimum"),
         ("Less", -1, "maximum", "exclusiveMaximum"),
     ):
-        # Upwards from the bound, whichever it is.
+        # Upwards from either bound.
         limits = [sign * node[key] for key in (keyword,) if _is_finite(node.get(key))]
         beyond = [sign * node[key] for key in (exclusive,) if _is_finite(node.get(key))]
         if is_whole:
@@ -272,7 +272,7 @@ def _write_bounds(written: Schema, node: Schema) -> Iterator[str]:
 
 
 def _join_items(items: list[Any]) -> Any:
-    """Join the schemas of items, for there are no tuples; None where they say nothing."""
+    """Merge the schemas of items, since there are no tuples; None if they say nothing."""
     kept = [
         {key: it[key] for key in it if key not in ANNOTATIONS} if len(items) > 1 else it
         for it in items
@@ -283,7 +283,7 @@ def _join_items(items: list[Any]) -> Any:
 
 
 def _write_order(places: list[Schema | None]) -> Iterator[str]:
-    """Write which item stands where, unless all are the same."""
+    """Describe the item at each position, unless all are the same."""
     names = [_name(place) for place in places if place is not None]
     if len(set(names)) > 1:
         yield f"In this order: {', '.join(names)}."
@@ -312,7 +312,7 @@ def _describe(written: Schema, notes: tuple[str, ...]) -> Schema:
 
 
 def _write_default(written: Schema, default: Any) -> Schema:
-    """Write a default where it fits; one that the form cannot say is said in words, and null says nothing."""
+    """Write a default if the form supports it, else describe it; null is omitted."""
     if default is None:
         return written
     if name_type(default) == "number" and write_literal(default) in written.get("enum", ()):

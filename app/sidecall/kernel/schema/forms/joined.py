@@ -1,4 +1,4 @@
-"""Join schemas of one value: into one of which all hold, or into one of which any does."""
+"""Merge schemas of one value: intersection (all hold) or union (any holds)."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -29,7 +29,7 @@ def fits_type(value: Any, types: Any) -> bool:
 
 
 def meet(one: Any, other: Any) -> Any:
-    """Join two schemas of which both hold; False where nothing fits both."""
+    """Return the intersection of two schemas; False if nothing fits both."""
     if one is False or other is False:
         return False
     if one is True or other is True or one == other:
@@ -49,7 +49,7 @@ def meet(one: Any, other: Any) -> Any:
 
 
 def meet_known(one: Schema, other: Schema) -> Schema:
-    """Join keywords of which all hold as far as they can be; of two that cannot, the first stays."""
+    """Intersect keywords where possible; of two that cannot be merged, the first stays."""
     both = {key: _MEETINGS[key](one[key], other[key]) for key in one.keys() & other.keys() & _MEETINGS.keys()}
     return {**other, **one, **both}
 
@@ -80,7 +80,7 @@ def list_values(schema: Schema) -> list[Any] | None:
 
 
 def takes_null(schema: Any) -> bool:
-    """Return whether null fits a schema, as far as its types, values and options say."""
+    """Return whether a schema's types, values and options accept null."""
     if not isinstance(schema, dict):
         return schema is True
     values, kinds = list_values(schema), schema.get("type", "null")
@@ -126,7 +126,7 @@ _MEETINGS: Mapping[str, Callable[[Any, Any], Any]] = {
 
 
 def unite(schemas: Iterable[Any]) -> Any:
-    """Join schemas of which any holds."""
+    """Return the union of schemas."""
     options = [option for schema in schemas for option in _list_options(schema)]
     distinct = [option for index, option in enumerate(options) if not _is_covered(index, options)]
     if len(distinct) < 2:
@@ -137,7 +137,7 @@ def unite(schemas: Iterable[Any]) -> Any:
 
 
 def _join_descriptions(schema: Schema, options: list[Schema]) -> Schema:
-    """Describe what means something else in each of several places."""
+    """Combine descriptions that differ between several places."""
     texts = list(dict.fromkeys(option["description"] for option in options if "description" in option))
     return {**schema, "description": " / ".join(texts)} if len(texts) > 1 else schema
 

@@ -13,10 +13,10 @@ KEY = re.compile(rf"[a-zA-Z0-9_.-]{{1,{_LONGEST}}}")
 
 
 def choose_keys(schema: Schema) -> Mapping[str, str]:
-    """Choose other names for the arguments whose own the API refuses.
+    """Choose replacements for argument names that the API refuses.
 
-    Only such as are read back as the names themselves, since they differ in separators alone: `filter[name]` is listed
-    as `filter_name`. Names in other alphabets, and those of objects that take any name, stay as they are.
+    Only names that are read back unambiguously, since they differ in separators alone: `filter[name]` is listed as
+    `filter_name`. Names in other alphabets, and those of objects with free keys, are unchanged.
     """
     names = schema.get("properties", {})
     if schema.get("additionalProperties", False) is not False:

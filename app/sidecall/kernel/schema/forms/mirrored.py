@@ -1,4 +1,4 @@
-"""Find the arguments that clients of MCP write into headers once more, so that gateways can route calls by them."""
+"""Find the arguments that MCP clients also send as headers, so that gateways can route by them."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -40,7 +40,7 @@ def find_mirrored(where: str, schema: ArgsSchema) -> Mapping[bytes, tuple[str, .
 
 
 def _reach(schema: Schema, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Schema]]:
-    """Yield what has a header, along `properties` alone."""
+    """Yield annotated properties, along `properties` only."""
     properties = schema.get("properties")
     for name, node in properties.items() if isinstance(properties, dict) else ():
         if isinstance(node, dict):

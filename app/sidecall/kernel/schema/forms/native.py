@@ -69,7 +69,7 @@ def declare_native(tools: Sequence[CompiledTool], form: str) -> Declared:
 
 
 def choose_hosted(tools: Sequence[CompiledTool], hosted: HostedTools, *, has_room: bool) -> list[CompiledTool]:
-    """Leave out what the provider runs and a tool here does as well, or that tool where the provider's is listed."""
+    """Leave out a hosted tool where a local one does the same, or the local one where the hosted one is listed."""
     known = {tool.declaration["type"] for tool in tools if tool.declaration is not None} if has_room else set()
     ours = {_find_replaced(tool) for tool in tools if tool.declaration is None}
     if hosted == "replace":
@@ -99,7 +99,7 @@ def _find_display(tool: CompiledTool) -> Schema:
 
 
 def _declare_toolsets(tools: Sequence[CompiledTool], made: dict[str, list[Schema]]) -> Declared:
-    """Declare each toolset where its first member stands, without the members that are not here."""
+    """Declare each toolset at the position of its first member, without members that are not registered."""
     members: dict[str, dict[str, CompiledTool]] = {}
     for tool in tools:
         toolset = tool.options.toolset or ""
@@ -141,7 +141,7 @@ def _write_text(tool: CompiledTool) -> Schema:
 
 
 def _write_chat_text(tool: CompiledTool) -> Schema:
-    """Write a custom tool of Chat Completions, whose grammar stands one level deeper."""
+    """Write a custom tool of Chat Completions, where the grammar is nested one level deeper."""
     written = _write_text(tool)
     form = written["format"]
     if form["type"] == "grammar":

@@ -35,10 +35,10 @@ def has_choice(schema: Schema) -> bool:
 
 
 def join_root(schema: Schema) -> Schema:
-    """Write the schema of a tool's arguments as one object, with what cannot be said so in its description.
+    """Write an arguments schema as one object, with the rest in its description.
 
-    It has the properties of all branches, and requires what all of them do. A schema that is one object already comes
-    back as it is. What is called is still held to the schema itself.
+    It has the properties of all branches, and requires what all of them require. A schema that is one object already is
+    returned unchanged. Calls are still validated against the original schema.
     """
     if not _takes_objects(schema):
         return schema
@@ -60,9 +60,9 @@ def join_root(schema: Schema) -> Schema:
 
 
 def find_omissible(schema: Schema) -> frozenset[str]:
-    """Name the arguments of a choice that may be left out and are never null; none where the root is no choice.
+    """Return the arguments of a choice that are optional and never null; none if the root is no choice.
 
-    Models that have to send every argument, as strict ones do, send null for those.
+    Models that must send every argument, as in strict mode, send null for these.
     """
     if not has_choice(schema):
         return frozenset()
@@ -78,7 +78,7 @@ def describe_root(schema: Schema) -> str:
 
 
 def _complete(schema: Schema) -> Schema:
-    """Write the root as an object, where it is said less or more of it."""
+    """Complete the root as an object, if it lacks the type."""
     if schema.get("type") == "object" and "properties" in schema:
         return schema
     return {**schema, "type": "object", "properties": schema.get("properties", {})}
@@ -90,14 +90,14 @@ _MAX_STEPS = 5_000
 
 @dataclass(slots=True)
 class _Folding:
-    """Fold what is said in several places of a schema of objects into one."""
+    """Folds the parts of an object schema into one branch."""
 
     root: Schema
     _steps: int = 0
     _inside: list[str] = field(default_factory=list)
 
     def fold(self, node: Any, onto: Branch = EMPTY) -> Branch | None:
-        """Fold one schema onto what holds besides; None means that no object fits."""
+        """Fold a schema onto what already holds; None if no object fits."""
         self._steps += 1
         followed = len(self._inside)
         parts = self._list_parts(node)
@@ -188,7 +188,7 @@ def _read_own(node: Schema) -> Branch:
 
 
 def _find_undeclared(node: Schema, required: Sequence[str]) -> dict[str, Any]:
-    """Find what is required though nothing says what it is."""
+    """Find required properties that have no schema."""
     is_closed = node.get(_CLOSED) is False
     return {} if is_closed else {name: True for name in required if name not in _map(node.get("properties"))}
 
@@ -206,7 +206,7 @@ def _map(value: Any) -> Mapping[str, Any]:
 
 
 def _join_both(one: Branch | None, other: Branch | None) -> Branch | None:
-    """Join two of which both hold; None where nothing fits both."""
+    """Intersect two branches; None if nothing fits both."""
     if one is None or other is None:
         return None
     names = [name for name in dict.fromkeys((*one.properties, *other.properties)) if one.takes(name)]
@@ -223,7 +223,7 @@ def _join_both(one: Branch | None, other: Branch | None) -> Branch | None:
 
 
 def _join_any(folded: Branch, options: Sequence[Branch | None], clause: str) -> Branch | None:
-    """Join several of which one holds, each with what holds besides; None where none can."""
+    """Unite options, each with what else holds; None if none is possible."""
     whole = [option for option in options if option is not None]
     if len(whole) < 2:
         return replace(whole[0], clauses=(*folded.clauses, *whole[0].clauses)) if whole else None
@@ -243,7 +243,7 @@ def _join_either(one: Branch, other: Branch) -> Branch:
 
 
 def keep_targets(joined: Schema, schema: Schema) -> Schema:
-    """Move what references lead to among the definitions, where it stood in what has been joined.
+    """Move the targets of references into the definitions, if merging removed their place.
 
     Args:
         joined: A schema that was made of another.

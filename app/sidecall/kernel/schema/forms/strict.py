@@ -29,7 +29,7 @@ _MAX_INLINED = 4
 
 
 def find_strict_obstacles(schema: Schema) -> list[str]:
-    """List what keeps a schema from the strict form; an empty list means that nothing does."""
+    """List what keeps a schema from the strict form; empty if nothing does."""
     if _is_deeper(schema, _MAX_DEPTH):
         return ["arguments: the schema is nested too deeply; make it flatter"]
     root = arrange(schema)
@@ -61,7 +61,7 @@ def _find_obstacles(node: Schema, root: Schema) -> Iterator[str]:
 
 
 def _find_unmet(node: Schema, whole: Schema) -> Iterator[str]:
-    """Find what no call in the strict form could meet."""
+    """Find requirements that no strict call can meet."""
     named = whole.get("properties", {})
     if _is_object(whole) and "$ref" not in whole and isinstance(required := whole.get("required"), list):
         yield from (f"`{name}` is required, and is no property" for name in required if name not in named)
@@ -73,7 +73,7 @@ def _find_unmet(node: Schema, whole: Schema) -> Iterator[str]:
 
 
 def _find_clashes(node: Schema, whole: Schema, root: Schema) -> Iterator[str]:
-    """Refuse what cannot be merged without changing what is accepted."""
+    """Find parts that cannot be merged without changing what is accepted."""
     lone = node["allOf"][0] if len(node.get("allOf", ())) == 1 else {}
     clashing = [key for key in lone.keys() & node.keys() if key not in ANNOTATIONS and lone[key] != node[key]]
     yield from (f"allOf and what stands beside it contradict each other in `{key}`" for key in sorted(clashing))
@@ -108,7 +108,7 @@ def _is_deeper(schema: Any, limit: int) -> bool:
 
 
 def merge_all_of(node: Schema) -> Schema:
-    """Join an `allOf` of one with what stands beside it."""
+    """Merge a single-element `allOf` with its sibling keywords."""
     while len(parts := node.get("allOf", ())) == 1 and isinstance(parts[0], dict):
         node = {**parts[0], **{key: value for key, value in node.items() if key != "allOf"}}
     return node

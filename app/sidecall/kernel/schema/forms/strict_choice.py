@@ -1,4 +1,4 @@
-"""Choose which tools of a list are strict: those that can be, and of them as many as an API takes."""
+"""Choose which tools of a list are strict: those that can be, up to the API's limits."""
 
 from collections.abc import Collection, Iterable
 
@@ -23,12 +23,12 @@ WITH_CHOICES = ("mcp", "json_schema")
 
 
 def choose_flat(tool: CompiledTool) -> Schema:
-    """Return the schema of a tool's arguments that the forms are made of."""
+    """Return the schema from which a tool's forms are made."""
     return drop_headers(tool.args_schema.flat) if tool.mirrored else tool.args_schema.flat
 
 
 def choose_strict(tools: Iterable[CompiledTool], form: str, *, asked: bool) -> Collection[str]:
-    """Name the tools of a list that are said strictly in a form.
+    """Return the names of the tools that are listed as strict.
 
     Args:
         tools: The tools of one request, in their order: where there are too many, the first of them are strict.
@@ -46,7 +46,7 @@ def _can_be_strict(flat: Schema, form: str) -> bool:
 
 
 def _limit(tools: Iterable[CompiledTool]) -> Collection[str]:
-    """Take tools while there is room for them; one that needs too much of it leaves it to those after it."""
+    """Take tools while the limits allow; one that needs too much is skipped in favour of later ones."""
     chosen: set[str] = set()
     room = (MAX_OPTIONAL, MAX_UNIONS)
     for tool in tools:

@@ -1,4 +1,4 @@
-"""Find what is more in a schema than OpenAI's strict mode takes."""
+"""Check a schema against the size limits of OpenAI's strict mode."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -41,7 +41,7 @@ def _measure_longest(enums: Sequence[list[Any]]) -> int:
 
 
 def _measure_levels(root: Schema, size: int) -> int:
-    """Count how many objects stand in each other, the root included; no schema has more than it has parts."""
+    """Count the levels of nested objects, the root included, up to `size`."""
     if size <= _MAX_LEVELS:
         return size
     levels, deepest = [(root, 0)], 0

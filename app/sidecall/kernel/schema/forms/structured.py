@@ -1,4 +1,4 @@
-"""What a tool's results look like where a program reads them as values: their schema, and whether they fit it."""
+"""Results as values: the output schema, and validation against it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ _MOST_SAID = 300
 
 
 def make_results(output_schema: Schema | None, returns: Any = None) -> ResultSchema | None:
-    """Make what is said of a tool's results; None where there is nothing to be said beside the text.
+    """Make the result schema of a tool; None if only text is returned.
 
     Args:
         output_schema: The schema of its results.
@@ -44,7 +44,7 @@ class Structure:
         self._validator: Any = None
 
     def wrap(self, value: Any) -> Any:
-        """Return a value as it is sent, within an object where it is none."""
+        """Return a value as it is sent: a non-object is wrapped in an object."""
         return {WRAPPER: value} if self.is_wrapped else value
 
     def compile(self) -> None:
@@ -56,7 +56,7 @@ class Structure:
         self._validator = compile_validator(self.schema)
 
     def settle(self, name: str, value: Any, lost: Sequence[str] = ()) -> Any:
-        """Return a result that fits: as it is, or as pydantic converts it; ToolOutputError where it does not."""
+        """Return a result that fits, converted by pydantic if necessary; raise ToolOutputError otherwise."""
         if type(value) in self.scalars or self._fits(value):
             return value
         converted = self._convert(value)
@@ -76,7 +76,7 @@ class Structure:
         return fits
 
     def _convert(self, value: Any) -> Any:
-        """Convert a value as FastAPI does with what a function returns; one that cannot be converted stays."""
+        """Convert a value as FastAPI does with return values; return it unchanged if that fails."""
         if self._returns is None:
             return value
         if self._adapter is None:
@@ -108,7 +108,7 @@ _SCALARS: dict[Any, type] = {"integer": int, "boolean": bool, "string": str, "nu
 
 
 def _list_scalars(schema: Schema) -> list[type]:
-    """List the types of which each value fits a schema that says nothing but types."""
+    """List the types that always fit a schema which only constrains the type."""
     if schema.keys() == {"anyOf"}:
         return [kind for option in schema["anyOf"] for kind in _list_scalars(option)]
     return [_SCALARS[schema["type"]]] if schema.keys() == {"type"} and schema["type"] in _SCALARS else []

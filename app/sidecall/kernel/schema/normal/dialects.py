@@ -45,7 +45,7 @@ Steps = tuple[str | int, ...]
 
 
 def is_latest(schema: Any, deepest: int, most: int) -> bool:
-    """Return whether all of a schema is in the words of draft 2020-12 and refers to nothing, within these bounds."""
+    """Return whether a schema uses only draft 2020-12 keywords and no references, within these bounds."""
     level, count = [schema], 0
     for _ in range(deepest + 1):
         count += len(level)
@@ -72,7 +72,7 @@ def read_draft(address: Any) -> int | None:
 
 
 def is_nothing(value: Any) -> bool:
-    """Return whether a schema as it was written is one that nothing fits."""
+    """Return whether an original schema accepts nothing."""
     return value is False or value in _NOTHINGS
 
 
@@ -92,7 +92,7 @@ def hides_siblings(node: Schema, draft: int | None) -> bool:
 
 
 def drop_hidden(node: Schema) -> Schema:
-    """Copy a schema of which only a reference counts, with what describes it and the definitions."""
+    """Copy a schema of which only the reference counts, keeping annotations and definitions."""
     return {key: value for key, value in node.items() if key == "$ref" or key in ANNOTATIONS}
 
 
@@ -110,7 +110,7 @@ def list_inner(node: Schema) -> Iterator[tuple[Steps, Any]]:
 
 
 def change_inner(node: Schema, change: Callable[[Steps, Any], Any]) -> Schema:
-    """Copy a schema with `change` applied to each schema directly inside it, but to what only opens or closes it."""
+    """Copy a schema with `change` applied to its direct subschemas, except booleans that open or close it."""
     if _HOLDING.isdisjoint(node):
         return dict(node)
     inner = {
@@ -148,7 +148,7 @@ def move(node: Schema, steps: Steps, draft: int | None) -> Steps | None:
 
 
 def _goes_with_false(node: Schema, steps: Steps) -> bool:
-    """Return whether what stands beside a schema is `false`, so that it is written elsewhere or left out."""
+    """Return whether a boolean `false` at this place is written differently or left out."""
     if steps[0] in _CONDITIONS:
         return is_nothing(node.get("then")) or is_nothing(node.get("else"))
     depending = (_get_named(node, keyword) for keyword in ("dependentSchemas", "dependencies"))
@@ -161,7 +161,7 @@ _LATER = {"definitions": "$defs", "dependencies": "dependentSchemas"}
 
 
 def modernize(node: Schema) -> Schema:
-    """Copy a schema in the words of draft 2020-12; those inside it are so already, with NOTHING for `false`."""
+    """Convert a schema to draft 2020-12; its subschemas are converted already, with NOTHING for `false`."""
     made = dict(node)
     if _CHANGED.isdisjoint(made):
         return made
@@ -220,7 +220,7 @@ def _mend_dependencies(node: Schema) -> None:
 
 
 def _mend_conditions(node: Schema) -> None:
-    """Write what must not be so, or must, where it stands as a condition of `false`."""
+    """Rewrite conditions of `false` as `not`."""
     condition, then, other = (node.get(key) for key in _CONDITIONS)
     if not isinstance(condition, dict) or (then is not NOTHING and other is not NOTHING):
         return
@@ -232,7 +232,7 @@ def _mend_conditions(node: Schema) -> None:
 
 
 def _leave_out_absent(node: Schema) -> None:
-    """Leave out the properties that are `false`, alone or by what depends on them, and forbid them where others go."""
+    """Remove properties that are `false`, directly or by a dependency, and forbid their names instead."""
     properties, dependent = _get_named(node, "properties"), _get_named(node, "dependentSchemas")
     absent = list(dict.fromkeys(it for named in (properties, dependent) for it in named if named[it] is NOTHING))
     if not absent:
@@ -251,7 +251,7 @@ def _leave_out_absent(node: Schema) -> None:
 
 
 def list_forbidden(node: Schema) -> list[str]:
-    """List the names that a modernized object does not take, whichever others it does."""
+    """List the names that a modernized object forbids."""
     rule = _get_named(node, "propertyNames")
     if isinstance(joined := rule.get("allOf"), list) and joined and isinstance(joined[-1], dict):
         rule = joined[-1]
@@ -260,7 +260,7 @@ def list_forbidden(node: Schema) -> list[str]:
 
 
 def hide_forbidden(schema: Schema) -> Schema:
-    """Copy a schema without the names that its objects do not take: nobody has to read of what is not there."""
+    """Remove forbidden names from a schema, for readers."""
     if not any("propertyNames" in node and list_forbidden(node) for node in list_schemas(schema)):
         return schema
     return _hide_forbidden(schema)

@@ -1,4 +1,4 @@
-"""Find what the references inside a JSON Schema document lead to, and nothing outside of it."""
+"""Resolve references inside a JSON Schema document, and none that leave it."""
 
 import re
 from collections.abc import Iterator
@@ -42,8 +42,8 @@ class SchemaUnfit(ValueError):
 class Place:
     """A schema inside a document.
 
-    `moved` is where it stands once the document is rewritten, if it is anywhere. References in it are relative to
-    `base`, and `draft` is what is said of how it is to be read.
+    `moved` is its place in the rewritten document, if it has one. References in it are relative to `base`; `draft` says
+    how to read it.
     """
 
     node: Any
@@ -79,7 +79,7 @@ class SchemaDocument:
         return place.base == base and self._anchors.get((base, anchor)) == place.path
 
     def settle(self, place: Place, moved: Steps) -> None:
-        """Note where a schema will stand that had no place, and with it those inside it."""
+        """Set the new place of a schema without one, and of those inside it."""
         place.moved = moved
         waiting = [place]
         for one in waiting:  # It grows meanwhile.
@@ -90,7 +90,7 @@ class SchemaDocument:
                     waiting.append(known)
 
     def resolve(self, place: Place, keyword: str) -> Place:
-        """Find what a reference leads to.
+        """Return the target of a reference.
 
         Raises:
             SchemaUnfit: That is in another document, or nowhere, or depends on the way there.
@@ -115,7 +115,7 @@ class SchemaDocument:
         return self._open(path, f"{where} refers to {shown}")
 
     def find_anywhere(self, reference: str) -> list[Any]:
-        """Find the schemas of an address or a name, where nobody knows what a reference is relative to."""
+        """Find the schemas with an address or name, for references whose base is unknown."""
         found: set[Steps] = set()
         for base in {*self._resources}:
             uri, _, fragment = _join("it", base, reference).partition("#")
@@ -138,7 +138,7 @@ class SchemaDocument:
         return path
 
     def _choose_outermost(self, said: str, base: str, name: str, path: Steps) -> Steps:
-        """Choose what a dynamic reference means: the outermost of its name, which the document's own always is."""
+        """Resolve a dynamic reference: the outermost of its name, which is always the document's."""
         named = self._dynamic.get(name, {})
         if base not in named:
             return path
@@ -148,7 +148,7 @@ class SchemaDocument:
         return path if of_document is None else of_document
 
     def _open(self, path: Steps, said: str) -> Place:
-        """Return the schema at a path, also where no keyword says that there is one."""
+        """Return the schema at a path, even one that no keyword declares as a schema."""
         if path not in self._places:
             node = self.document
             for step in path:
@@ -201,7 +201,7 @@ class SchemaDocument:
 
 
 def is_plain(name: str) -> bool:
-    """Return whether a name stands in a pointer as it is."""
+    """Return whether a name needs no escaping in a pointer."""
     return _PLAIN.fullmatch(name) is not None
 
 
@@ -215,7 +215,7 @@ def _list_places(outer: Place) -> Iterator[Place]:
 
 
 def _join(where: str, base: str, reference: str) -> str:
-    """Join a reference to a base of any scheme; the standard library knows those that have paths by their names."""
+    """Join a reference to a base URI of any scheme; urllib only knows some schemes."""
     if not reference or reference.startswith("#"):
         return base + reference
     scheme, sep, rest = base.partition("://")

@@ -1,4 +1,4 @@
-"""Take over JSON Schemas that others wrote: each becomes a plain one of draft 2020-12, whatever it was."""
+"""Normalize foreign JSON Schemas of any draft to plain draft 2020-12."""
 
 import re
 from typing import Any
@@ -35,11 +35,11 @@ _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def normalize_schema(schema: Any) -> Schema:
-    """Copy a JSON Schema of any draft as one of draft 2020-12 that takes the same values.
+    """Convert a JSON Schema of any draft to one of draft 2020-12 that accepts the same values.
 
-    All references in it are pointers such as `#/$defs/a` to schemas that are in it, `true` and `false` are objects but
-    where objects are closed or opened, and properties that are `false` are not there. What is no schema stays as it is,
-    for the validator to tell of.
+    All references in the result are pointers such as `#/$defs/a` into it, `true` and `false` are objects except where
+    they open or close objects, and `false` properties are removed. Invalid schemas are left for the validator to
+    report.
 
     Raises:
         SchemaUnfit: It refers to what is not in it, is too large or nested too deeply, or holds what JSON has not.
@@ -61,7 +61,7 @@ def _refuse_infinite(schema: Any) -> None:
 
 
 class _Writer:
-    """A document being written anew."""
+    """Writes the normalized document."""
 
     def __init__(self, document: SchemaDocument) -> None:
         self._document = document
@@ -74,7 +74,7 @@ class _Writer:
         self._names = {name for key in ("$defs", "definitions") for name in _list_names(root.get(key))}
 
     def write(self) -> Schema:
-        """Write the document, and what is referred to and would otherwise not be in it among its definitions."""
+        """Write the document, and add referenced schemas outside of it to its definitions."""
         written = dict(self._write(self._root))
         done: dict[str, Schema] = {}
         while len(done) < len(self._apart):

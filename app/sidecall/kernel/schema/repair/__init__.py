@@ -1,1 +1,1 @@
-"""What becomes of arguments that do not fit: they are mended, or the model is told what would fit."""
+"""Repair arguments that do not fit, or tell the model what would."""

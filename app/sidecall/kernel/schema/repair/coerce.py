@@ -1,4 +1,4 @@
-"""Read arguments that do not fit once more, with what models often do read as they mean it, and say so."""
+"""Repair common mistakes of models in arguments, and report each repair."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -23,11 +23,11 @@ _MOST_ROUNDS = 6
 
 @dataclass(slots=True)
 class Reading:
-    """What a judge says of arguments.
+    """A judge's result.
 
-    `values` is what they mean if they fit. `count` is how many faults there are, `faults` are the judge's own errors of
-    values, `sites` their places, once they are looked for, and `places` these by the identity of the errors. `strays`
-    are the names without a place, and `unknown` the locations that the judge itself gives for such names.
+    `values` are the validated arguments if they fit. `count` is the number of faults, `faults` are the judge's own
+    errors of values, `sites` their places, once located, and `places` these by the identity of the errors. `strays` are
+    the unknown names, and `unknown` the judge's own locations of these.
     """
 
     values: Any = None
@@ -41,7 +41,7 @@ class Reading:
 
 
 class Judge(Protocol):
-    """Whoever says whether arguments fit."""
+    """Validates arguments."""
 
     @property
     def root(self) -> Schema:
@@ -49,13 +49,13 @@ class Judge(Protocol):
 
     @property
     def kept_from(self) -> int | None:
-        """How long the path of a name has to be that nothing forbids and that is kept; None where all are dropped."""
+        """The minimum path length at which unknown names are kept; None if all are dropped."""
 
     def judge(self, data: Mapping[str, Any]) -> Reading:
-        """Find what is wrong with arguments, names that no field takes included."""
+        """Validate the arguments, unknown ones included."""
 
     def judge_known(self, data: Mapping[str, Any]) -> Reading:
-        """Find what is wrong with arguments, whatever else there is beside them."""
+        """Validate the known arguments; ignore unknown ones."""
 
     def list_sites(self, reading: Reading, data: Mapping[str, Any]) -> Sequence[Site]:
         """List the places of wrong values."""
@@ -64,16 +64,16 @@ class Judge(Protocol):
         """List the paths that names without a place may have."""
 
     def find_fault(self, data: Mapping[str, Any]) -> Any:
-        """Find the error that the judge itself has for arguments, for whoever handles such errors."""
+        """Return the judge's own error for arguments, for handlers of such errors."""
 
     def explain(self, reading: Reading, data: Mapping[str, Any]) -> list[FieldError]:
-        """Make the entries of what is wrong, but for unknown names."""
+        """Make the error entries, without those of unknown names."""
 
 
 def mend(
     judge: Judge, given: Mapping[str, Any], first: Reading, repaired: list[str], ignored: list[str], guards: int
 ) -> Any:
-    """Return what arguments mean that did not fit at first.
+    """Repair arguments that did not fit at first, and return their values.
 
     Args:
         judge: Says what is wrong.
@@ -100,7 +100,7 @@ def mend(
 
 
 class _Attempt:
-    """One reading of arguments, mended until they fit or nothing more can be done."""
+    """One attempt: arguments, repaired until they fit or nothing more can be done."""
 
     def __init__(self, judge: Judge, given: Mapping[str, Any], guards: int) -> None:
         self._judge = judge
@@ -111,7 +111,7 @@ class _Attempt:
         self._verdict = Reading()
 
     def run(self, reading: Reading) -> bool:
-        """Mend what can be mended, and return whether the arguments fit then."""
+        """Repair what is possible, and return whether the arguments fit then."""
         for _ in range(_MOST_ROUNDS):
             if reading.fits or reading.count > MOST_FIELDS:  # Each mend copies all there is.
                 break
@@ -137,7 +137,7 @@ class _Attempt:
         return data
 
     def _drop_extras(self, reading: Reading) -> Reading:
-        """Leave names out that no one object can be told to lack, such as those of a union."""
+        """Remove unknown names that cannot be attributed to one object, such as those of a union."""
         known = self._judge.judge_known(self._data)
         if known.fits:
             extras = self._judge.list_extras(reading, self._data)
@@ -146,7 +146,7 @@ class _Attempt:
         return known
 
     def finish(self, repaired: list[str], ignored: list[str], where: Path = ()) -> Any:
-        """Return what the arguments mean; `where` is the wrapper that they were taken out of.
+        """Return the validated arguments; `where` is the path of the wrapper that they were taken from.
 
         Raises:
             InvalidArguments: They do not fit, or something in them may have meant something else.
@@ -171,7 +171,7 @@ class _Attempt:
         return [*self._name_renamed(blamed), *blamed]
 
     def _name_renamed(self, entries: Sequence[FieldError]) -> list[FieldError]:
-        """Name the places of values that do not fit, where what was sent had its name in other letters."""
+        """List the places of invalid values that were sent under a name in another spelling."""
         wrong = [tuple(it["loc"]) for it in entries]
         found = [it for it in self._notes.renamed.items() if any(loc[: len(it[0])] == it[0] for loc in wrong)]
         return [

@@ -1,4 +1,4 @@
-"""Word what is wrong with one argument: what is wanted there, and what was most likely meant."""
+"""Build the error entry of one argument: what is expected, and what was likely meant."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ _MOST_MEANT = 4
 
 
 def list_allowed(node: Schema, root: Schema) -> list[Any]:
-    """List the values that a schema names; nothing where it allows others, too."""
+    """List a schema's enumerated values; empty if it accepts others too."""
     found: list[Any] = []
     for option in list_options(node, root):
         if "const" in option:
@@ -41,7 +41,7 @@ def make_misfit(path: Path, kind: str, node: Schema, root: Schema, sent: Any = N
 
 
 def say_wanted(words: str) -> str:
-    """Word what is wanted, with an article before the name of a type."""
+    """Format what is expected, with an article before the name of a type."""
     return f"Input should be {add_article(words)}"
 
 
@@ -58,7 +58,7 @@ def make_choice(path: Path, kind: str, allowed: Sequence[Any], sent: Any = None)
 
 
 def suggest(entry: FieldError, meant: Any) -> FieldError:
-    """Add to an entry what was most likely meant."""
+    """Add the likely meant name or value to an entry."""
     return {**entry, "msg": f"{entry['msg']}; did you mean {write_literal(meant)}?", "suggestion": meant}
 
 
@@ -80,7 +80,7 @@ def make_missing(path: Path, node: Schema | None, root: Schema, reason: str = ""
 
 
 def make_key(path: Path, kind: str, wanted: str) -> FieldError:
-    """Make the entry of a key that is not one of those that an object takes; the path ends with it."""
+    """Make the entry of a key that its object does not take; the path ends with it."""
     return {
         "loc": list(path),
         "type": kind,
@@ -101,7 +101,7 @@ def make_unknown(path: Path, names: Sequence[str]) -> FieldError:
 
 
 def make_ambiguous(path: Path, names: Sequence[str]) -> FieldError:
-    """Make the entry of a name that may have been meant to be one of several beside it."""
+    """Make the entry of a name that may have been meant for one of several."""
     *first, last = names[:_MOST_MEANT]
     said = f"{', '.join(first)} or {last}" if first else last
     return {
@@ -113,7 +113,7 @@ def make_ambiguous(path: Path, names: Sequence[str]) -> FieldError:
 
 
 def make_misnamed(path: Path, meant: Path, names: Sequence[str]) -> FieldError:
-    """Make the entry of a name that was most likely meant to be another one beside it, or to stand elsewhere."""
+    """Make the entry of a name that was likely meant for another one, here or elsewhere."""
     is_beside = path[:-1] == meant[:-1]
     said = str(meant[-1]) if is_beside else format_path(meant)
     outer = f", not inside {format_path(path[:-1])}" if len(meant) < len(path) else ""

@@ -1,4 +1,4 @@
-"""Judge whether a value fits one JSON Schema, what is inside it apart, as pydantic reads JSON."""
+"""Check whether a value fits one JSON Schema, nested values excluded, by pydantic's JSON rules."""
 
 import datetime
 import ipaddress
@@ -61,7 +61,7 @@ _TYPES: Mapping[str, Callable[[Any], bool]] = {
 
 
 def is_listed(value: Any, node: Schema) -> bool:
-    """Return whether a value is one of those that a schema lists, if it lists any."""
+    """Return whether a value is among a schema's enumerated values, if there are any."""
     if "const" in node:
         return bool(value == node["const"])
     return "enum" not in node or value in node["enum"]
@@ -80,7 +80,7 @@ def keeps_bounds(value: Any, node: Schema) -> bool:
 
 
 def fits_outside(value: Any, schema: Any, root: Schema) -> bool:
-    """Return whether a value fits a schema, whatever is inside of it beside the names that have to be there."""
+    """Return whether a value fits a schema, ignoring nested values except for required names."""
     return any(
         has_fitting_type(value, it)
         and is_listed(value, it)
@@ -91,7 +91,7 @@ def fits_outside(value: Any, schema: Any, root: Schema) -> bool:
 
 
 def has_type(value: Any, schema: Any, root: Schema) -> bool:
-    """Return whether a value, which is not null, is of a type that a schema names, whatever its bounds are."""
+    """Return whether a non-null value has a type that a schema names, ignoring bounds."""
     return value is not None and any(_is_of(value, it, root) for it in list_options(schema, root))
 
 

@@ -1,4 +1,4 @@
-"""Find the place in the data that an error of pydantic is about, whatever stands in between in its location."""
+"""Map pydantic's error locations to places in the data."""
 
 from typing import Any, NamedTuple
 
@@ -14,9 +14,9 @@ ABSENT = frozenset("missing missing_argument missing_keyword_only_argument missi
 
 
 class Site(NamedTuple):
-    """A place in the data, and its schema as far as that says something.
+    """A place in the data, and its schema, if known.
 
-    `kind` is the rule that is broken. `in_union` says that the place is a union of several members.
+    `kind` is the violated rule. `in_union` says that the place is a union of several members.
     """
 
     kind: str
@@ -64,7 +64,7 @@ def _is_inside(part: str | int, value: Any) -> bool:
 
 
 def _find_declared(value: Any, members: list[Schema], node: Schema) -> tuple[Schema, str] | None:
-    """Find the member of a union whose tag an object carries."""
+    """Find the union member whose declared tag an object carries."""
     if not isinstance(node.get("discriminator"), dict) or not isinstance(value, dict):
         return None
     tag = find_tag(members, node)

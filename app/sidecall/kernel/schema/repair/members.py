@@ -14,7 +14,7 @@ _MOST_COMPARED = 20
 
 
 def list_options(node: Any, root: Schema) -> list[Schema]:
-    """List what a schema chooses from, to the end; itself where it is no choice. Null is among them."""
+    """List a schema's options, flattened; itself if it is no choice. Null is included."""
     if not isinstance(node, dict):
         return []
     if "anyOf" not in node and "oneOf" not in node and "$ref" not in node:
@@ -45,14 +45,14 @@ def _is_flat(node: Schema, choices: Sequence[Any]) -> bool:
 
 
 def list_members(node: Schema, root: Schema) -> list[Schema]:
-    """List what a schema chooses from, but for null."""
+    """List a schema's options, without null."""
     if "anyOf" not in node and "oneOf" not in node and "$ref" not in node:
         return [] if node.get("type") == "null" else [node]
     return [option for option in list_options(node, root) if option.get("type") != "null"]
 
 
 def find_tag(options: Sequence[Schema], node: Schema) -> str | None:
-    """Name the property that says which member of a union an object is, declared or plain to see."""
+    """Return the property that discriminates a union of objects, declared or inferred."""
     declared = node.get("discriminator")
     if isinstance(declared, dict) and isinstance(declared.get("propertyName"), str):
         return str(declared["propertyName"])
@@ -69,7 +69,7 @@ def _are_apart(tags: Sequence[Sequence[Any]]) -> bool:
 
 
 def list_tags(option: Schema, name: str) -> list[Any]:
-    """List the values that a member's property may have, if there are few."""
+    """List the values of a member's discriminating property, if there are few."""
     inner = option.get("properties", {}).get(name)
     if not isinstance(inner, dict):
         return []
@@ -99,7 +99,7 @@ def choose_member(value: Any, options: Sequence[Schema]) -> Schema | None:
 
 
 def _score(value: Mapping[str, Any], option: Schema) -> float:
-    """Count the keys that a member knows, less those that it lacks; a key that resembles one counts half."""
+    """Count the keys that a member knows, minus missing required ones; a similar key counts half."""
     properties: Schema = option["properties"]
     known = sum(key in properties for key in value)
     unsent = [key for key in properties if key not in value]

@@ -1,4 +1,4 @@
-"""Settle what becomes of arguments that have no place, at any depth: mended, refused or dropped, never misread."""
+"""Resolve unknown arguments at any depth: repaired, refused or dropped, never misread."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from sidecall.kernel.schema.repair.members import list_options
 from sidecall.kernel.schema.repair.unknown_keys import Notes, UnknownKey
 from sidecall.kernel.suggest.fuzzy_match import count_shared_words, find_closest_names, find_likely_name, find_same
 
-# Whoever sends more of them means another tool.
+# A call with more of them means another tool.
 MOST_STRAYS = 20
 # Keywords of schemas that an object may fit.
 _HOLDING = frozenset(("properties", "anyOf", "oneOf", "$ref"))
@@ -28,7 +28,7 @@ def settle(
     kept_from: int | None = None,
     guards: int = 0,
 ) -> Any:
-    """Copy the data with every stray mended or left out; what has to be refused is an error in the notes.
+    """Copy the data with every unknown key repaired or dropped; those to be refused become errors in the notes.
 
     Args:
         data: What was sent.
@@ -58,7 +58,7 @@ def settle(
 
 
 class _Settling:
-    """The data on its way to having no strays."""
+    """The data while its unknown keys are resolved."""
 
     # A value that is refused stands where it was meant to be all the same, so that all else that is wrong with it is
     # said at once.
@@ -69,11 +69,11 @@ class _Settling:
         self._notes = notes
 
     def drop(self, unknown_key: UnknownKey) -> None:
-        """Leave a stray out."""
+        """Drop an unknown key."""
         self.data = drop_member(self.data, unknown_key.path)
 
     def place(self, unknown_key: UnknownKey) -> bool:
-        """Put a stray where its name says that it belongs, and return whether it says so."""
+        """Rename or move an unknown key by its name, and return whether that was possible."""
         parent = unknown_key.path[:-1]
         same = find_same(unknown_key.name, unknown_key.node["properties"])
         twin = next((name for name in same if name in unknown_key.sent), None)
@@ -94,7 +94,7 @@ class _Settling:
         return bool(alike)
 
     def _choose(self, unknown_key: UnknownKey, alike: list[str]) -> list[str]:
-        """Choose what has to be sent, where a name resembles several."""
+        """Choose the required one among similar names."""
         required = [name for name in alike if name in unknown_key.node.get("required", ())]
         return required if len(alike) > 1 and len(required) == 1 else alike
 
@@ -107,9 +107,9 @@ class _Settling:
         return True
 
     def guess(self, unknown_key: UnknownKey, beside: Sequence[UnknownKey]) -> bool:
-        """Offer a stray what is missing and its value fits, and return whether there is such a thing.
+        """Match an unknown key to missing arguments that its value fits, and return whether there are any.
 
-        One name for the one that is missing, or one of several for several.
+        One key for one missing argument, or one of several for several.
         """
         required = [name for name in unknown_key.node.get("required", ()) if name not in unknown_key.sent]
         missing = [name for name in required if (*unknown_key.path[:-1], name) not in self._notes.meant]
@@ -128,7 +128,7 @@ class _Settling:
         return bool(offered)
 
     def _offer(self, unknown_key: UnknownKey, names: Sequence[str]) -> None:
-        """Refuse a stray, and say which names it may have meant."""
+        """Refuse an unknown key, naming the arguments it may have meant."""
         if len(names) == 1:
             self._misname(unknown_key, (*unknown_key.path[:-1], names[0]))
         elif names:
@@ -152,7 +152,7 @@ class _Settling:
         self.data = replace_member(self.data, place[:-1], {**inner, name: unknown_key.value})
 
     def refuse(self, unknown_key: UnknownKey) -> bool:
-        """Refuse a stray where its object takes no other names, and return whether that is so."""
+        """Refuse an unknown key if its object forbids others, and return whether that is so."""
         if unknown_key.node.get("additionalProperties") is not False and unknown_key.name not in list_forbidden(
             unknown_key.node
         ):
@@ -166,7 +166,7 @@ class _Settling:
         return True
 
     def enclose(self, unknown_key: UnknownKey) -> bool:
-        """Refuse what may have been meant for the inside of an object of any keys, and return whether there is one."""
+        """Refuse a key that may belong inside an object with free keys, and return whether there is one."""
         unsent = {name: unknown_key.node["properties"][name] for name in unknown_key.unsent}
         holders = [name for name, schema in unsent.items() if takes_inside(unknown_key.value, schema, self._root)]
         if (
@@ -182,7 +182,7 @@ class _Settling:
         return len(holders) == 1
 
     def doubt(self, unknown_key: UnknownKey) -> bool:
-        """Refuse what may have been meant for something optional of its type, and return whether there is such."""
+        """Refuse a key that may mean an optional argument of its type, and return whether there is one."""
         required = unknown_key.node.get("required", ())
         optional = {name: unknown_key.node["properties"][name] for name in unknown_key.unsent if name not in required}
         meant = {path[-1] for path in self._notes.meant if path[:-1] == unknown_key.path[:-1]}
@@ -193,7 +193,7 @@ class _Settling:
         return True
 
     def _find_elsewhere(self, unknown_key: UnknownKey) -> Path | None:
-        """Find an argument of this very name one level further in, or beside the object that it was sent in."""
+        """Find an argument of this exact name one level further in, or next to the object that it was sent in."""
         for name, inner in unknown_key.node["properties"].items():
             if not isinstance(inner, dict) or _HOLDING.isdisjoint(inner):
                 continue

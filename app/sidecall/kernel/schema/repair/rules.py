@@ -20,7 +20,7 @@ _OF_NAMES = frozenset(("additionalProperties", "unevaluatedProperties", "propert
 
 
 def find_rule(error: Any, schemas: Sequence[Schema]) -> Schema | None:
-    """Find the schema whose keyword an error is about; None where it stands in none of these."""
+    """Return the schema whose keyword an error is about; None if it is in none of these."""
     steps = list(error.schema_path)
     if error.kind.name == "propertyNames":
         steps = steps[: len(steps) - steps[::-1].index("propertyNames")]
@@ -35,7 +35,7 @@ def find_rule(error: Any, schemas: Sequence[Schema]) -> Schema | None:
 
 
 def add_rule(node: Schema | None, rule: Schema | None, keyword: str, root: Schema) -> Schema | None:
-    """Write what is known of a place together with the rule that is broken there, which may stand elsewhere."""
+    """Combine a place's schema with the violated rule, which may be in another schema."""
     if node is None or rule is None:
         return node or rule
     node = join_all(node)
@@ -59,7 +59,7 @@ def format_rule(error: Any, locate: Callable[[Any], Site], root: Schema) -> list
 
 
 def _choose_branch(error: Any) -> list[Any]:
-    """Choose the errors of the one member of a union whose type a value has; none where there are several."""
+    """Select the errors of the only union member whose type a value has; none if there are several."""
     fitting = [
         faults
         for faults in error.kind.context
@@ -106,7 +106,7 @@ def _word_key(error: Any, site: Site, root: Schema) -> list[FieldError]:
 
 
 def _word_nothing(error: Any, site: Site, root: Schema) -> list[FieldError]:
-    """Word that nothing fits: names and items that there must not be, or a condition that must not hold."""
+    """Format the error for forbidden names or items, or for a condition that must not hold."""
     *_, last = error.schema_path or [""]
     node = site.node or {}
     if last in _OF_NAMES and isinstance(site.value, Mapping):

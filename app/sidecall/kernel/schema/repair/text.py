@@ -43,7 +43,7 @@ _INSIDE = re.compile(r"""\\.|["\n\r\t]""", re.DOTALL)
 
 
 def parse_arguments(text: str, repaired: list[str]) -> Any:
-    """Parse the JSON text of arguments, out of fences, further encodings and Python's spelling if need be.
+    """Parse the JSON text of arguments, removing fences and extra encodings, and translating Python syntax.
 
     Args:
         text: What the model wrote.
@@ -63,7 +63,7 @@ def parse_arguments(text: str, repaired: list[str]) -> Any:
 
 
 def read_container(text: Any) -> Any:
-    """Return the object or the array that a text is the JSON text of; anything else as it is."""
+    """Return the object or array in a JSON text; other values unchanged."""
     if not isinstance(text, str) or not text.lstrip().startswith(("{", "[", _FENCE)):
         return text
     try:
@@ -107,10 +107,10 @@ def _strip_fence(text: str) -> str | None:
 
 
 def _write_strictly(text: str) -> str | None:
-    """Write Python's and JavaScript's spelling of a value as JSON, token by token; None where it is neither.
+    """Translate Python's and JavaScript's literals to JSON, token by token; None if it is neither.
 
-    No bracket, quote or comma is ever added, so what was cut off stays broken. It ends at the first token which cannot
-    follow the last one, since a text that is no value at all may be long.
+    No bracket, quote or comma is ever added, so truncated text stays broken. It stops at the first unexpected token,
+    since invalid text may be long.
     """
     if len(text) > _MOST_RELAXED or not _has_both_ends(text):
         return None

@@ -36,18 +36,17 @@ class UnknownKey(NamedTuple):
 
     @property
     def unsent(self) -> list[str]:
-        """What could be sent there and was not."""
+        """The arguments that are possible there and missing."""
         return [name for name in self.node["properties"] if name not in self.sent]
 
 
 @dataclass(slots=True)
 class Notes:
-    """What was found and done while arguments were read once more.
+    """What was found and done while arguments were repaired.
 
-    `meant` are the places that misnamed arguments were meant for, where their values are looked at. `renamed` are the
-    places of those that were mended, and what was sent. `nulls` are those from which a null was taken, and what is
-    wrong with it if something has to be there. `kept` are names that nothing forbids, of objects that leave open which
-    names they take.
+    `meant` are the places that misnamed arguments were meant for, whose values are checked there. `renamed` are the
+    places of renamed ones, with the original. `nulls` are places from which a null was removed, and the error if a
+    value is required. `kept` are unknown names in objects that leave open which names they take.
     """
 
     repaired: list[str] = field(default_factory=list)
@@ -115,7 +114,7 @@ def _name_properties(node: Schema) -> Schema:
 
 
 def _choose_shape(value: Any, node: Schema, root: Schema) -> Schema | None:
-    """Choose what an object or a list was meant for where there are several members."""
+    """Choose the union member that an object or array was meant for."""
     kind = "object" if isinstance(value, dict) else "array"
     members = [it for it in list_options(node, root) if it.get("type") == kind or "properties" in it]
     if len(members) < 2:

@@ -1,4 +1,4 @@
-"""Find by its JSON Schema what is wrong with a value; of a union, with the member that fits best."""
+"""Find the errors of a value by its JSON Schema; for a union, those of the best-fitting member."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,14 +16,14 @@ _MOST_LOOKS = 1_000
 
 
 class Misfits:
-    """Look for what does not fit, by the rules that pydantic reads JSON with; unknown names count for nothing."""
+    """Finds values that do not fit, by pydantic's JSON rules; unknown names are ignored."""
 
     def __init__(self, root: Schema) -> None:
         self._root = root
         self._left = _MOST_LOOKS
 
     def find(self, value: Any, schema: Any, path: Path) -> list[FieldError]:
-        """List what does not fit; an empty list where all does, or where nobody can tell."""
+        """List the errors; empty if everything fits or the schema is not understood."""
         self._left -= 1
         if not isinstance(schema, dict) or self._left < 0:
             return []
@@ -61,7 +61,7 @@ class Misfits:
         return make_missing(path, resolve(inner, self._root) if isinstance(inner, dict) else None, self._root)
 
     def explain_union(self, value: Any, node: Schema, path: Path) -> list[FieldError]:
-        """List what is wrong with a value that fits no member: of the one that was meant, or what may be sent."""
+        """List the errors of a value that fits no union member: those of the likely member, or the alternatives."""
         options = list_options(node, self._root)
         tag = find_tag(options, node)
         if tag is not None and isinstance(value, dict):
@@ -74,7 +74,7 @@ class Misfits:
             return found[0]
         if any(not misfits and _knows_keys(value, it) for it, misfits in zip(likely, found, strict=True)):
             return []
-        # What is wrong for each of them is wrong whichever was meant.
+        # An error of each of them is an error for any member that was meant.
         is_said = bool(value) and bool(found) and all(misfits == found[0] for misfits in found)
         return found[0] if is_said and found[0] else [self._list_members(value, options, path)]
 
@@ -110,7 +110,7 @@ class Misfits:
 
 
 def _list_by_inside(value: Any, options: Sequence[Schema], root: Schema) -> list[Schema]:
-    """List the arrays whose items have the shape of those sent, or the objects of any keys where no key is known."""
+    """List the options for arrays with items of the sent shape, or for objects with free keys if no key is known."""
     if isinstance(value, list):
         return [it for it in options if all(_is_item(item, it.get("items"), root) for item in value)]
     if isinstance(value, dict) and not any(key in it.get("properties", ()) for it in options for key in value):

@@ -75,7 +75,7 @@ def _read_choice(data: Any, site: Site, allowed: Sequence[Any], notes: Notes) ->
 
 
 def _list_types(node: Schema, root: Schema) -> set[str]:
-    """List the types that a value may have; of texts those only that may say anything."""
+    """List the possible types of a value; of strings only those without a format."""
     kinds: set[str] = set()
     for option in list_options(node, root):
         is_text = not option.keys() & {"const", "enum", "properties", "format"}
@@ -100,7 +100,7 @@ def _read_null(data: Any, site: Site, root: Schema, notes: Notes, *, takes_null:
 
 
 def _read_plain(data: Any, site: Site, kinds: set[str], notes: Notes) -> Any:
-    """Read a number or a boolean out of a text, where nothing else is wanted."""
+    """Parse a number or boolean from a string, if only these are accepted."""
     text = site.value.strip()
     number = read_number(text)
     wanted = kinds - {"null"}

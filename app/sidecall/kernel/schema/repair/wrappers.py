@@ -1,4 +1,4 @@
-"""Take arguments out of what models wrap them in."""
+"""Unwrap arguments that models put into an extra object."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ _MOST_LAYERS = 3
 
 
 def find_wrapped(args: Mapping[str, Any], root: Schema) -> tuple[tuple[str, ...], dict[str, Any]] | None:
-    """Find arguments inside an object that is none of them; return the wrapper's path and what it holds."""
+    """Find arguments inside an unknown object; return the wrapper's path and its content."""
     path: list[str] = []
     inner: Mapping[str, Any] = args
     known = root.get("properties", {})
@@ -42,7 +42,7 @@ def _choose_wrapper(args: Mapping[str, Any], known: Mapping[str, Any]) -> str | 
 
 
 def _looks_right(inner: Mapping[str, Any], root: Schema) -> bool:
-    """Return whether what is held are the arguments: some known names, and all those that are required."""
+    """Return whether an object looks like the arguments: some known names, and all required ones."""
     known = root.get("properties", {})
     if not inner:
         return not root.get("required")

@@ -1,1 +1,1 @@
-"""What runs in the processes: the one that forks, and those in which tools run."""
+"""Code inside the child processes: the fork server, and the processes in which tools run."""

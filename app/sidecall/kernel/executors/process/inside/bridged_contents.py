@@ -9,7 +9,7 @@ from sidecall.kernel.ports.contents import KeptContent
 
 
 class BridgedContents:
-    """Ask the server for contents; whose they are, the server knows by the call."""
+    """Contents by way of the server, which knows their owner from the call."""
 
     # Any thread may ask.
     loop = None
@@ -19,7 +19,7 @@ class BridgedContents:
         self._call = call
 
     async def keep(self, body: str | bytes, _caller: Caller, media_type: str, *, is_sent: bool = True) -> str:  # noqa: ARG002
-        """Keep a body and return its id; what a tool keeps always counts as sent.
+        """Keep a body and return its id; a tool's content always counts as sent.
 
         Raises:
             ContentNotKept: It is too large, or the caller has no room left.
@@ -27,7 +27,7 @@ class BridgedContents:
         return str(await self._ask("keep_content", encode_body(body), media_type))
 
     async def get(self, content_id: str, caller: Caller) -> KeptContent:
-        """Find a caller's content.
+        """Return a caller's content.
 
         Raises:
             NoSuchContent: There is none, it has expired, or it is another caller's.

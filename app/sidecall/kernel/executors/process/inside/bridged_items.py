@@ -20,7 +20,7 @@ class BridgedItems:
         """Any thread may ask."""
 
     async def get(self, _tenant: str, namespace: Namespace, key: str, *, refresh: bool = True) -> Item | None:
-        """Return the item, None if there is none; it counts as used where `refresh` is true."""
+        """Return the item, or None; `refresh` renews its time to live."""
         return decode_item(await self._ask("get", namespace, key, refresh))
 
     async def put(self, _tenant: str, namespace: Namespace, key: str, value: Any, ttl: float | None = None) -> None:
@@ -28,7 +28,7 @@ class BridgedItems:
         await self._ask("put", namespace, key, encode_value(value), ttl)
 
     async def delete(self, _tenant: str, namespace: Namespace, key: str) -> None:
-        """Remove the item; nothing happens if there is none."""
+        """Delete the item, if it exists."""
         await self._ask("delete", namespace, key)
 
     async def search(self, _tenant: str, namespace: Namespace, search: Search) -> list[Item]:

@@ -1,4 +1,4 @@
-"""What leads from a tool's process to its server."""
+"""The channel from a tool's process to its server."""
 
 import asyncio
 import logging
@@ -25,7 +25,7 @@ class Channel:
         self._socket = sock
         self._frames = Frames()
         self._lock = threading.Lock()
-        # Held while somebody waits for a reply, and by whom nobody may ask meanwhile.
+        # Held while a reply is awaited; its holder's code must not ask meanwhile.
         self._asking = threading.Lock()
         self._is_open = False
         self._pid = os.getpid()
@@ -58,7 +58,7 @@ class Channel:
         raise ConnectionError("the server is gone")
 
     async def ask_without_blocking(self, kind: str, subject: str | None, content: Any) -> Any:
-        """Ask, off the event loop where one runs here; whoever cannot wait finds out before anything is asked."""
+        """Ask outside of the event loop, if one runs; a caller that cannot wait fails before anything is sent."""
         try:
             asyncio.get_running_loop()
         except RuntimeError:
@@ -68,7 +68,7 @@ class Channel:
 
     @contextmanager
     def answering(self) -> Iterator[None]:
-        """Let questions be asked; at the end what was asked is waited for, so that its reply is nobody else's."""
+        """Allow questions within the body; wait at its end for pending replies, so that no later call reads them."""
         self._is_open = True
         try:
             yield

@@ -1,4 +1,4 @@
-"""The process that never runs a tool: it makes those that do, by forking itself."""
+"""The fork server: it runs no tool, and forks the processes that do."""
 
 import ctypes
 import os
@@ -41,9 +41,9 @@ class _Forked(NamedTuple):
 
 
 class ForkServer:
-    """Fork on order, kill on order, report how each child ended, and end with whoever gives the orders.
+    """Forks and kills children on order, reports their ends, and ends with its server.
 
-    It has one thread and has loaded Sidecall, but none of the tools: a copy of it is safe, and ready in milliseconds.
+    It has one thread and has loaded Sidecall but no tools, so that forking it is safe and takes milliseconds.
     """
 
     def __init__(self, control: socket.socket, serve: Serve, mark: int) -> None:
@@ -65,7 +65,7 @@ class ForkServer:
         signal.set_wakeup_fd(self._wakeup.fileno(), warn_on_full_buffer=False)
 
     def run(self) -> None:
-        """Obey until the server is gone, and leave nothing behind that descends from here."""
+        """Serve orders until the server is gone, then kill all descendants."""
         try:
             while self._obey():
                 self._reap()
@@ -108,7 +108,7 @@ class ForkServer:
         self._pids[number] = pid
 
     def _become(self, sock: socket.socket, code: int) -> NoReturn:
-        """Be a child: leave what is the fork server's alone, and serve."""
+        """Become a child: close the fork server's resources, and serve calls."""
         status = 1
         try:
             os.setpgid(0, 0)
@@ -128,14 +128,14 @@ class ForkServer:
             os._exit(status)
 
     def _kill(self, pid: int) -> None:
-        """Kill a child and what it has started; its process id is its own until it is reaped."""
+        """Kill a child and its descendants; its process id stays valid until it is reaped."""
         self._killed.add(pid)
         self._kill_leftovers()
         kill_group(pid)
         kill(pid)  # It may not have come to lead its group.
 
     def _reap(self) -> None:
-        """Reap each child that has ended, and kill what it has left behind."""
+        """Reap ended children, and kill what they left running."""
         ended = self._collect_ended()
         if not ended:
             return
@@ -170,7 +170,7 @@ class ForkServer:
             killed.update(found)
 
     def _list_leftovers(self) -> list[int]:
-        """List the children that are to be killed, and the orphans of those and of the dead."""
+        """List the children to be killed, and orphans of those and of dead children."""
         living = self._children.keys() - self._killed
         owners = {pid: pid if pid in self._children else owner_of(pid, self._mark) for pid in children_of(self._pid)}
         return [pid for pid, owner in owners.items() if owner is not None and owner not in living]
@@ -209,7 +209,7 @@ def _has_children() -> bool:
 
 
 def _report_end(sock: socket.socket, code: int | None) -> None:
-    """Report how a child ended, and whether it left a request unread, on its own socket and after all it has said."""
+    """Report how a child ended, and whether it left a request unread, on its own socket after its last message."""
     with sock, suppress(OSError):
         # From now on the server cannot send, so nothing comes after the look.
         sock.shutdown(socket.SHUT_RD)
@@ -224,7 +224,7 @@ def _is_unread(sock: socket.socket) -> bool:
 
 
 def _end_with_parent(parent: int) -> None:
-    """Have the system kill this process when its parent dies, where the system can."""
+    """Ask the system to kill this process when its parent dies, where supported."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # It died before it was asked to tell.
         os._exit(1)

@@ -24,10 +24,9 @@ def writable_bytes() -> int:
 
 @contextmanager
 def bounded_memory(most: int) -> Iterator[None]:
-    """Make the body's allocations fail with MemoryError once this process can write to so many bytes.
+    """Make allocations in the body fail with MemoryError once this process has `most` writable bytes.
 
-    Only Linux counts them so: threads' stacks count, address space that is merely reserved does not. Elsewhere there is
-    no bound.
+    Only Linux counts these: thread stacks count, merely reserved address space does not. Other systems have no bound.
     """
     if sys.platform != "linux":
         yield

@@ -19,7 +19,7 @@ from sidecall.kernel.executors.process.inside.tool_process import ToolProcess
 
 
 def main(control: str, mark: str, tools_of: str) -> None:
-    """Be the process that forks the others, until the server is gone.
+    """Run the fork server until its server is gone.
 
     Args:
         control: The file descriptor over which orders come.
@@ -57,7 +57,7 @@ def serve(tools_of: ToolsOf, sock: socket.socket) -> None:
 
 
 def send_outcome(channel: Channel, subject: str | None, content: Any) -> None:
-    """Send what came of a call; where JSON cannot say it, that is what came of it, and the next one finds us here."""
+    """Send the outcome of a call; if it cannot be serialized, send that error instead."""
     try:
         channel.say("answer", subject, content)
     except ValueError as error:

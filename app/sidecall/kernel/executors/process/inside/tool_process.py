@@ -1,4 +1,4 @@
-"""What runs in a tool's process: find the tool again, run its function, answer with what came of it."""
+"""The process of a tool: find the tool, run its function, answer with the outcome."""
 
 import asyncio
 import inspect
@@ -67,7 +67,7 @@ class ToolProcess:
         self._baseline = writable_bytes()
 
     def call(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Run a call; the answer says what the tool returned or why it failed."""
+        """Run a call; the answer holds the tool's result or its failure."""
         # In a context of its own, so that the next call does not find what this one sets.
         return copy_context().run(self._call, request)
 
@@ -110,7 +110,7 @@ class ToolProcess:
         return tell if request["is_heard"] else None
 
     def _run(self, invocation: Invocation) -> Any:
-        """Call the function where no event loop runs, since a sync tool may start one of its own."""
+        """Call the function without a running event loop, since a sync tool may start one."""
 
         def say_part(part: Any) -> None:
             end_copy_of(self._pid)
@@ -123,7 +123,7 @@ class ToolProcess:
         return result
 
     def _wait_for(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
-        """Run a coroutine to its end, whatever its tasks, those of other calls and their timers try to end."""
+        """Run a coroutine to its end, even if tasks, timers or other calls try to stop the loop."""
         loop = self._runner.get_loop()
         # In the present context, which knows the span.
         return run_steadily(loop, loop.create_task(coroutine))
