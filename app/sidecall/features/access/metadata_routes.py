@@ -1,4 +1,4 @@
-"""Lead clients without a token to whoever gives them one."""
+"""Protected-resource metadata, by which clients find the issuer of tokens (RFC 9728)."""
 
 from typing import Any
 

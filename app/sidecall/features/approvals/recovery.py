@@ -1,4 +1,4 @@
-"""Hear of calls that are strays, and take each up in a task of its own."""
+"""Recover orphaned calls, each in its own task."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -29,7 +29,7 @@ IsRemembered = Callable[[CallRecord], Awaitable[bool]]
 
 
 class OrphanRecovery:
-    """Carry out, or tell of, what the place where approvals are kept says that nobody does."""
+    """Carry out, or announce, decisions and expiries that the store reports as orphaned."""
 
     def __init__(
         self,

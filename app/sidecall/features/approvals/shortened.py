@@ -7,7 +7,7 @@ from sidecall.kernel.core.native_items import settle_item
 from sidecall.kernel.json_data.to_json import to_text
 from sidecall.kernel.ports.approvals.approval import ApprovalRecord
 
-# Seconds for which lists show at least that nobody has decided about a call in time.
+# Seconds for which lists show expired calls, at least.
 EXPIRED_SHOWN = 3600.0
 # Characters of arguments, of an answer and of other things that stay.
 _SHORT = 1024
@@ -34,7 +34,7 @@ def shorten(record: ApprovalRecord) -> ApprovalRecord:
 
 
 def expire(record: ApprovalRecord) -> ApprovalRecord:
-    """Return what lists show of a call that nobody has decided about in time."""
+    """Return an expired, undecided call as lists show it."""
     approval = record.approval.model_copy(update={"status": "expired"})
     return shorten(record.model_copy(update={"approval": approval}))
 
@@ -44,7 +44,7 @@ def _is_large(value: Any) -> bool:
 
 
 def _let_go(message: ToolMessage, asked: ToolCall) -> ToolMessage:
-    """Make what stands for an answer; whether it was one of success stays open."""
+    """Make a placeholder for an answer, which does not say whether it was a success."""
     error = {
         "kind": "output_error",
         "message": _LET_GO.removeprefix("Error: "),

@@ -1,4 +1,4 @@
-"""Let a listener hear of calls that nobody carries on, and of those that have expired in the middle of their work."""
+"""Report orphaned calls, and calls that expired in the middle of their work, to a listener."""
 
 from collections import deque
 
@@ -10,7 +10,7 @@ _MOST = 100
 
 
 class OrphanNews:
-    """Let a listener hear of strays, each once, and keep those in mind, up to `most`, that nobody hears of yet."""
+    """Report orphans to a listener, each once; up to `most` are kept until there is a listener."""
 
     def __init__(self, most: int | None = None) -> None:
         self.listener: OnOrphan | None = None
@@ -38,6 +38,6 @@ class ExpiredCalls:
         self.hear = self._news.hear
 
     def note(self, record: ApprovalRecord) -> None:
-        """Note that an approval is kept no more; of a call that had not begun nobody is told."""
+        """Note that an approval was removed; calls that had not begun are not reported."""
         if record.state is not None and record.call is not None:
             self._news.tell(OrphanedDecision(record, was_begun=True, has_expired=True))

@@ -1,4 +1,4 @@
-"""Answer the calls of a tool whose answers may be given again."""
+"""Answer calls from the cache of answers."""
 
 import hashlib
 import logging

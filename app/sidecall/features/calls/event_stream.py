@@ -44,7 +44,7 @@ async def write_call_events(
     parts: Parts, request: Request, entry: CallEntry, after: int, form: DialectName
 ) -> AsyncGenerator[bytes]:
     """Write what happens to a call, and at last its answer in this dialect."""
-    if not entry.is_durable:  # It has ended, and nobody has heard what its tool said.
+    if not entry.is_durable:  # It has ended, and the events of its tool are not here.
         for piece in _write_message(entry, form):
             yield piece
         return

@@ -1,4 +1,4 @@
-"""Answer calls that are remembered: those with a key, and those whose client does not wait to the end."""
+"""Answer durable calls: those with a key, and those whose client does not wait for the end."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -116,15 +116,15 @@ def _choose_how(
 async def answer_replay(
     parts: Parts, call_id: str, context: RequestContext, preferences: Preferences, form: DialectName, *, insists: bool
 ) -> Reply:
-    """Accept a call that was sent before once more, for whoever asks for it, and answer with where to ask for its end.
+    """Accept a repetition of an earlier call, and answer with the address of its result.
 
     Args:
         parts: The parts of the server.
-        call_id: Which call.
-        context: What the request is about.
+        call_id: The id of the earlier call.
+        context: The context of the request.
         preferences: How long its client waits.
         form: The form of the answer.
-        insists: Whether the client wants it although the tool does not say that it may run again.
+        insists: Whether to repeat it even if its tool is not marked as repeatable.
 
     Raises:
         RequestError: It cannot be repeated, or there is no room.
@@ -143,7 +143,7 @@ async def answer_replay(
         )
     # Under its own id it would be known again, and answered as it was before.
     call = record.tool_call.model_copy(update={"id": new_call_id()})
-    # The headers of the one who asks: those of the first call may name somebody else.
+    # The headers of this request: those of the first call may name another caller.
     request = CallRequest(
         call, context.caller, record.state, record.context, context.headers, deadline=context.deadline
     )
@@ -213,7 +213,7 @@ def _never(_entry: CallEntry) -> bool:
 
 
 def _write_end(end: CallCompletion, form: DialectName, headers: dict[str, str]) -> Reply:
-    """Write the answer of a call that has just ended, in the words in which it was written down where it can be."""
+    """Write the answer of a call that has just ended, using the stored text where there is one."""
     message = end.message
     headers |= _tell_cache(message, headers)
     if form == "langchain" and not message.additional_kwargs:
@@ -222,7 +222,7 @@ def _write_end(end: CallCompletion, form: DialectName, headers: dict[str, str]) 
 
 
 def _tell_cache(message: ToolMessage, headers: dict[str, str]) -> dict[str, str]:
-    """Write whether a cache has answered; of an answer that was given before it is not said anew."""
+    """Note whether the answer came from a cache; not for a replayed answer."""
     cached = message.response_metadata.get("cache")
     return {} if cached is None or "Idempotency-Replayed" in headers else cache_headers(cached)
 
@@ -254,10 +254,10 @@ def is_remembered(tool: CompiledTool) -> bool:
 
 
 def has_to_be_remembered(tool: CompiledTool, sent: ReceivedCall) -> bool:
-    """Return whether a call is remembered for its tool's sake, or since it goes on alone."""
+    """Return whether a call must be stored because of its tool, or because no client waits for it."""
     return tool.options.is_remembered or goes_on_alone(sent)
 
 
 def goes_on_alone(sent: ReceivedCall) -> bool:
-    """Return whether a call says itself that nobody waits for its answer."""
+    """Return whether a call asks to run without a waiting client."""
     return sent.is_async or sent.callback_url is not None

@@ -1,4 +1,4 @@
-"""Ask what became of calls."""
+"""Routes for past and running calls."""
 
 import re
 from dataclasses import replace
@@ -145,7 +145,7 @@ async def list_tool_calls(
     return response
 
 
-# Before the route of one call, whose id it would be taken for; so is the next.
+# Before the route of one call, which would take it for an id; so is the next.
 @router.get(
     "/tool_calls/summary",
     operation_id="summarize_tool_calls",

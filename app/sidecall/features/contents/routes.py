@@ -90,7 +90,7 @@ def _respond(request: Request, content: KeptContent) -> Response:
     headers = {"ETag": etag, "Cache-Control": "private, no-cache", "Accept-Ranges": "bytes"}
     if has(request.headers.get("if-none-match"), etag):
         return Response(status_code=304, headers=headers)
-    # As a header of its own, since the framework would say more of a text than whoever sent it.
+    # Set by hand: the framework would add a charset to texts.
     headers |= {"Content-Type": content.media_type, **SAFE}
     size = len(content.body)
     wanted = find_range(request.headers, size, etag)

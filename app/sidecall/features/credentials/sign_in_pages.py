@@ -1,4 +1,4 @@
-"""The pages that a person sees who signs in elsewhere; nothing of the request's stands in them but what was sealed."""
+"""The pages of the sign-in flow; of the request they contain sealed values only."""
 
 from collections.abc import Mapping
 from html import escape
@@ -60,7 +60,7 @@ def show_invalid() -> HTMLResponse:
 
 
 def show_other() -> HTMLResponse:
-    """Refuse somebody who is not the one whom the link is for."""
+    """Refuse a browser whose person is not the one the link is for."""
     return _tell(403, "This link is not yours", "It was made for somebody else.")
 
 
@@ -70,5 +70,5 @@ def show_failed() -> HTMLResponse:
 
 
 def show_off() -> HTMLResponse:
-    """Send a person away where nobody signs in."""
+    """Show that sign-in is switched off."""
     return _tell(404, "Nothing here", "Nobody signs in at this server.")

@@ -133,10 +133,10 @@ def _read_browser(request: Request) -> str | None:
 
 
 async def _is_other(request: Request, wanted: Caller) -> bool:
-    """Return whether a request proves to be somebody else's; a browser of nobody known proves nothing.
+    """Return whether a request authenticates as another caller; one without credentials does not.
 
     Raises:
-        RequestError: It is not said for certain.
+        RequestError: Its credentials are ambiguous.
     """
     access: Access | None = request.app.state.access
     if access is None:

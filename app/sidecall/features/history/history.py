@@ -1,4 +1,4 @@
-"""The calls that have ended here, and what became of each."""
+"""The history of calls that ended at this server."""
 
 import asyncio
 import logging
@@ -56,12 +56,12 @@ class History:
 
     @property
     def dropped(self) -> int:
-        """How many calls were left out, since there was no room for them."""
+        """How many calls were dropped for lack of room."""
         return self._notes.dropped
 
     @property
     def database(self) -> Database | None:
-        """Where it is kept; None where that is in memory."""
+        """The database of the history; None in memory."""
         return self._blocks.database
 
     async def open(self) -> None:
@@ -140,7 +140,7 @@ class History:
         await self._settle_if_possible()
         first = None if since is None else int(since // HOUR)
         before = None if until is None else int(-(-until // HOUR))
-        # Of the day in which the oldest hour lies that is kept, the hours before it do not count.
+        # On the day of the oldest stored hour, the hours before it do not count.
         oldest = max(first or 0, int(time.time() - self._ttl) // HOUR)
         end = _EVER if before is None else before
         found = await self._found.sum_up(tenant, by, oldest, end)
@@ -184,7 +184,7 @@ class History:
         self._tell_missing("for which there was no room")
 
     def _give_up(self) -> None:
-        """Count the calls that could not be written before the end, which nobody will write."""
+        """Count the calls that could not be written before shutdown."""
         self._tell_missing("for which there was no room")
         self._notes.dropped += sum(block.calls for block in self._backlog)
         self._backlog.clear()

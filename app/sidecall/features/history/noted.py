@@ -1,4 +1,4 @@
-"""What is noted of a call when it ends: references to what there is, with as little work on it as can be."""
+"""Note ended calls: references to existing objects, with as little work as possible."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ else:
 
 # As many are packed before more have come.
 MANY = 256
-# What a noted call takes beside its texts, about.
+# Bytes of a noted call besides its texts, about.
 _BESIDE = 512
 # With what JSON begins that has fields; white space is looked behind.
 _MAY_BE_JSON = frozenset("{[ \t\n\r")
@@ -30,10 +30,9 @@ _CONTAINERS = frozenset((dict, list))
 _new = tuple.__new__
 
 
-# What is kept of what a call was asked and answered: its arguments, None where they are not kept; whether these are all
-# that came, and as it came; the content of its answer, and the error; and, where there is something to say, which
-# arguments were ignored and what was mended. Without names, since it is made for every call, and written as JSON as it
-# is.
+# A noted request and answer: the arguments, None where they are not kept; whether they are complete and as received;
+# the answer's content, and the error; which arguments were ignored and repaired, if any. A tuple without names, since
+# it is made for every call and written to JSON as it is.
 KeptNotes = tuple[Sequence[str], Sequence[str]]
 KeptValues = (
     tuple[Mapping[str, Any] | None, bool, Any, Any] | tuple[Mapping[str, Any] | None, bool, Any, Any, KeptNotes]
@@ -60,7 +59,7 @@ class Noted(NamedTuple):
 
 
 class NotedCalls:
-    """The calls that wait to be packed, in so many bytes at most; those for which there is no room are counted."""
+    """Calls that wait to be packed, up to a number of bytes; beyond that they are dropped and counted."""
 
     def __init__(self, most_bytes: int, showing: Showing | None) -> None:
         """Begin with none; without `showing` neither arguments nor answers are noted."""
@@ -68,7 +67,7 @@ class NotedCalls:
         self._showing = showing
         self._waiting: list[Noted] = []
         self._size = 0
-        self.held = 0  # Bytes that whoever took some before still holds.
+        self.held = 0  # Bytes taken by a packer that is still working.
         # What is in the processor's caches is packed at a third of the cost.
         self.when_many: Callable[[], object] = list
         self.dropped = 0
@@ -77,7 +76,7 @@ class NotedCalls:
         return len(self._waiting)
 
     def begin(self, invocation: Invocation) -> ShownArgs | None:
-        """Copy arguments in which something may be changed until the call has ended; None where there is no need."""
+        """Copy arguments that may be changed before the call ends; None if that cannot happen."""
         request, showing = invocation.request, self._showing
         args = request.call.args
         if type(args) is dict:  # A text stays what it is.
@@ -133,7 +132,7 @@ class NotedCalls:
         if message is not None:
             said = message.__dict__  # At once, since a model looks far for each attribute.
             content, error = said["content"], said["response_metadata"].get("error")
-            # Whatever takes longer than a moment is said by the tool's author, and rare.
+            # Values that take longer are made by authors' code, and rare.
             if type(content) is not str or len(content) > showing.most or content[:1] in _MAY_BE_JSON:
                 content = showing.show_content(content)
             if error is not None:

@@ -51,7 +51,7 @@ class Packer:
         self._failures: list[Exception] = []
 
     def pack(self, noted: Sequence[Noted]) -> Iterator[Block]:
-        """Yield blocks of these calls, one after the other so that whoever packs may rest between."""
+        """Yield blocks of these calls one at a time, so that the caller may pause in between."""
         # Their moments are of another clock.
         offset = time.time() - time.monotonic()
         for tenant, calls in _sort(noted):
@@ -63,12 +63,12 @@ class Packer:
                 calls = calls[len(group) :]
 
     def take_failures(self) -> list[Exception]:
-        """Return why calls were left out that could not be packed, one for each, and begin anew."""
+        """Return the errors of calls that could not be packed, one each, and clear them."""
         taken, self._failures = self._failures, []
         return taken
 
     def take_sums(self) -> list[Sum]:
-        """Return the sums of what was packed, and begin anew."""
+        """Return the sums of the packed calls, and clear them."""
         taken, self.sums = self.sums, Sums()
         return [Sum(key, counts) for key, counts in taken.items()]
 
@@ -79,7 +79,7 @@ class Packer:
             if len(group) == 1:
                 self._failures.append(error)
                 return []
-        # Whichever it is, the others are none the worse for it.
+        # One bad call must not affect the others.
         half = len(group) // 2
         return [block for part in (group[:half], group[half:]) for block in self._pack_group(tenant, part, offset)]
 
@@ -165,7 +165,7 @@ def _hide_in_each(kept: Sequence[Any], secrets: Sequence[Any]) -> Sequence[Any]:
 
 
 class _Numbers(dict[Any, int]):
-    """Number values in the order in which they come."""
+    """Number values in order of appearance."""
 
     def __missing__(self, key: Any) -> int:
         number = self[key] = len(self)

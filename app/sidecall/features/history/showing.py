@@ -1,4 +1,4 @@
-"""How arguments and answers are kept: without secrets, and no longer than they may be."""
+"""Arguments and answers as they are stored: without secrets, and cut to the bounds."""
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -11,9 +11,9 @@ from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.json_data.to_json import replace_surrogates
 from sidecall.kernel.ports.approvals.fingerprint import read_args
 
-# What a value takes beside its texts when it is measured, about.
+# Bytes of a value besides its texts, about.
 _BESIDE = 4
-# Sets of names of which it is known whether one is a secret's.
+# Cached sets of names, each with whether one of them is a secret's.
 _MOST_KNOWN = 1024
 _PLAIN = frozenset((int, float, bool, type(None)))
 
@@ -149,7 +149,7 @@ def show_with(redaction: Redaction) -> Callable[[ToolCall], str | None]:
         shown = redaction.redact(read_args(args))
         try:
             return to_json(shown).decode()
-        except ValueError:  # Arguments as text can say what has no UTF-8 form; whoever lists calls reads JSON.
+        except ValueError:  # Argument texts may have no UTF-8 form; lists are read as JSON.
             return replace_surrogates(json.dumps(shown, ensure_ascii=False, default=str, separators=(",", ":")))
 
     return show

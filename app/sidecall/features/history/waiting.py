@@ -1,4 +1,4 @@
-"""What is kept, and with it what waits to be written while the place of it cannot be."""
+"""The stored history together with calls that are not written yet."""
 
 from collections.abc import Collection, Mapping, Sequence
 from operator import attrgetter

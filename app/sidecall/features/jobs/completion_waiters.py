@@ -1,4 +1,4 @@
-"""Who waits for the end of which call: in this process, and at other servers."""
+"""Waiters for the end of calls, in this process and at other servers."""
 
 import asyncio
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ News = asyncio.Future[CallEntry | None]
 
 
 class Ends:
-    """Know those who wait for a call, and let them hear what became of it; other servers hear that something has."""
+    """Deliver the completion of a call to its waiters here, and a notice of it to other servers."""
 
     def __init__(self, notices: Notices | None = None) -> None:
         self._notices = notices or NoNotices()
@@ -27,7 +27,7 @@ class Ends:
             self.leave(call_id, news)
 
     def join(self, call_id: str) -> News:
-        """Begin to listen, for whoever leaves again."""
+        """Add a waiter; it has to leave again."""
         news: News = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(call_id, []).append(news)
         return news
@@ -42,15 +42,15 @@ class Ends:
         if not listeners:
             del self._waiting[call_id]
         if news.done() and not news.cancelled():
-            news.exception()  # Whoever stopped waiting does not want to hear of it.
+            news.exception()  # A waiter that has stopped waiting needs no news.
 
     def tell(self, call_id: str, news: CallEntry | BaseException | None = None) -> None:
-        """Pass news on to all who wait for this call, wherever they do."""
+        """Deliver news to all waiters of this call, at all servers."""
         self.tell_others(call_id)
         self.pass_on(call_id, news)
 
     def tell_others(self, call_id: str) -> None:
-        """Let the other servers know that this call stands otherwise than before."""
+        """Notify other servers that this call has changed."""
         self._notices.tell("changed", call_id)
 
     def pass_on_all(self) -> None:
@@ -70,7 +70,7 @@ class Ends:
 
 
 async def hear(news: News, seconds: float) -> CallEntry | None:
-    """Wait so many seconds for news; None where there are none, or they do not say how the call stands."""
+    """Wait up to so many seconds for news; None if there are none, or they do not include the call's state."""
     # Cheaper than asyncio's own timeouts, which take a task or two.
     timer = asyncio.get_running_loop().call_later(seconds, _hear_nothing, news)
     try:

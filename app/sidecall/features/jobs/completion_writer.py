@@ -1,4 +1,4 @@
-"""Write down what became of calls, as soon as that is possible."""
+"""Write completions of calls to the ledger, with retries."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -17,17 +17,17 @@ from sidecall.kernel.ports.approvals.rules import Decided
 
 T = TypeVar("T")
 
-# Writes down what became of a call instead of an end.
+# Writes a change of a call other than its end.
 Write = Callable[[], Awaitable[None]]
 # Seconds between tries to write an end down while the store cannot be used.
 _PAUSE = 1.0
 
 
 class EndWriter:
-    """Write what became of calls into the ledger, and let those hear who wait.
+    """Write completions to the ledger, then deliver them to waiters.
 
-    What cannot be written while the store cannot be used is tried again, until `is_closing`. `released` is called when
-    a call is queued again.
+    While the store is unavailable, writes are retried until `is_closing`. `released` is called when a call is queued
+    again.
     """
 
     def __init__(self, calls: Calls, ends: Ends, held: SuspendedCalls) -> None:
@@ -42,7 +42,7 @@ class EndWriter:
         return self._held.describe(call, decided)
 
     def write_down(self, running: RunningCall, write: Write | None) -> Awaitable[None]:
-        """Write down the end of a call, or what became of it instead."""
+        """Write the completion of a call, or another change instead of it."""
         if write is None:
             return self._finish(running)
         answer_sender(running.sender, running.accepted)
@@ -74,7 +74,7 @@ class EndWriter:
             self._ends.pass_on(running.id, None if at is None else running.describe_end(end, at))
 
     async def hold(self, running: RunningCall, approval_id: str) -> None:
-        """Note that a call waits for a person; one that was cancelled meanwhile, here or elsewhere, ends."""
+        """Mark a call as waiting for a person; if its cancellation was requested meanwhile, end it."""
         if await self._calls.hold(running.id, running.attempt, approval_id):
             running.is_unwanted = True
         if running.is_unwanted:
@@ -86,12 +86,12 @@ class EndWriter:
         await self.hold_if_asked(running, partial(self._finish, running))
 
     async def hold_if_asked(self, running: RunningCall, otherwise: Write) -> None:
-        """Note that a call waits whose question to a person was written down, though nobody here heard of that."""
+        """Mark a call as waiting when its question was stored without confirmation."""
         asked = await self._held.find_asked(running.record)
         await (otherwise() if asked is None else self.hold(running, asked))
 
     async def release(self, running: RunningCall) -> None:
-        """Queue a call again, unless it was cancelled meanwhile, here or elsewhere."""
+        """Queue a call again, unless its cancellation was requested meanwhile."""
         if await self._calls.release(running.id, running.attempt):
             running.is_unwanted = True
         if running.is_unwanted:
@@ -99,6 +99,6 @@ class EndWriter:
         self.released()
 
     async def forget(self, running: RunningCall, error: RequestError) -> None:
-        """Forget a call that was refused before it began; whoever waits for it hears this error."""
+        """Delete a call that was refused before it began; its waiters get this error."""
         await self._calls.forget(running.id, running.attempt)
         self._ends.tell(running.id, error)

@@ -1,4 +1,4 @@
-"""Accept calls that are answered whatever happens between."""
+"""Accept durable calls, whose answers survive a crash."""
 
 import asyncio
 import logging
@@ -54,10 +54,10 @@ _FULL = "So many calls are remembered, none of which may be forgotten yet, that 
 
 
 class Jobs:
-    """Run calls that are written down before they are accepted, and whose answers are kept.
+    """Run calls that are stored before they are accepted, and whose answers are stored.
 
-    The order in which a call goes through the ledger: queued or running, perhaps awaiting approval, then one of the
-    ends. Whoever runs it has an attempt, and only the end of the last attempt is heard.
+    The states of a call in the ledger: queued or running, perhaps awaiting approval, then ended. Each run is an
+    attempt, and only the last attempt may end the call.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class Jobs:
         return await self.submit(request, how) if known is None else known
 
     def _begins_here(self, request: CallRequest) -> bool:
-        """Return whether a call that nobody waits for begins at once, where there is room for it."""
+        """Return whether a call without a waiting client may start at once."""
         share = self._upkeep.share
         if share.others and (FIELD in request.context or HEADER in request.headers):
             return True  # The files of its conversation may be here alone.
@@ -247,7 +247,7 @@ class Jobs:
         raise ApprovalRequired.of((await self._approvals.get(entry.approval_id)).approval)
 
     async def get(self, call_id: str, tenant: str) -> CallEntry:
-        """Find a call as it stands now.
+        """Return the entry of a call in its present state.
 
         Raises:
             UnknownCall: This tenant has none of that id.

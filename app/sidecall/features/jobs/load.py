@@ -1,4 +1,4 @@
-"""How full the queue of remembered calls is."""
+"""Load of the queue of durable calls."""
 
 from sidecall.features.jobs.reconciler import JobReconciler
 from sidecall.features.jobs.runner import Runner
@@ -16,10 +16,10 @@ class JobLoad:
 
     @property
     def occupancy(self) -> Occupancy:
-        """How many run, how many may, and how many wait."""
+        """How many calls run, may run, and wait."""
         return Occupancy(self._limits.running, self._runner.running, self._upkeep.queued)
 
     @property
     def most_waiting(self) -> int:
-        """How many calls may be queued."""
+        """The maximum number of queued calls."""
         return self._limits.queued

@@ -48,7 +48,7 @@ class Neighbours:
 
 
 class Look:
-    """Look for something whenever that is asked for, once at a time: what is asked for meanwhile is one more look."""
+    """Run a look-up when requested, one at a time; requests during a look-up cause one more."""
 
     def __init__(self, look: Callable[[], Awaitable[None]]) -> None:
         self._look = look
@@ -67,7 +67,7 @@ class Look:
                 self._is_wanted = False
                 await self._look()
         except StoreUnavailable:
-            pass  # Whoever looks every second finds it later.
+            pass  # A periodic look-up finds it later.
         except Exception:
             logger.exception("what another server has said could not be looked at; it is looked for within a second")
         finally:

@@ -19,9 +19,9 @@ _MUCH = 4 * 1024 * 1024
 
 
 class _Pending:
-    """What the tool of one attempt has said: that waits to be written, and the sizes of what is.
+    """Events of one attempt: those to be written, and the sizes of written ones.
 
-    What is lost on the way has its number all the same.
+    An event that is lost keeps its number.
     """
 
     def __init__(self, attempt: int) -> None:
@@ -56,7 +56,7 @@ class _Pending:
             self.last += 1
 
     def take(self) -> tuple[SaidPart, int]:
-        """Take all that waits, and return with it up to which number the rest is to be forgotten."""
+        """Take all events to be written, with the number up to which older ones are to be deleted."""
         said, size = list(self.waiting), self.size
         self.waiting.clear()
         self.size = 0
@@ -82,7 +82,7 @@ class ProgressWriter:
         self._task: asyncio.Task[None] | None = None
 
     def add(self, call_id: str, attempt: int, said: Iterable[Said]) -> None:
-        """Write soon what the tool of an attempt has said."""
+        """Queue an event of an attempt for writing."""
         pending = self._calls.get(call_id)
         if pending is None:
             pending = self._calls[call_id] = _Pending(attempt)
@@ -91,7 +91,7 @@ class ProgressWriter:
             self._task = asyncio.get_running_loop().create_task(self._write_rounds())
 
     async def settle(self, call_id: str) -> None:
-        """Write what a call has said before its end is."""
+        """Write the events of a call before its end is written."""
         if (pending := self._calls.get(call_id)) is not None:
             await self._write(call_id, pending)
 

@@ -1,4 +1,4 @@
-"""Look after the calls that nobody runs: those that are queued, lost with their server, or cancelled elsewhere."""
+"""Reconcile stored calls: start queued ones, recover those of lost servers, cancel those that were cancelled elsewhere."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ logger = logging.getLogger("sidecall")
 
 # Seconds between two looks.
 _PAUSE = 1.0
-# Seconds between two looks at calls that wait for a person, and at how many are queued, lest one be missed for ever.
+# Seconds between checks of calls that wait for a person and of the queue length, in case a notice was missed.
 _SLOW_LOOK = 30.0
 
 
@@ -53,14 +53,14 @@ class JobReconciler:
         self._added = 0
         self._counts = 0
         self._is_unsure = False  # Whether more may be queued than were counted.
-        self._own: set[str] = set()  # Calls that nobody else begins, and that wait for that.
+        self._own: set[str] = set()  # Calls that wait to be started by this server only.
         self._is_behind = True  # Of what was left by the server before this one.
         runner.freed = self._begin_another
         runner.writer.released = self.add
 
     @property
     def is_open(self) -> bool:
-        """Whether it has begun."""
+        """Whether it has started."""
         return self._loop is not None
 
     async def open(self) -> None:
@@ -85,7 +85,7 @@ class JobReconciler:
             self._loop = None
 
     def __contains__(self, call_id: str) -> bool:
-        """Whether a call is certainly queued, so that its end will be told here."""
+        """Whether a call is certainly queued, so that its end will be delivered here."""
         return call_id in self._own
 
     async def accept(self, call: CallRecord, acceptance: Acceptance) -> AcceptedCall | None:
@@ -139,7 +139,7 @@ class JobReconciler:
         self._is_unsure = True
 
     async def count(self) -> None:
-        """Look how many calls are queued; those that come meanwhile may be counted twice, lest they be left out."""
+        """Count the queued calls; those that arrive meanwhile may be counted twice, but never missed."""
         added = self._added
         queued = await self._queue.count_queued()
         self.queued = queued + self._added - added
@@ -168,7 +168,7 @@ class JobReconciler:
                     await self._held.settle_all()
             except Exception as error:
                 self.doubt()
-                if not isinstance(error, StoreUnavailable):  # The database itself tells of that.
+                if not isinstance(error, StoreUnavailable):  # The database reports that itself.
                     logger.exception("queued calls could not be looked after; it is tried again in %g s", _PAUSE)
                 await asyncio.sleep(_PAUSE)
             await self._pause()
@@ -242,10 +242,10 @@ class JobReconciler:
             self._queue.look_again()
 
     async def cancel_unwanted(self) -> None:
-        """Cancel the calls that run here which somebody wants to be cancelled.
+        """Cancel running calls whose cancellation was requested.
 
         Raises:
-            StoreUnavailable: They cannot be found just now.
+            StoreUnavailable: The ledger is unavailable.
         """
         for call_id in await self._queue.list_cancelled(self._ledger.owner):
             self._runner.cancel(call_id)

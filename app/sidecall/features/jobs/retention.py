@@ -12,7 +12,7 @@ logger = logging.getLogger("sidecall")
 # Seconds between two looks, and between two steps of one.
 _LOOK = 2.0
 _REST = 0.05
-# Seconds for which it is taken for granted that nothing can be forgotten, and between two lines of the log about it.
+# Seconds before the next attempt when nothing could be deleted, and between two log lines about it.
 _IN_VAIN = 1.0
 _QUIET = 60.0
 

@@ -1,4 +1,4 @@
-"""End the calls that wait for a person: with what was decided, or since somebody wants them no more."""
+"""End calls that wait for a person: by a decision, or by cancellation."""
 
 from sidecall.features.calls.decision import CallDecision
 from sidecall.features.calls.entry import CallEntry, LostCall
@@ -28,7 +28,7 @@ class SuspendedCalls:
         self._show = show
 
     async def settle(self, entry: CallEntry, message: ToolMessage | None = None) -> CallEntry:
-        """End a call whose approval was answered, with this message where it is known, or has expired."""
+        """End a call whose approval was answered, with this message if it is known, or has expired."""
         assert entry.approval_id is not None
         record = await self._calls.get_record(entry.id)
         if record is None:
@@ -63,7 +63,7 @@ class SuspendedCalls:
         return None if decided is None else self.describe(call, decided)
 
     async def hold_again(self, entry: CallEntry) -> None:
-        """Note that a call waits again, and by what it has begun; one that was cancelled meanwhile ends."""
+        """Mark a call as waiting again, with the decision that started it; if its cancellation was requested, end it."""
         assert entry.approval_id is not None
         record, asked = await self._calls.get_record(entry.id), await self._approvals.get(entry.approval_id)
         if record is None:
@@ -74,14 +74,14 @@ class SuspendedCalls:
         self._ends.tell(entry.id)
 
     async def settle_all(self) -> None:
-        """End those whose approvals were answered or have expired, and those that nobody wants."""
+        """End the calls whose approvals were answered or expired, and those whose cancellation was requested."""
         for entry in await self._queue.list_held_cancelled():
             await self.call_off(entry)
         for entry in await self._calls.list_held():
             await self.settle(entry)
 
     async def call_off(self, entry: CallEntry, by: str = "") -> CallEntry:
-        """Cancel a call, so that nobody can approve it any more; one that somebody has just decided about goes on."""
+        """Cancel a call, so that it can no longer be approved; one that has just been decided continues."""
         if entry.status != "awaiting_approval" or entry.approval_id is None:
             return entry
         record = await self._calls.get_record(entry.id)
@@ -116,7 +116,7 @@ class SuspendedCalls:
         return True
 
     async def is_rejected(self, entry: CallEntry) -> bool:
-        """Return whether a call that waits is about to end, since somebody has rejected or cancelled it."""
+        """Return whether a waiting call is about to end because it was rejected or cancelled."""
         if entry.status != "awaiting_approval" or entry.approval_id is None:
             return False
         try:
@@ -139,7 +139,7 @@ class SuspendedCalls:
         return asked.approval.id if own and asked is not None else None
 
     async def _withdraw(self, approval_id: str, message: ToolMessage, by: str) -> Approval | None:
-        """Reject what waits for a person; None where somebody has just decided about it, or it has expired."""
+        """Reject a waiting call; None if it was just decided, or has expired."""
         rejection = Decision(decision="reject", reason="The call was cancelled.")
         try:
             await self._approvals.decide(approval_id, rejection, by)

@@ -27,16 +27,16 @@ async def watch_call(
     """Follow a call.
 
     Args:
-        call_id: Which one.
-        after: The number of what its reader has heard last; 0 for one that begins.
-        event_logs: Where is kept what was heard of calls that run here.
-        ends: Tells what became of calls that run here.
-        look: Asks the ledger how the call stands.
-        progress: Reads what its tool says at another server.
+        call_id: The call.
+        after: The number of the reader's last event; 0 for a new reader.
+        event_logs: The event logs of calls that run here.
+        ends: Delivers the ends of calls that run here.
+        look: Reads the call's state from the ledger.
+        progress: Reads events from other servers.
 
     Raises:
-        UnknownCall: It was refused before it began, and is forgotten.
-        StoreUnavailable: The ledger cannot be asked just now.
+        UnknownCall: It was refused before it began, and was deleted.
+        StoreUnavailable: The ledger is unavailable.
     """
     with event_logs.watch(call_id, after) as event_log, event_log.watched() as watcher:
         if not event_log.has_given(after):  # It was heard elsewhere, or so long ago that it is forgotten.

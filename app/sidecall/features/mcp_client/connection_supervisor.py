@@ -27,14 +27,14 @@ from sidecall.kernel.core.errors import ToolException
 logger = logging.getLogger("sidecall")
 
 
-# Seconds between two looks at a server without a connection that stands, and between attempts to connect.
+# Seconds between two polls of a server without a lasting connection, and between attempts to connect.
 _LOOK = 30.0
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 60.0
 # Seconds after which a connection counts as one that holds.
 _STEADY = 60.0
 
-# Opens a connection, whose news are told; if asked so, in the way of the revisions before 2026-07-28 alone.
+# Opens a connection and reports its changes; on request with the revisions before 2026-07-28 only.
 OpenLink = Callable[[LinkNews, bool], AbstractAsyncContextManager[UpstreamLink]]
 
 
@@ -73,7 +73,7 @@ class UpstreamServer:
 
     @property
     def is_reached(self) -> bool:
-        """Whether a connection stands, and what it lists is to be offered."""
+        """Whether the server is connected, so that its tools are offered."""
         return self._link is not None
 
     async def run(self) -> None:
@@ -84,7 +84,7 @@ class UpstreamServer:
             begun, connects = time.monotonic(), self.connects
             try:
                 await self._stay_connected()
-            except Exception as error:  # Groups of errors too, of which the official client makes many.
+            except Exception as error:  # Exception groups too, which the official client often raises.
                 trouble = self._words.clean(self._news.gone or _word(error))
                 if connects == self.connects and self._ways.note_failure(error):
                     logger.info("MCP server %s is asked in the way of earlier revisions: %s", self.name, trouble)
@@ -124,7 +124,7 @@ class UpstreamServer:
         if link is None:
             raise self._make_failure()
         try:
-            # In a task of its own: the client's scopes end in the task in which they have begun.
+            # In its own task: the client's cancel scopes must end in the task in which they began.
             return await asyncio.create_task(link.call(name, args, report, headers))
         except LinkLost as error:
             if headers:
@@ -162,7 +162,7 @@ class UpstreamServer:
                 self._on_change(self)
 
     async def _follow(self, link: UpstreamLink) -> None:
-        """List the tools again when they have changed, and now and then where no connection stands."""
+        """List the tools again after changes, and periodically where there is no lasting connection."""
         while self._news.gone is None:
             seen = await self._wait(_LOOK if self.entry.url is not None else None)
             if self._news.gone is None and (self._news.changed or not seen):
@@ -203,10 +203,10 @@ class UpstreamServer:
 
 
 class _Ways:
-    """In which way a server is asked: in that of the newest revision, or of those before it alone.
+    """Whether to use the newest revision of the protocol, or the older ones only.
 
-    Some servers end at a first message that they do not know, or fail oddly. Then the other way is tried, at once until
-    one has worked; later each time in the way that failed least recently.
+    Some servers stop at a first message that they do not know, or fail oddly. Then the other way is tried: at once
+    until one has worked, later the one that failed least recently.
     """
 
     def __init__(self) -> None:
@@ -215,7 +215,7 @@ class _Ways:
         self._was_slow = False
 
     def note_success(self) -> None:
-        """Keep to the way in which it has just answered."""
+        """Keep the way that has just worked."""
         self._has_hurried, self._was_slow = True, False
 
     def note_failure(self, error: BaseException) -> bool:

@@ -1,4 +1,4 @@
-"""The MCP servers whose tools are offered here, as an `mcp.json` names them."""
+"""Entries of `mcp.json`: the MCP servers whose tools are offered here."""
 
 import json
 import logging
@@ -93,7 +93,7 @@ class UpstreamEntry(BaseModel, defer_build=True):
 
     @property
     def place(self) -> str:
-        """Where it is, without what may be a secret."""
+        """The command or URL, without what may be a secret."""
         if self.url is not None:
             return self.url.partition("?")[0].rpartition("@")[2]
         return self.command or ""

@@ -33,7 +33,7 @@ _InFile = Annotated[
     Path | None, typer.Option("--file", metavar="PATH", help="The file of pins. [default: SIDECALL_MCP_PINS_FILE]")
 ]
 
-# Seconds in which MCP servers whose tools are offered too may connect, before clients are answered.
+# Seconds to wait for upstream MCP servers before clients are answered.
 _WAIT = 10.0
 
 

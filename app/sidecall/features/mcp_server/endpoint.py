@@ -42,14 +42,14 @@ logger = logging.getLogger("sidecall")
 _ACCEPTED = Reply(b"", 202)
 _NOT_ALLOWED = Reply(b"", 405, {"Allow": "POST"})
 _ENDED = Reply(b"", 204)
-# LSP's code, since MCP has none: whoever has cancelled a request does not wait for its answer.
+# LSP's code for a cancelled request, since MCP has none; its client does not wait for an answer.
 _CANCELLED = RpcError(-32800, "The request was cancelled; it may have had effects.")
 _ENDING = RpcError(503, DETAIL)
 _FAILED = RpcError(INTERNAL_ERROR, "The server failed; its log has the details.", status=500)
 
 
 class _Way(NamedTuple):
-    """What a request came by, and its answer goes."""
+    """The channel of a request and its answer."""
 
     scope: Scope
     receive: Receive
@@ -182,9 +182,9 @@ class McpEndpoint:
         return Reply(write_result(message.id, result), 200, headers)
 
     async def _break_off(self, live: LiveAnswer, message: RpcMessage, modern: bool, way: _Way) -> bool:
-        """End an answer that its client has cancelled, whose reader was too slow, or whose server ends.
+        """End an answer that was cancelled, whose reader was too slow, or whose server is stopping.
 
-        A stream ends with the error, since its status was sent; return whether that was all there is to it.
+        A stream ends with the error, since its status is already sent; return whether it was a stream.
         """
         is_draining = self._parts.lifecycle.is_draining
         error = _CANCELLED if live.is_cancelled else TOO_SLOW if live.is_cut else _ENDING if is_draining else _FAILED

@@ -35,12 +35,12 @@ class PipeServer:
     """Answer the messages of one client, many at a time, until it closes its end."""
 
     def __init__(self, parts: McpParts, source: BinaryIO, sink: BinaryIO) -> None:
-        """Join both ends.
+        """Connect the methods to a pair of pipes.
 
         Args:
-            parts: What the methods work with.
-            source: Where messages come from.
-            sink: Where answers go; nobody else may write there.
+            parts: The parts that the methods use.
+            source: The source of messages.
+            sink: The exclusive output for answers.
         """
         self._parts = parts
         self._source = source
@@ -145,7 +145,7 @@ class PipeServer:
         return make_progress_listener(token, pass_on)
 
     def _write(self, body: bytes) -> None:
-        """Write a line; a client that does not read holds up nobody but itself."""
+        """Write a line; a client that does not read blocks only itself."""
         try:
             self._sink.write(body + b"\n")
             self._sink.flush()

@@ -1,4 +1,4 @@
-"""What a tool has to be that implements a built-in tool, or is called with a text."""
+"""Requirements for tools that implement a built-in tool, or take a text."""
 
 from typing import Annotated, Any
 

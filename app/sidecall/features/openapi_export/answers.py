@@ -127,7 +127,7 @@ async def _say(parts: Parts, message: ToolMessage, request: CallRequest) -> str:
 
 
 async def _list_links(parts: Parts, message: ToolMessage, request: CallRequest) -> list[str]:
-    """List where the rest of an answer is: what was cut, images beside a value, and what is for the program alone."""
+    """List the links to the rest of an answer: what was cut, images next to a value, and the artifact."""
     found = []
     if (whole := message.response_metadata.get("artifact_url")) is not None:
         found.append(f'<{whole}>; rel="alternate"; title="whole"')

@@ -41,10 +41,10 @@ _STATUSES = {
 
 @dataclass(frozen=True, slots=True)
 class DocumentLook:
-    """What a document says beside its tools: where they are served, and to whom.
+    """The options of a document: the server's URL, the caller, and its form.
 
-    `proofs` are the ways in which callers prove who they are. Without `refs` the schemas of arguments and results stand
-    in their places; only what refers to itself is still referred to.
+    `proofs` are the authentication methods. Without `refs` schemas are written inline; only recursive ones are still
+    referred to.
     """
 
     url: str
@@ -125,7 +125,7 @@ def _add_result(tool: CompiledTool, schema: Schema, components: SchemaComponents
 
 
 def _describe_answers() -> dict[str, Any]:
-    """Describe what every operation may be answered with beside its result."""
+    """Describe the answers of every operation besides its result."""
     _, found = models_json_schema(
         [(model, "serialization") for model in (Problem, Approval, CallEntry)], ref_template=REF
     )

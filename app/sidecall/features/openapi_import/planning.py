@@ -27,7 +27,7 @@ _TEMPLATE = re.compile(r"\{([^{}]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class RequestPlan:
-    """How the request of one operation is made."""
+    """How the request of an operation is made."""
 
     method: str
     url: str
@@ -111,7 +111,7 @@ def plan_parameters(operation: ApiOperation, sheet: ArgumentSheet) -> list[Place
 
 
 def plan_body(operation: ApiOperation, sheet: ArgumentSheet) -> BodyPlan | None:
-    """Add what stands in the body of an operation, and return how it is written; None without a body.
+    """Add the parameters of an operation's body, and return its plan; None without a body.
 
     Raises:
         Unusable: It cannot be sent.

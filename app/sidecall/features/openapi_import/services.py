@@ -1,4 +1,4 @@
-"""The services whose operations are offered as tools, as an operator writes them down."""
+"""Configured services whose operations are offered as tools."""
 
 import re
 from collections.abc import Mapping
@@ -103,7 +103,7 @@ class ServiceEntry(BaseModel, defer_build=True):
 
     @property
     def filter(self) -> OperationFilter:
-        """Which operations are wanted."""
+        """The filter for its operations."""
         return OperationFilter(self.operations, self.tags, self.paths, self.methods, self.without)
 
     @property

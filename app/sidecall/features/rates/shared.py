@@ -15,13 +15,13 @@ logger = logging.getLogger("sidecall")
 
 # What a server takes at a time: this part of a rate, and one call at least.
 _PART = 20
-# Nanoseconds for which a server counts for itself when nobody can tell what others have counted.
+# Nanoseconds for which a server counts alone while the shared count is unavailable.
 _ALONE = 5 * NANO
 
 
 @dataclass(slots=True)
 class _Held:
-    """Calls of one key that this server may let in, and how it stood with all servers when it asked last."""
+    """The lease of one key: calls that this server may admit, and the shared count at the last request."""
 
     rate: Rate
     granted: int = 0
@@ -45,9 +45,9 @@ class _Held:
 
 
 class SharedQuotas(Quotas):
-    """Let in what was granted to this server, and ask for more when that is used up.
+    """Admit calls from this server's lease, and renew it when it is used up.
 
-    While the count of all cannot be reached, it counts for itself, as without one.
+    While the shared count is unavailable, the server counts alone.
     """
 
     def __init__(self, rate: Rate | None, count: SharedCount, clock: Callable[[], int] = time.monotonic_ns) -> None:

@@ -21,7 +21,7 @@ _ERRORS = {-32009: _TOO_OLD.format("of another version"), -32601: _TOO_OLD.forma
 
 @dataclass(frozen=True, slots=True)
 class A2aInterface:
-    """Where an agent is spoken to, and how."""
+    """The address of an agent, and its binding."""
 
     url: str
     is_rpc: bool = True
@@ -52,7 +52,7 @@ class A2aInterface:
 
 @dataclass(frozen=True, slots=True)
 class _Wire:
-    """What is said to an agent, over either binding."""
+    """Messages to an agent, in either binding."""
 
     line: AgentLine
     to: A2aInterface

@@ -28,9 +28,9 @@ LATE = "The agent did not answer in time."
 
 @dataclass(slots=True)
 class RemoteAgent:
-    """One agent; what it speaks is found out once where nobody has said it.
+    """A remote agent; its protocol is detected once if it is not configured.
 
-    Its host alone is reached, public or not, since no model has a say in it.
+    Only its own host is reached, public or not, since models cannot choose it.
     """
 
     url: str

@@ -1,9 +1,8 @@
-"""Lead a person to a provider and back: one round of signing in, from the link to the token.
+"""The authorization-code flow, from a link to the token.
 
-What an attacker might do is that of RFC 9700. A link, and the state that goes through the provider, are sealed: nobody
-makes one. A state is good once, for one browser: the one in which the link was opened, by a cookie. So neither does a
-code that an attacker got come to a caller, nor does a person who is led to the provider by another one's round give
-their token to them.
+The threats are those of RFC 9700. Links, and the state that passes through the provider, are sealed, so they cannot be
+forged. A state is valid once, and only in the browser that opened the link (by a cookie). So an attacker's code never
+reaches a caller, and a person who is lured into another one's flow never hands over their token.
 """
 
 import base64
@@ -31,7 +30,7 @@ _LONGEST = 4096
 
 @dataclass(frozen=True, slots=True)
 class WayBack:
-    """Where browsers reach this server, for how many seconds a link there is good, and what leads out."""
+    """The public URL of this server, the lifetime of links in seconds, and the client for requests to providers."""
 
     public_url: str
     link_ttl: float
@@ -48,7 +47,7 @@ class SignInDenied(SidecallError):
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """What a link says: whose person is asked, and at whom they sign in."""
+    """The content of a link: whose person is asked, and the provider."""
 
     caller: Caller
     provider: str
@@ -102,15 +101,15 @@ class SignInRounds:
         return self._read_invitation(self._read("link", link))
 
     async def begin(self, invitation: Invitation, browser: str) -> str:
-        """Begin a round, and return where the person goes.
+        """Start a flow, and return the provider's URL.
 
         Args:
-            invitation: Whose it is.
-            browser: What only this browser knows.
+            invitation: The content of the link.
+            browser: A secret of this browser.
 
         Raises:
-            TokenUnavailable: The provider does not say where.
-            TooManySecrets: There is no room for it.
+            TokenUnavailable: The provider's endpoint is unknown.
+            TooManySecrets: There is no room for the flow.
         """
         caller, provider = invitation.caller, self._providers[invitation.provider]
         round_id, verifier = secrets.token_urlsafe(24), make_verifier()
@@ -121,10 +120,10 @@ class SignInRounds:
         return address
 
     def read_state(self, state: str) -> Invitation:
-        """Return whose round it is that a person comes back from.
+        """Return the flow that a returned state belongs to.
 
         Raises:
-            LinkInvalid: The state is none of this server's, or too old.
+            LinkInvalid: The state is not from this server, or too old.
         """
         return self._read_invitation(self._read("state", state))
 

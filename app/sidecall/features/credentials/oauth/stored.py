@@ -1,4 +1,4 @@
-"""What is kept of a person's tokens, encrypted as the secrets of callers are and beside them."""
+"""Stored tokens of persons, encrypted like callers' secrets and next to them."""
 
 import hmac
 import json
@@ -22,7 +22,7 @@ _EARLY = 60.0
 class StoredToken:
     """One person's token at one provider; times are in seconds since 1970.
 
-    `claim` names whoever is refreshing it, until `claimed_until`.
+    `claim` identifies the process that is refreshing it, until `claimed_until`.
     """
 
     access_token: str
@@ -50,7 +50,7 @@ class StoredToken:
         return self.expires_at is None or now < self.expires_at
 
     def claimed(self, by: str, until: float) -> Self:
-        """Return the same, which somebody is refreshing."""
+        """Return a copy that is claimed for refreshing."""
         return replace(self, claim=by, claimed_until=until)
 
 
@@ -91,7 +91,7 @@ class TokenStore:
         await self._places.put(self._write(caller, _TOKEN + provider, asdict(token)))
 
     async def swap(self, caller: Caller, provider: str, old: KeptToken, token: StoredToken) -> bool:
-        """Put one token in the place of another; False where somebody else has done so."""
+        """Replace a token; False where another process has done so."""
         new = self._write(caller, _TOKEN + provider, asdict(token))
         await self._places.renew(old.sealed, new)
         return any(it.sealed == new.sealed for it in await self._places.find(caller, [_TOKEN + provider]))
@@ -101,7 +101,7 @@ class TokenStore:
         return await self._remove(caller, _TOKEN + provider)
 
     async def list(self, caller: Caller) -> Sequence[TokenListing]:
-        """List of which providers a caller has tokens."""
+        """List the providers whose tokens a caller has."""
         return [
             TokenListing(provider=it.name.removeprefix(_TOKEN), created_at=it.created_at, updated_at=it.updated_at)
             for it in await self._places.list(caller)
@@ -117,7 +117,7 @@ class TokenStore:
         await self._places.put(self._write(caller, _ROUND + provider, said))
 
     async def take_round(self, caller: Caller, provider: str, known: Mapping[str, str]) -> dict[str, str] | None:
-        """Return what was kept of a round, once; None where there is none of which all this is known."""
+        """Take the stored state of a flow, once; None unless all of this matches."""
         for sealed in await self._places.find(caller, [_ROUND + provider]):
             try:
                 said: dict[str, str] = json.loads(self._seal.unseal(sealed))

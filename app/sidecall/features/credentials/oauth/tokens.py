@@ -16,7 +16,7 @@ from sidecall.kernel.ports.user_tokens import SignIn, TokenListing, TokenRemoval
 
 logger = logging.getLogger("sidecall")
 
-# Seconds for which whoever refreshes a token keeps others from doing it too: longer than asking a provider may take.
+# Seconds for which a refresh claim keeps others out: longer than a request to a provider may take.
 _CLAIMED = 30.0
 # Seconds between two looks at a token that another server is refreshing.
 _LOOK = 0.1
@@ -36,16 +36,16 @@ class TokenKeeper:
         invite: Invite,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Join what it takes.
+        """Take the parts.
 
         Args:
-            providers: Whom it asks, by name.
-            drawer: Where tokens are kept.
-            auditor: Who writes down what becomes of them.
-            invite: Makes the address at which a caller's person signs in.
+            providers: The providers, by name.
+            drawer: The store of tokens.
+            auditor: Records changes of tokens.
+            invite: Makes the address where a caller's person signs in.
             clock: Seconds since 1970.
 
-        Whoever knows the calls that wait for a person sets `resume`.
+        `resume` is set later, by the part that knows the waiting calls.
         """
         self._providers = providers
         self._drawer = drawer
@@ -101,7 +101,7 @@ class TokenKeeper:
             await self._lose(caller, provider, "the tool was told so")
 
     async def list(self, caller: Caller) -> Sequence[TokenListing]:
-        """List of which providers a caller has tokens."""
+        """List the providers whose tokens a caller has."""
         return await self._drawer.list(caller)
 
     async def remove(self, caller: Caller, provider: str) -> TokenRemoval:

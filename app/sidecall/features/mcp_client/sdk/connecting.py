@@ -32,12 +32,12 @@ from sidecall.features.mcp_client.sdk.process_reapers import ProcessReaper
 from sidecall.version import __version__
 
 _CLIENT = mcp_types.Implementation(name="sidecall", version=__version__)
-# What another Sidecall is asked for beside its results; other servers do not know it.
+# Asks another Sidecall for its artifact too; other servers ignore it.
 _ARTIFACT = "sidecall/artifact"
 _ASKED: Any = {_ARTIFACT: True}
 # Seconds for reaching a server; how long it may take to answer is the matter of a call's deadline.
 _REACH = 30.0
-# Pages of a list, of which a server could make more without end.
+# Maximum pages of a list, which a server could extend without end.
 _MOST_PAGES = 100
 
 
@@ -139,13 +139,13 @@ async def _call(client: Any, name: str, args: Mapping[str, Any], report: Report)
 async def open_link(
     server: str, entry: UpstreamEntry, bounds: LinkBounds, news: LinkNews, warden: ProcessReaper, *, is_legacy: bool
 ) -> AsyncIterator[SdkLink]:
-    """Connect to a server until the body ends; `news` hears of changes, and of the server's end.
+    """Connect to a server until the body ends; `news` gets changes, and the server's end.
 
-    One that `is_legacy` is asked in the way of the revisions before 2026-07-28 alone.
+    With `is_legacy` only the revisions before 2026-07-28 are used.
 
     Raises:
-        ServerAbsent: There is nothing to speak to.
-        LinkRefused: It answers with an error, in whichever way it is asked.
+        ServerAbsent: The server cannot be reached.
+        LinkRefused: It answers with an error.
     """
 
     async def hear(message: Any) -> None:
@@ -238,7 +238,7 @@ def format_connection_error(error: BaseException) -> str:
 
 
 def _word_unfit(error: ValidationError) -> str:
-    """Word what is wrong with an answer by the first place that does not fit, without what stands there."""
+    """Format a validation error of an answer by its first location, without the value."""
     fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
     match fault["loc"]:
         case ("content", int() as place, *_):  # Each kind of block has complaints of its own.

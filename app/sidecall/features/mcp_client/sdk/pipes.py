@@ -19,8 +19,8 @@ from sidecall.features.mcp_client.words import EntryWords
 
 logger = logging.getLogger("sidecall.mcp_server")
 
-# Seconds in which the rest of stderr comes when stdout has ended; and in which a server that takes nothing more is seen
-# to have ended.
+# Seconds to read the rest of stderr after stdout has ended; and after which a server that reads nothing counts as
+# ended.
 _REST = 0.5
 _FAREWELL = 2.0
 
@@ -61,7 +61,7 @@ async def open_pipes(
     try:
         yield reading, writing
     finally:
-        # In a task of its own, which goes on where this one is cancelled.
+        # In its own task, which continues when this one is cancelled.
         await asyncio.shield(asyncio.create_task(close()))
         for stream in (heard, reading, writing, said):
             stream.close()
@@ -105,7 +105,7 @@ async def _read(
             return
         except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
             pass
-        tell_gone(await find_end())  # Before the stream ends, by which the client sees that, too, but not why.
+        tell_gone(await find_end())  # Before the stream ends: the client notices that too, but not why.
 
 
 def _parse(server: str, line: bytes) -> Any:

@@ -15,7 +15,7 @@ _MOST_OF_LAST = 300
 _MOST_LINES = 100
 _SPAN = 10.0
 _CHUNK = 8192
-# What Node writes below an error that ends it, which stands further above.
+# Node writes this below an error, whose message is further up.
 _OF_NODE = re.compile(r"Node\.js v\d+\.\S+")
 _ERROR = re.compile(r"\w*Error\b.*: .+")
 

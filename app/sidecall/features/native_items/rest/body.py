@@ -1,4 +1,4 @@
-"""What every call may have beside itself, and the types that calls have in common."""
+"""Fields that every call may have, and types that calls share."""
 
 from typing import Annotated, Any
 
@@ -61,5 +61,5 @@ class SentCall(CallBody, defer_build=True):
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether the call is only a part of what was to be called."""
+        """Whether the call is incomplete, since the model's output was truncated."""
         return self.status in ("incomplete", "in_progress")

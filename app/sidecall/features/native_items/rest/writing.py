@@ -20,7 +20,7 @@ _Item = Mapping[str, Any]
 _REFUSED, _UNKNOWN, _FAILED = 126, 127, 1
 _EXIT_CODES = {
     "unknown_tool": _UNKNOWN,
-    # Of the last two nobody knows how far the command has come.
+    # For the last two it is unknown how far the command came.
     **dict.fromkeys(("tool_error", "execution_error", "output_error", "outcome_unknown", "cancelled"), _FAILED),
 }
 # What is shown where there is no screenshot, since the answer has a place for nothing else: one white point.
@@ -50,7 +50,7 @@ def _find_kind(message: ToolMessage) -> str | None:
 
 
 def _write_outputs(message: ToolMessage, item: _Item) -> list[dict[str, Any]]:
-    """Write what became of each command; where none was run, each says why."""
+    """Write the output of each command; commands that did not run say why."""
     kind, outputs = _find_kind(message), message.additional_kwargs.get(OUTPUTS)
     if kind is None and are_outputs(outputs):
         written = [_write_output(output) for output in outputs]
@@ -77,7 +77,7 @@ def _write_exit(code: int) -> dict[str, Any]:
 
 
 def _write_shell(message: ToolMessage, item: _Item) -> dict[str, Any]:
-    """Write what became of commands; there is no status for a failure."""
+    """Write the outputs of commands; there is no status for a failure."""
     return {
         "type": "shell_call_output",
         "call_id": message.tool_call_id,
@@ -88,9 +88,9 @@ def _write_shell(message: ToolMessage, item: _Item) -> dict[str, Any]:
 
 
 def _write_local_shell(message: ToolMessage, item: _Item) -> dict[str, Any]:
-    """Write what became of a command under both ids: one is in the type, the other is what others send.
+    """Write the output of a command under both ids: the type has one, other programs send the other.
 
-    Where a person has put several in its place, what they wrote stands together, with the end of the last.
+    Where a person has replaced it by several commands, their outputs are joined, with the exit code of the last.
     """
     outputs = _write_outputs(message, item)
     written = {name: "".join(output[name] for output in outputs) for name in ("stdout", "stderr")}
@@ -180,7 +180,7 @@ def _find_state(block: Any) -> dict[str, Any] | None:
 
 
 def _tell_computer(message: ToolMessage, item: _Item) -> dict[str, Any]:
-    """Return what Gemini wants to know of a computer beside the screenshot."""
+    """Return Gemini's state of the browser, sent with the screenshot."""
     if not item.get("is_computer"):
         return {}
     blocks = [block for block in message.content if isinstance(block, dict)] if message.content else []
@@ -221,7 +221,7 @@ def _write_step_image(mime_type: str, data: str | None, url: str | None) -> dict
     return {"type": "image", "mime_type": mime_type, **({"uri": url} if data is None else {"data": data})}
 
 
-# By the dialect in which an answer is wanted, and the type of the call's item.
+# By the dialect of the answer, and the type of the call's item.
 ITEM_WRITERS: Mapping[tuple[DialectName, str], Callable[[ToolMessage, _Item], dict[str, Any]]] = {
     ("openai-responses", "function_call"): _write_function,
     ("openai-responses", "custom_tool_call"): _write_custom,
@@ -238,7 +238,7 @@ ITEM_WRITERS: Mapping[tuple[DialectName, str], Callable[[ToolMessage, _Item], di
 
 
 def name_failure(message: ToolMessage, dialect: DialectName) -> dict[str, str]:
-    """Return the header that says why a call failed whose answer has no place for that."""
+    """Return the header that names a failure, for answers without a field for it."""
     item = message.additional_kwargs.get(ITEM)
     kind = item.get("type") if isinstance(item, dict) else None
     if message.status == "success" or kind not in _WITHOUT_WORDS or dialect != "openai-responses":
