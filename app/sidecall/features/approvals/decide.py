@@ -35,7 +35,7 @@ _NOT_KEPT = "Error: the call was answered, but its answer was too large to be ke
 
 @dataclass(frozen=True, slots=True)
 class DecisionTerms:
-    """How long the decision waits for the call's end, and the store that keeps decisions for later calls."""
+    """How long a decision waits for the call's end, where decisions for later calls are kept, and who audits them."""
 
     deadline: Deadline | None = None
     rules: ApprovalRules | None = None

@@ -1,6 +1,4 @@
-"""Calls packed into blocks: columns for filters first, the bodies behind them, so that a call takes a fraction of a
-row.
-"""
+"""Calls packed into blocks: columns for filters, then the bodies, so that a call takes a fraction of a row."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress

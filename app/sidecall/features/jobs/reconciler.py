@@ -1,4 +1,4 @@
-"""Reconcile stored calls: start queued ones, recover those of lost servers, cancel those that were cancelled elsewhere."""
+"""Reconcile stored calls: start queued ones, recover lost ones, cancel those that were cancelled elsewhere."""
 
 import asyncio
 import contextlib

@@ -128,7 +128,7 @@ class Runner:
                 answer_sender(accepted, error)
 
     async def _accept_late(self, running: RunningCall, acceptance: Acceptance, accepted: Accepted) -> bool:
-        """Write down a call that has begun; False where that cannot be done, and so nobody is to hear of its end."""
+        """Write a call that has already started; False if that fails, and its end must not be published."""
         try:
             running.accepted = await self._calls.accept(running.record, acceptance)
         except StoreUnavailable as error:

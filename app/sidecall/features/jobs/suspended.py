@@ -63,7 +63,7 @@ class SuspendedCalls:
         return None if decided is None else self.describe(call, decided)
 
     async def hold_again(self, entry: CallEntry) -> None:
-        """Mark a call as waiting again, with the decision that started it; if its cancellation was requested, end it."""
+        """Mark a call as waiting again, with the decision that started it; a cancelled one ends."""
         assert entry.approval_id is not None
         record, asked = await self._calls.get_record(entry.id), await self._approvals.get(entry.approval_id)
         if record is None:

@@ -35,7 +35,7 @@ _STATE = "sidecall/state"
 _CONTEXT = "sidecall/context"
 _CALL_ID = "sidecall/tool_call_id"
 _HASH = "sidecall/hash"
-# What a call of a tool has beside its arguments, in all revisions.
+# Fields of a tool call besides its arguments, in all revisions.
 _PARAMS = frozenset("name arguments _meta task requestState inputResponses".split())
 # W3C's, which have no prefix.
 _TRACE = ("traceparent", "tracestate", "baggage")

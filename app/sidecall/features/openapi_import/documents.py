@@ -167,9 +167,7 @@ class OpenAPIDocuments:
     async def following(
         self, registry: Registry, on_loaded: Callable[[], object], pause: float = _FIRST_PAUSE
     ) -> AsyncIterator[None]:
-        """Fetch the other documents while the body runs, and offer their tools as they arrive; `on_loaded` is called
-        for each.
-        """
+        """Fetch the other documents while the body runs, and offer their tools; `on_loaded` is called for each."""
         remote = [document for document in self._documents if document.is_remote]
         self.missing.update((document.label, "It is being fetched.") for document in remote)
         tasks = [asyncio.create_task(self._follow(document, registry, on_loaded, pause)) for document in remote]

@@ -86,7 +86,7 @@ class CommandTools:
 
 
 async def _run_until_cut(means: Means, order: SandboxOrder, out: KeptOutput) -> Ended:
-    """Run a command until it ends, or has printed more than is kept, which nobody would read."""
+    """Run a command until it ends, or its output exceeds what is kept."""
 
     def take(piece: bytes) -> None:
         out.add(piece)

@@ -22,7 +22,7 @@ _COMMAND, _BEGIN = "/run/sidecall/command", "/run/sidecall/start"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellBounds:
-    """How long a command may run, and how much of its output is kept."""
+    """The timeout of a command, and how much of its output is kept."""
 
     seconds: float = 30.0
     output: int = 65_536
@@ -44,14 +44,14 @@ class Shell:
     async def run(
         self, command: str, directory: Path, bounds: ShellBounds, open_spill: OpenSpill, *, is_plain: bool = False
     ) -> CommandEnd:
-        """Run a command, and end all that it has started with it.
+        """Run a command, and kill everything that it started when it ends.
 
         Args:
-            command: As a person types it, of any length.
-            directory: What it finds as `/workspace`.
-            bounds: Of this command.
+            command: A shell command of any length.
+            directory: The directory mounted as `/workspace`.
+            bounds: The bounds of this command.
             open_spill: Opens a file for the whole of an output that is cut.
-            is_plain: Run it without the variables of earlier commands, by which it might be another than it seems.
+            is_plain: Run it without variables of earlier commands, which could change its meaning.
 
         Raises:
             SandboxFailed: There is no sandbox to run it in.

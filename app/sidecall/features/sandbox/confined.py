@@ -22,7 +22,7 @@ from sidecall.kernel.concurrency.pools import SANDBOXES
 
 _MOST_STATUS = 8192
 _MOST_WORDS = 2000
-# Milliseconds after which nobody waits any longer for the end of what was killed.
+# Milliseconds to wait for the end of a killed process.
 _PATIENCE = 1000
 
 
@@ -74,7 +74,7 @@ class Confined:
                 raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH))
             os.write(self._go, b"g")
         except OSError as error:
-            self.read_on()  # It may have ended by itself, and said why.
+            self.read_on()  # It may have ended by itself, with a reason.
             self.close()
             said = self.trouble if self._words else f"a sandbox cannot be bounded: {error}"
             raise SandboxFailed(said) from error
@@ -98,7 +98,7 @@ class Confined:
             stream.read_on()
 
     def kill(self) -> None:
-        """Kill all of it; whoever waits is told when it is gone."""
+        """Kill all processes; waiters are notified when they are gone."""
         if self._outer < 0:
             return
         if self._inner is None:
@@ -139,12 +139,12 @@ class Confined:
             self._group.end()
 
     def _end_early(self) -> None:
-        with self._turn:  # Whoever is second finds that it has ended.
+        with self._turn:  # A second waiter finds that it has ended.
             end_early(self._process)
 
     @property
     def trouble(self) -> str:
-        """What bubblewrap says of why there is no sandbox."""
+        """Bubblewrap's reason why there is no sandbox."""
         return self._words.decode(errors="replace").strip().removeprefix("bwrap: ") or "a sandbox did not begin"
 
     def _start(self, theirs: ExitStack, ours: ExitStack) -> None:

@@ -52,7 +52,7 @@ class SandboxExecutor:
 
     @property
     def occupancy(self) -> Occupancy:
-        """How many of its processes are taken."""
+        """How many of its processes are in use."""
         return self._processes.occupancy
 
     async def start(self, tools: Iterable[CompiledTool]) -> None:
@@ -85,7 +85,7 @@ class SandboxExecutor:
                 logger.error("the tool %s is refused: it needs a sandbox: %s", tool.name, lack)
 
     def follow(self, tools: Iterable[CompiledTool]) -> None:
-        """Have new processes load the code as it is now."""
+        """Reload: start new processes with the present code."""
         if self._launcher.means is not None:
             self._processes.follow(_list_functions(tools))
 

@@ -19,14 +19,14 @@ from sidecall.kernel.ports.sandbox import SandboxLimits
 
 _MOST_STATUS = 8192
 _PATIENCE_MS = 10_000
-# What Python takes with all that Sidecall loads, beside the tools.
+# Memory of Python with all of Sidecall loaded, without the tools.
 _BASE_MB = 512
 _PROCESSES_EACH = 32
 _TEMPORARY = "/tmp"  # noqa: S108  the sandbox's own
 
 
 class Launcher:
-    """Starts it, as soon as it is known with what."""
+    """Starts a sandboxed process once its order is known."""
 
     def __init__(self, processes: int, memory_limit_mb: int) -> None:
         self.means: Means | None = None
@@ -95,10 +95,10 @@ def _mount_sidecall() -> Mount:
 
 
 def _wait_for_pid(told: int) -> int:
-    """Read the process id of what is to be bounded; bubblewrap says it at once.
+    """Read from bubblewrap the id of the process to bound.
 
     Raises:
-        SandboxFailed: It said nothing.
+        SandboxFailed: Bubblewrap gave none.
     """
     poll = select.poll()
     poll.register(told, select.POLLIN)

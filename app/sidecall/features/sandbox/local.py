@@ -105,7 +105,7 @@ class LocalSandbox:
         return any(words[: len(allowed)] == allowed for allowed in self._allowed)
 
     def begin(self) -> None:
-        """Begin to try it beside whatever else goes on; who needs it waits for what comes of that."""
+        """Start the self-test in the background; calls that need the sandbox wait for its result."""
         if self._opening is None:
             self._opening = asyncio.get_running_loop().create_task(self._try())
 
@@ -134,10 +134,10 @@ class LocalSandbox:
         return None if runs else report.reason
 
     async def run_command(self, command: str, directory: Path, seconds: float, open_spill: OpenSpill) -> CommandEnd:
-        """Run a command with this directory as `/workspace`, where the last one of this directory has ended.
+        """Run a command with this directory as `/workspace`, in the state that its last command left.
 
         Raises:
-            ToolException: There is no sandbox in which commands may run.
+            ToolException: Commands cannot run in a sandbox here.
         """
         if self._shell is None:
             lack = await self.explain_lack("commands")
@@ -147,7 +147,7 @@ class LocalSandbox:
             self._shell = _commands.Shell(means, self.limits, self._states)
         try:
             bounds = _commands.ShellBounds(seconds=seconds, output=self._output)
-            # What nobody looks at runs as if it were the first, lest earlier commands put another program in its place.
+            # A command without approval runs as if it were the first, so that earlier ones cannot replace its program.
             is_plain = self.allows(command)
             return await self._shell.run(command, directory, bounds, open_spill, is_plain=is_plain)
         except _order.SandboxFailed as error:
@@ -169,7 +169,7 @@ class LocalSandbox:
         """Run Python with this directory as `/workspace`.
 
         Raises:
-            ToolException: There is no sandbox in which it may run.
+            ToolException: Python cannot run in a sandbox here.
         """
         try:
             python = self._python or await self._start_python()
@@ -191,7 +191,7 @@ class LocalSandbox:
     async def _try(self) -> "_opening.Opened":
         try:
             opened = await _opening.open_sandbox(self.limits)
-        except Exception as error:  # Whatever it was: nothing runs in what could not be tried.
+        except Exception as error:  # Any error: what could not be tested runs nothing.
             logger.exception("the sandbox could not be tried")
             opened = _opening.Opened(SandboxReport(reason=f"it could not be tried ({type(error).__name__})"))
         _tell(opened.report)
@@ -216,7 +216,7 @@ class LocalSandbox:
 
 
 def _unlock(directory: Path) -> None:
-    """Open a workspace again that a program has closed to everybody: it belongs to the server."""
+    """Restore access to a workspace whose permissions a program has removed; it belongs to the server."""
     with suppress(OSError):
         if directory.stat().st_mode & stat.S_IRWXU != stat.S_IRWXU:
             directory.chmod(stat.S_IRWXU)

@@ -101,10 +101,10 @@ class MontyPython:
 
 @contextmanager
 def _end_late(worker: int, seconds: float) -> Iterator[None]:
-    """End a worker whose code goes on for longer: its own clock stands still while files are read and written for it.
+    """Kill a worker after its timeout: its own clock stops while files are read and written for it.
 
     Raises:
-        TimeoutError: It was ended.
+        TimeoutError: It was killed.
     """
     state, changing = {"runs": True, "ended": False}, threading.Lock()
 

@@ -30,7 +30,7 @@ class NoSandbox(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What sandboxes are made with on this machine; without `means` commands cannot run."""
+    """How this machine can make sandboxes; without `means` commands cannot run."""
 
     report: SandboxReport
     means: Means | None = None

@@ -25,7 +25,7 @@ from sidecall.kernel.ports.sandbox import SandboxLimits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """A program's file, its arguments, the directory in which it runs, what it reads, and who takes what it writes."""
+    """A program: its file, arguments, directory, input, and the consumers of its output."""
 
     file: Path
     directory: Path
@@ -38,7 +38,7 @@ StartProgram = Callable[[Program], Running]
 
 _FOLDER = "/run/sidecall"
 _CONFINER = Path(__file__).with_name("inside") / "confined_once.py"
-# What Python needs beside its own files; of /proc it sees nothing.
+# What Python needs besides its own files; /proc is hidden.
 _READABLE = (
     *("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/etc/ssl/certs", "/etc/mime.types"),
     *("/dev/urandom", "/dev/random", "/dev/zero"),

@@ -7,7 +7,7 @@ from sidecall.features.sandbox.order import Running, SandboxFailed
 
 
 class Ended(NamedTuple):
-    """How a program ended: with an exit code, or because its time was up."""
+    """How a program ended: with an exit code, or by its timeout."""
 
     exit_code: int
     is_late: bool

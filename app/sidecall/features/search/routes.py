@@ -51,7 +51,7 @@ def _choose(
     return ToolChoice(format, strict, tag, name, None if toolset is None else parts.toolsets.find(toolset))
 
 
-# Before the route of one tool, whose name it would be taken for.
+# Before the route of one tool, which would take it for a name.
 @router.get(
     "/tools/search",
     operation_id="search_tools",

@@ -1,4 +1,4 @@
-"""What is told of the server's status."""
+"""The models of the status."""
 
 from datetime import datetime
 

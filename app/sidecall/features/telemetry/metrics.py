@@ -1,4 +1,4 @@
-"""What is counted of calls, and what else there is to be read of a server."""
+"""Counters and gauges of the server."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -68,7 +68,7 @@ class Metrics:
 
     @property
     def tallies(self) -> Mapping[str, Tally]:
-        """What has been counted, by tool."""
+        """The tallies, by tool."""
         return self._tallies
 
     def read_executors(self) -> dict[ExecutorName, tuple[Occupancy, int]]:

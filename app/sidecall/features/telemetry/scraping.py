@@ -97,12 +97,12 @@ def _collect_calls(tallies: Mapping[str, Tally]) -> Iterator[Metric]:
     waits = HistogramMetricFamily(
         "sidecall_queue_wait_seconds", "Seconds of those in which a call waited for its turn.", labels=["tool"]
     )
-    # Lists, since calls are counted meanwhile: this is read in a thread.
+    # Copied to lists, since calls are counted while this runs in a thread.
     for tool, tally in list(tallies.items()):
         for outcome, count in list(tally.outcomes.items()):
             calls.add_metric([tool, outcome], count)
         if not tally.begun:
-            continue  # A hundred tools that nobody calls would make every scrape slow.
+            continue  # A hundred unused tools would make every scrape slow.
         in_flight.add_metric([tool], tally.in_flight)
         durations.add_metric([tool], tally.durations, tally.seconds)
         waits.add_metric([tool], tally.waits, tally.seconds_waited)

@@ -1,4 +1,4 @@
-"""What this process logs and prints: handed to threads that write it, and flushed before every end."""
+"""Standard output and error of this process: written by background threads, and flushed at every exit."""
 
 import atexit
 import io
@@ -13,7 +13,7 @@ from sidecall.features.telemetry.writer import LineWriter
 
 logger = logging.getLogger("sidecall")
 
-# As it was before tools were loaded, which may not end the process and are given another one meanwhile.
+# Taken before tools are loaded, during which it is replaced so that they cannot end the process.
 _end_process = os._exit
 # Seconds that an end waits for those who read what is left.
 _PATIENCE = 1.0
@@ -62,7 +62,7 @@ class LineHandler(logging.StreamHandler[Any]):
 
 
 def redirect_streams(most_bytes: int) -> None:
-    """Let what this process logs and prints wait for its readers, so many bytes for each stream, and nobody else."""
+    """Buffer the process's logs and prints, up to so many bytes a stream, so that slow readers block nothing."""
     out, err = sys.stdout, sys.stderr
     to_err = LineWriter(err.fileno(), most_bytes, partial(_tell_dropped, "stderr"))
     to_out = to_err  # Where both lead to the same file, their lines keep their order.

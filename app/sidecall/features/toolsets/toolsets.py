@@ -16,7 +16,7 @@ from sidecall.later import Later
 
 tomllib = Later("tomllib")
 
-# Callers whose toolset need not be looked for again.
+# Callers whose toolset is cached.
 _REMEMBERED = 1024
 _WILDCARDS = frozenset("*?[")
 
@@ -53,7 +53,7 @@ _FILE = TypeAdapter(dict[str, _Entry], config=ConfigDict(defer_build=True))
 
 
 class Toolsets:
-    """Toolsets by their names, and whose each is: of several that are a caller's the first counts."""
+    """Toolsets by name, and their callers; a caller with several gets the first one."""
 
     def __init__(self, entries: Mapping[str, _Entry] | None = None) -> None:
         entries = entries or {}

@@ -57,7 +57,7 @@ _FORM = {
         },
     }
 }
-# What a browser might run, whatever else is said.
+# Types that a browser might execute.
 _RUN = frozenset(("text/html", "image/svg+xml", "application/xhtml+xml", "text/xml", "application/xml"))
 
 

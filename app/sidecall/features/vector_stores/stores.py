@@ -1,4 +1,4 @@
-"""Stores of files, in which passages are found: made, filled, searched and deleted for each tenant by itself."""
+"""Vector stores: created, filled, searched and deleted for each tenant separately."""
 
 import json
 import time
@@ -115,15 +115,15 @@ class VectorStores:
     async def add(
         self, tenant: str, store_id: str, file_id: str, attributes: Mapping[str, Attribute], cut: Cut = _UNCUT
     ) -> Member:
-        """Put a file into a store, in the place of what is there of it.
+        """Index a file in a store, replacing its earlier version.
 
-        Where another request does the same just now, the answer is what that has done so far.
+        If another request is doing the same, return its present state.
 
         Raises:
             UnknownVectorStore: The tenant has no such store.
             UnknownFile: The tenant has no such file.
             TooManyFiles: There is no room for it.
-            FileBusy: Another request puts it there otherwise, or takes it out, just now.
+            FileBusy: Another request is adding it with other options, or removing it.
         """
         await self.find(tenant, store_id)
         return await self._adding.add(tenant, WantedMember(store_id, file_id, attributes, cut))

@@ -12,7 +12,7 @@ from sidecall.features.workspaces.paths import MOST_LEVELS, UNFINISHED
 
 OpenFolder = Callable[[Sequence[str]], int]
 
-# A folder has gone meanwhile, or there is something else in its place.
+# A folder was removed or replaced meanwhile.
 _GONE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP))
 # Full workspaces that are remembered, and the folders of one that are looked at again.
 _MOST_KNOWN, _MOST_FOLDERS = 1000, 100
@@ -89,7 +89,7 @@ class Count:
 def _look(entry: "os.DirEntry[str]") -> os.stat_result | None:
     try:
         return entry.stat(follow_symlinks=False)
-    except OSError:  # It has gone meanwhile.
+    except OSError:  # It was removed meanwhile.
         return None
 
 
@@ -101,7 +101,7 @@ class Counts:
         self._lock = threading.Lock()
 
     def count(self, root: int, open_folder: OpenFolder, allowance: Allowance) -> Held:
-        """Count what lies in a workspace, of whose folder `root` is a descriptor."""
+        """Measure the content of a workspace, given a descriptor of its folder."""
         status = os.fstat(root)
         key = status.st_dev, status.st_ino
         known = self._known.get(key)

@@ -80,7 +80,7 @@ _NO_NAME = (
     f"No conversation is called so: its name has 1 to {LONGEST} printable characters, without slashes and not all"
     " blanks, and is not `.` or `..`; in an address it is written in UTF-8."
 )
-# What a browser might run, whatever else is said.
+# Types that a browser might execute.
 _RUN = frozenset(("text/html", "image/svg+xml", "application/xhtml+xml", "text/xml", "application/xml"))
 _BYTES = "application/octet-stream"
 

@@ -1,4 +1,4 @@
-"""Which files of a workspace programs have sent, beside those that tools made."""
+"""Which files of a workspace were uploaded by programs, rather than made by tools."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def note_sent(workspace: Workspace, path: str) -> None:
 
 @contextmanager
 def _beside(workspace: Workspace) -> Iterator[int]:
-    """Open what holds the files of a workspace, wherever it has been moved."""
+    """Open the folder above a workspace's files, even after it was moved."""
     folder = os.open("..", FOLDER | os.O_CLOEXEC, dir_fd=workspace.root_fd)
     try:
         yield folder

@@ -25,14 +25,14 @@ _NO_ALLOWANCE = Allowance()
 
 
 class Workspace(ClaimedFolder):
-    """A folder of files that tools and sandboxes share, and that no path leads out of.
+    """A folder of files that tools and sandboxes share; no path leads out of it.
 
-    Paths are what a model says: `/workspace/a` and `a` are the same. Links are not followed, also those that are put
-    there meanwhile, and only ordinary files are opened. Nothing returned or raised names a place outside.
+    Paths are as models write them: `/workspace/a` and `a` are the same. Links are never followed, not even new ones,
+    and only regular files are opened. Results and errors name no path outside.
 
     Attributes:
-        is_kept: Whether its files are there after the call: it belongs to a conversation.
-        is_uncounted: Whether something may have been written that nobody has counted.
+        is_kept: Whether its files are kept after the call: it belongs to a conversation.
+        is_uncounted: Whether uncounted bytes may have been written.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Workspace(ClaimedFolder):
         shown = join_path(parts)
         if flags & (_WRITING | os.O_CREAT):
             self._require_room(0, 1 if flags & os.O_CREAT and not self.is_there(path) else 0)
-            self._held, self.is_uncounted = None, True  # Nobody counts what is written through the descriptor.
+            self._held, self.is_uncounted = None, True  # Writes through the descriptor are not counted.
         with in_words(shown):
             # Cut only after a look at what it is: another name of the file may lie outside.
             opened = self._opener(self.root_fd, parts, (flags & ~os.O_TRUNC) | _QUIET, mode & 0o777)
@@ -110,16 +110,16 @@ class Workspace(ClaimedFolder):
             os.close(opened)
 
     def write_bytes(self, path: str, content: bytes, create_only: bool = False, parents: bool = True) -> Entry:
-        """Write a whole file; who reads it meanwhile reads the old one or the new one.
+        """Write a file atomically: readers see the old or the new one.
 
         Args:
-            path: Of the file; one that is there is replaced and keeps its permissions.
-            content: All of it.
-            create_only: Refuse to replace one.
-            parents: Make the folders that are missing on the way.
+            path: The path of the file; an existing one is replaced and keeps its permissions.
+            content: The whole content.
+            create_only: Refuse to replace an existing file.
+            parents: Make missing folders on the way.
 
         Raises:
-            WorkspaceError: It is not written.
+            WorkspaceError: The file is not written.
         """
         parts = self._split(path)
         self.allowance.require_file(len(content))

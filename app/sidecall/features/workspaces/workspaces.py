@@ -35,7 +35,7 @@ _MOST_TRIES = 100
 
 @dataclass(frozen=True, slots=True)
 class Expiry:
-    """After how many seconds a workspace is removed: when nobody has used it, and in any case."""
+    """Seconds until a workspace is removed: without use, and in any case."""
 
     idle: float = 20 * 60.0
     hard: float = 24 * 3600.0
@@ -46,7 +46,7 @@ _NO_EXPIRY = Expiry()
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceCount:
-    """How many workspaces there are, and the bytes of their disk and those that are free there, where it says so."""
+    """The number of workspaces, their bytes on disk, and the free bytes there, where known."""
 
     kept: int
     disk_bytes: int | None = None
@@ -117,16 +117,16 @@ class Workspaces:
             claim.end()
 
     def remove(self, tenant: str, conversation: str) -> bool:
-        """Remove a workspace before its time; return whether there was one.
+        """Remove a workspace before it expires; return whether there was one.
 
-        Nobody finds it any more. Calls that use it go on with its files, which go with the last of them.
+        It can no longer be found. Calls that use it go on with its files, which are deleted after the last of them.
         """
         with suppress(FileNotFoundError):
             return _claims.claim_folder(self._place(tenant, conversation), make=False).set_aside()
         return False
 
     def sweep(self) -> int:
-        """Remove the workspaces whose time is over, and what is left of others; return how many they were."""
+        """Remove expired workspaces, and remains of others; return their number."""
         removed = 0
         with suppress(FileNotFoundError):
             for folder in list(self.root.iterdir()):

@@ -26,9 +26,7 @@ _LOCAL = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """The endpoints of a provider, and how it authenticates clients; `says_issuer` is true when its answers name it
-    (RFC 9207).
-    """
+    """A provider's endpoints and its client authentication; `says_issuer`: its answers name it (RFC 9207)."""
 
     authorization: str
     token: str

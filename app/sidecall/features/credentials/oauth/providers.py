@@ -76,7 +76,7 @@ class ProviderSettings(BaseModel, defer_build=True):
 
     @property
     def has_secret(self) -> bool:
-        """Whether this server has a secret there."""
+        """Whether a client secret is configured."""
         return self.client_secret is not None or self.client_secret_file is not None
 
     def read_secret(self) -> str | None:

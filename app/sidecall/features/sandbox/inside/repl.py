@@ -77,7 +77,7 @@ def _receive(sock: socket.socket, size: int) -> bytes:
 
 
 def main() -> None:
-    """Take the socket that stands where others have their input."""
+    """Take the socket that replaces standard input."""
     sock = socket.socket(fileno=os.dup(0))
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
