@@ -296,9 +296,8 @@ class Runner:
             running.end = end_cancelled(call, running.id)
             return partial(self.writer.end_unless_asked, running)
         if running.task is not None and running.task.is_broken_off:
-            self.writer.is_closing = (
-                True  # Calls are cancelled by others only, or by what their own tools have left running.
-            )
+            # Besides clients, only a shutdown cancels calls from outside.
+            self.writer.is_closing = True
             if may_repeat(self._find(call.name)):
                 return partial(self.writer.release, running)
         running.end = end_unknown(call, running.id)

@@ -30,7 +30,7 @@ _LONGEST = 4096
 
 @dataclass(frozen=True, slots=True)
 class WayBack:
-    """The public URL of this server, the lifetime of links in seconds, and the client for requests to providers."""
+    """The public URL of this server, the lifetime of links in seconds, and the proxy for requests to providers."""
 
     public_url: str
     link_ttl: float
