@@ -171,7 +171,7 @@ def _write(took: Mapping[str, float]) -> str:
 
 
 def _forgets_beside(home: Home) -> Finding:
-    """Serve on that history with a tenth of it to be kept, and call meanwhile."""
+    """Serve that history with room for a tenth of it, and send calls meanwhile."""
     server = home.start(SIDECALL_MAX_HISTORY_CALLS=str(_CALLS // 10))
     took: list[float] = []
     with httpx.Client(base_url=server.url, trust_env=False, timeout=60) as client:
