@@ -33,9 +33,7 @@ class AuditEntry(BaseModel, defer_build=True):
     id: str
     at: datetime = Field(description="When; of several refusals the first.")
     action: AuditAction
-    by: str | None = Field(
-        default=None, description="Whose decision it was, or who was refused; null where nobody has proved who it is."
-    )
+    by: str | None = Field(default=None, description="Who decided, or was refused; null for a caller who is not known.")
     tenant: str = Field(exclude=True)
     target: str | None = Field(
         default=None,

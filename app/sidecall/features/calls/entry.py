@@ -55,7 +55,8 @@ class CallEntry(BaseModel, defer_build=True):
     args: Any = Field(default=None, description="Its arguments, without secrets and shortened; null if not kept.")
     approval_id: str | None = Field(default=None, description="The approval that it waits for, or waited for.")
     decided_by: str | None = Field(
-        default=None, description="Who has decided about it, this one or all such; null if nobody had to, or not kept."
+        default=None,
+        description="Who decided about it, or about all such calls; null if no decision was needed or kept.",
     )
     decided_at: datetime | None = Field(default=None, description="When they did.")
     reason: str | None = Field(default=None, description="What they said of it; null if nothing, or not kept.")
@@ -63,7 +64,7 @@ class CallEntry(BaseModel, defer_build=True):
         default=None,
         description="What its model asked for, where a person has put other arguments in place; null if not kept.",
     )
-    replay_of: str | None = Field(default=None, description="The call of which this one is a repetition.")
+    replay_of: str | None = Field(default=None, description="The call that this one repeats.")
     message: ToolMessage | None = Field(
         default=None, description="Its answer, once there is one and where it is kept; absent in lists."
     )

@@ -80,7 +80,7 @@ class SummaryGroup(BaseModel, defer_build=True):
 
 
 class CallSummary(BaseModel, defer_build=True):
-    """How many calls ran, how many failed and how long they took, in whole hours."""
+    """How many calls ran and failed, and how long they took, in whole hours."""
 
     by: SummaryPart
     since: datetime | None = Field(description="The beginning of the first hour that is counted.")

@@ -135,7 +135,7 @@ def _write(tools: list[CompiledTool], look: DocumentLook) -> Listing:
         404: {"model": Problem, "description": "There is no such tool."},
         409: {
             "model": Problem,
-            "description": "The call was cancelled, nobody decided in time, or the tool is not what it is pinned to.",
+            "description": "The call was cancelled or not decided in time, or the tool has another contract.",
         },
         413: {"model": Problem, "description": "The body is larger than this server takes."},
         415: {"model": Problem, "description": "The body is not declared as JSON."},
@@ -170,7 +170,7 @@ async def call_operation(
 ) -> Response:
     """Run one call and answer with its result, for programs that call tools as operations of OpenAPI.
 
-    What a ToolMessage says with `status: "error"` is a problem here: 422 for arguments that do not fit, 404 for a tool
+    A ToolMessage with `status: "error"` is a problem here: 422 for arguments that do not fit, 404 for a tool
     that is not there, 400 where the tool says no, 500 where it failed, 504 where it took too long. `detail` says how to
     mend it. All else is as with `POST /tool_calls`.
     """

@@ -33,7 +33,7 @@ class _Entry(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     tools: list[str] = Field(default=[], description="Names and patterns of tools.")
-    tags: list[str] = Field(default=[], description="Tags, of which a tool has one.")
+    tags: list[str] = Field(default=[], description="Tags; a tool needs one of them.")
     without: list[str] = Field(default=[], description="Names and patterns of tools that are left out.")
     callers: list[str] = Field(default=[], description="Names and patterns of callers who are offered no other tools.")
     tenants: list[str] = Field(default=[], description="Those of their tenants.")

@@ -207,7 +207,7 @@ async def delete_workspace_file(files: FilesDep, file_id: FileId) -> Response:
     responses=_CONTENT,
 )
 async def get_workspace_file_content(request: Request, files: FilesDep, file_id: FileId) -> Response:
-    """Answer with a file as it is, or with those of its bytes that `Range` asks for; no browser shows it."""
+    """Download a file, or the bytes of it that `Range` asks for; browsers do not display it."""
     _, entry, _ = await FILES.run_for(key_of(files.caller), files.find, file_id)
     etag = f'"{_hash(entry)}"'
     headers = {"ETag": etag, "Cache-Control": "private, no-cache", "Accept-Ranges": "bytes"}
