@@ -11,7 +11,7 @@ import httpx
 from sidecall.features.calls.entry import CallFilter
 from sidecall.features.calls.json_lines import export_calls
 from sidecall.features.calls.notices import NoNotices
-from sidecall.features.calls.progress import SaidPart
+from sidecall.features.calls.progress import ProgressBatch
 from sidecall.features.jobs.event_log import EventLogs, EventPublisher
 from sidecall.features.jobs.progress_writer import ProgressWriter
 from sidecall.features.webhooks.dispatcher import PAUSES
@@ -58,12 +58,12 @@ class _Said:
     def __init__(self) -> None:
         self.numbers: list[int] = []
 
-    async def add(self, _call_id: str, part: SaidPart, forgotten: int) -> None:
+    async def add(self, _call_id: str, part: ProgressBatch, forgotten: int) -> None:
         """Keep more of it."""
         kept = [number for number in self.numbers if number > forgotten]
         self.numbers = kept + list(range(part.last - len(part.said) + 1, part.last + 1))
 
-    async def list_after(self, _call_id: str, _attempt: int, _number: int) -> list[SaidPart]:
+    async def list_after(self, _call_id: str, _attempt: int, _number: int) -> list[ProgressBatch]:
         """List nothing."""
         return []
 

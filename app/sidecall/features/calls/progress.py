@@ -10,7 +10,7 @@ Said = tuple[str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class SaidPart:
+class ProgressBatch:
     """Consecutive events of one attempt; `last` is the number of the last one, counted from 1."""
 
     attempt: int
@@ -21,14 +21,14 @@ class SaidPart:
 class ProgressLog(Protocol):
     """Progress events for watchers at other servers; they may be lost with the database."""
 
-    async def add(self, call_id: str, part: SaidPart, forgotten: int) -> None:
+    async def add(self, call_id: str, part: ProgressBatch, forgotten: int) -> None:
         """Append events, and drop those of this attempt up to that number.
 
         Raises:
             StoreUnavailable: They are not stored.
         """
 
-    async def list_after(self, call_id: str, attempt: int, number: int) -> Sequence[SaidPart]:
+    async def list_after(self, call_id: str, attempt: int, number: int) -> Sequence[ProgressBatch]:
         """List the events after this number of an attempt, and of later attempts.
 
         Raises:

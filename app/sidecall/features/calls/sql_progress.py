@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from sidecall.features.calls.progress import Said, SaidPart
+from sidecall.features.calls.progress import ProgressBatch, Said
 from sidecall.storage.database import Database
 
 # Seconds for which events are kept after a call's end: as long as at the server that ran it.
@@ -16,7 +16,7 @@ class SqlProgress:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, call_id: str, part: SaidPart, forgotten: int) -> None:
+    async def add(self, call_id: str, part: ProgressBatch, forgotten: int) -> None:
         """Append events, and drop those of this attempt up to that number."""
         text = "\n".join(f"{kind} {body.decode()}" for kind, body in part.said)
         writes = [self._database.write("add_progress", call_id, part.attempt, part.last, text)]
@@ -24,10 +24,12 @@ class SqlProgress:
             writes.append(self._database.write("trim_progress", call_id, part.attempt, forgotten))
         await asyncio.gather(*writes)
 
-    async def list_after(self, call_id: str, attempt: int, number: int) -> Sequence[SaidPart]:
+    async def list_after(self, call_id: str, attempt: int, number: int) -> Sequence[ProgressBatch]:
         """List the events after this number of an attempt, and of later attempts."""
         rows = await self._database.read("list_progress", call_id, attempt, number)
-        return [SaidPart(attempt, last, [_read(line) for line in text.split("\n")]) for attempt, last, text in rows]
+        return [
+            ProgressBatch(attempt, last, [_read(line) for line in text.split("\n")]) for attempt, last, text in rows
+        ]
 
     async def forget(self) -> None:
         """Delete the events of calls that ended some minutes ago."""

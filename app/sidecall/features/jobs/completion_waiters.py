@@ -10,7 +10,7 @@ from sidecall.features.calls.notices import NoNotices, Notices
 News = asyncio.Future[CallEntry | None]
 
 
-class Ends:
+class CompletionWaiters:
     """Deliver the completion of a call to its waiters here, and a notice of it to other servers."""
 
     def __init__(self, notices: Notices | None = None) -> None:
@@ -44,21 +44,21 @@ class Ends:
         if news.done() and not news.cancelled():
             news.exception()  # A waiter that has stopped waiting needs no news.
 
-    def tell(self, call_id: str, news: CallEntry | BaseException | None = None) -> None:
+    def publish(self, call_id: str, news: CallEntry | BaseException | None = None) -> None:
         """Deliver news to all waiters of this call, at all servers."""
-        self.tell_others(call_id)
-        self.pass_on(call_id, news)
+        self.notify_others(call_id)
+        self.deliver(call_id, news)
 
-    def tell_others(self, call_id: str) -> None:
+    def notify_others(self, call_id: str) -> None:
         """Notify other servers that this call has changed."""
         self._notices.tell("changed", call_id)
 
-    def pass_on_all(self) -> None:
+    def wake_all(self) -> None:
         """Have all who wait look for themselves."""
         for call_id in list(self._waiting):
-            self.pass_on(call_id)
+            self.deliver(call_id)
 
-    def pass_on(self, call_id: str, news: CallEntry | BaseException | None = None) -> None:
+    def deliver(self, call_id: str, news: CallEntry | BaseException | None = None) -> None:
         """Pass news on to all who wait for this call in this process."""
         for waiting in self._waiting.get(call_id, ()):
             if waiting.done():
@@ -69,16 +69,16 @@ class Ends:
                 waiting.set_result(news)
 
 
-async def hear(news: News, seconds: float) -> CallEntry | None:
+async def wait_for_news(news: News, seconds: float) -> CallEntry | None:
     """Wait up to so many seconds for news; None if there are none, or they do not include the call's state."""
     # Cheaper than asyncio's own timeouts, which take a task or two.
-    timer = asyncio.get_running_loop().call_later(seconds, _hear_nothing, news)
+    timer = asyncio.get_running_loop().call_later(seconds, _time_out, news)
     try:
         return await news
     finally:
         timer.cancel()
 
 
-def _hear_nothing(news: News) -> None:
+def _time_out(news: News) -> None:
     if not news.done():
         news.set_result(None)

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from sidecall.features.calls.decision import CallDecision
 from sidecall.features.calls.stores import Calls
-from sidecall.features.jobs.completion_waiters import Ends
+from sidecall.features.jobs.completion_waiters import CompletionWaiters
 from sidecall.features.jobs.running import RunningCall, answer_sender
 from sidecall.features.jobs.suspended import SuspendedCalls
 from sidecall.kernel.core.errors import RequestError
@@ -23,16 +23,16 @@ Write = Callable[[], Awaitable[None]]
 _PAUSE = 1.0
 
 
-class EndWriter:
+class CompletionWriter:
     """Write completions to the ledger, then deliver them to waiters.
 
     While the store is unavailable, writes are retried until `is_closing`. `released` is called when a call is queued
     again.
     """
 
-    def __init__(self, calls: Calls, ends: Ends, held: SuspendedCalls) -> None:
+    def __init__(self, calls: Calls, waiters: CompletionWaiters, held: SuspendedCalls) -> None:
         self._calls = calls
-        self._ends = ends
+        self._waiters = waiters
         self._held = held
         self.is_closing = False
         self.released: Callable[[], None] = lambda: None
@@ -53,7 +53,7 @@ class EndWriter:
             try:
                 return await write()
             except StoreUnavailable as error:
-                self._ends.pass_on(call_id, error)
+                self._waiters.deliver(call_id, error)
                 if self.is_closing:
                     raise
                 await asyncio.sleep(_PAUSE)
@@ -69,9 +69,9 @@ class EndWriter:
         if at is not None and accepted is not None:
             accepted.end, accepted.ended_at = end, at
         answer_sender(running.sender, accepted)
-        self._ends.tell_others(running.id)
-        if running.id in self._ends:
-            self._ends.pass_on(running.id, None if at is None else running.describe_end(end, at))
+        self._waiters.notify_others(running.id)
+        if running.id in self._waiters:
+            self._waiters.deliver(running.id, None if at is None else running.describe_end(end, at))
 
     async def hold(self, running: RunningCall, approval_id: str) -> None:
         """Mark a call as waiting for a person; if its cancellation was requested meanwhile, end it."""
@@ -79,7 +79,7 @@ class EndWriter:
             running.is_unwanted = True
         if running.is_unwanted:
             await self._held.call_off_new(running.record, running.cancelled_by)
-        self._ends.tell(running.id)
+        self._waiters.publish(running.id)
 
     async def end_unless_asked(self, running: RunningCall) -> None:
         """End a call that was broken off; one that has just asked a person waits, or is cancelled as one that does."""
@@ -101,4 +101,4 @@ class EndWriter:
     async def forget(self, running: RunningCall, error: RequestError) -> None:
         """Delete a call that was refused before it began; its waiters get this error."""
         await self._calls.forget(running.id, running.attempt)
-        self._ends.tell(running.id, error)
+        self._waiters.publish(running.id, error)

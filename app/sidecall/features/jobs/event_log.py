@@ -112,14 +112,14 @@ class EventLog:
             self._standing = standing
             self._add("status", to_json({"status": status, **members}))
 
-    def add_said(self, attempt: int, said: Iterable[Said]) -> None:
+    def add_local(self, attempt: int, said: Iterable[Said]) -> None:
         """Append an event of the tool from this process, in this attempt."""
         self._begin(attempt)
         self.heard = max(self.heard, (attempt, _ALL))
         for kind, body in said:
             self.add(kind, body)
 
-    def add_heard(self, attempt: int, first: int, said: Sequence[Said]) -> None:
+    def add_remote(self, attempt: int, first: int, said: Sequence[Said]) -> None:
         """Append events from another server, after the number `first` of this attempt, unless they are known."""
         known = self.heard[1] if self.heard[0] == attempt else _ALL if self.heard[0] > attempt else 0
         new = said[max(0, known - first) :]
@@ -261,12 +261,12 @@ class EventPublisher:
         replaced by a note.
         """
         with suppress(ValueError):  # What JSON cannot say.
-            body = _write_said(call_id, said)
+            body = _write_event(call_id, said)
             held = self._hold(body or b"") if kind == "partial" else []
             if body is None:
                 kind, body = "missed", to_json({"tool_call_id": call_id, "count": 1})
             if held:
-                return _HeldWords(held, partial(self._say, kind, body))
+                return _HeldEvent(held, partial(self._say, kind, body))
             self._say(kind, body)
         return None
 
@@ -282,7 +282,7 @@ class EventPublisher:
             return watcher.has_room(event_log.said + count + 1, event_log.said_bytes + size + len(body))
 
         late = [it for it in watchers if not it.reading.is_still and not has_room(it)]
-        return [HeldPart(it.reading, partial(has_room, it), _leave_nothing_out) for it in late]
+        return [HeldPart(it.reading, partial(has_room, it), _drop_nothing) for it in late]
 
     def _say(self, kind: str, body: bytes) -> None:
         if self._queue(kind, body):
@@ -323,12 +323,12 @@ class EventPublisher:
             return
         if self._event_log is None:
             self._event_log = self._event_logs.hold(self._call_id)
-        self._event_log.add_said(self._attempt, coming)
+        self._event_log.add_local(self._attempt, coming)
         if self._event_logs.progress is not None:
             self._event_logs.progress.add(self._call_id, self._attempt, coming)
 
 
-def _write_said(call_id: str, said: Mapping[str, Any]) -> bytes | None:
+def _write_event(call_id: str, said: Mapping[str, Any]) -> bytes | None:
     """Write what a tool says as JSON; None where it is too large to be kept."""
     if sum(len(text) for text in said.values() if type(text) is str) > _MOST_BYTES:
         return None  # Before it is written, which takes its time.
@@ -336,7 +336,7 @@ def _write_said(call_id: str, said: Mapping[str, Any]) -> bytes | None:
     return body if len(body) <= _MOST_BYTES else None
 
 
-class _HeldWords(Pauses):
+class _HeldEvent(Pauses):
     """An event that waits until watchers have read the ones before it."""
 
     def __init__(self, pauses: list[Pause], say: Callable[[], None]) -> None:
@@ -355,5 +355,5 @@ class _HeldWords(Pauses):
         self._say()
 
 
-def _leave_nothing_out() -> None:
+def _drop_nothing() -> None:
     """Do nothing: the event is logged at once, and the oldest is dropped."""

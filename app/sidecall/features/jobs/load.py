@@ -11,13 +11,13 @@ class JobLoad:
 
     def __init__(self, runner: Runner, reconciler: JobReconciler, limits: JobLimits) -> None:
         self._runner = runner
-        self._upkeep = reconciler
+        self._reconciler = reconciler
         self._limits = limits
 
     @property
     def occupancy(self) -> Occupancy:
         """How many calls run, may run, and wait."""
-        return Occupancy(self._limits.running, self._runner.running, self._upkeep.queued)
+        return Occupancy(self._limits.running, self._runner.running, self._reconciler.queued)
 
     @property
     def most_waiting(self) -> int:

@@ -58,5 +58,5 @@ class ProgressReader:
             first = part.last - len(part.said)
             for begin in range(0, len(part.said), _AT_ONCE):
                 said = part.said[begin : begin + _AT_ONCE]
-                event_log.add_heard(part.attempt, first + begin, said)
+                event_log.add_remote(part.attempt, first + begin, said)
                 yield

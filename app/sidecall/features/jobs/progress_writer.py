@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
 from sidecall.features.calls.notices import Notices
-from sidecall.features.calls.progress import ProgressLog, Said, SaidPart
+from sidecall.features.calls.progress import ProgressBatch, ProgressLog, Said
 from sidecall.kernel.core.overload import StoreUnavailable
 
 # Of one call: what waits to be written, and what is kept of that.
@@ -40,7 +40,7 @@ class _Pending:
             self.size += len(each[1])
             self._bound()
 
-    def put_back(self, part: SaidPart) -> None:
+    def put_back(self, part: ProgressBatch) -> None:
         """Let what was taken last wait again, as it was not written."""
         self.last -= len(part.said)
         self.waiting.extendleft(reversed(part.said))
@@ -55,7 +55,7 @@ class _Pending:
             self.size -= len(self.waiting.popleft()[1])
             self.last += 1
 
-    def take(self) -> tuple[SaidPart, int]:
+    def take(self) -> tuple[ProgressBatch, int]:
         """Take all events to be written, with the number up to which older ones are to be deleted."""
         said, size = list(self.waiting), self.size
         self.waiting.clear()
@@ -69,7 +69,7 @@ class _Pending:
         self._kept.append((self.last, len(said), size))
         self._kept_count += len(said)
         self._kept_size += size
-        return SaidPart(self.attempt, self.last, said), forgotten
+        return ProgressBatch(self.attempt, self.last, said), forgotten
 
 
 class ProgressWriter:

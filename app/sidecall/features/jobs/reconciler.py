@@ -9,7 +9,7 @@ import time
 from sidecall.features.calls.accepted import AcceptedCall
 from sidecall.features.calls.entry import Acceptance, ClaimedCall, LostCall
 from sidecall.features.jobs.completion import end_cancelled, end_unknown, may_repeat
-from sidecall.features.jobs.completion_waiters import Ends
+from sidecall.features.jobs.completion_waiters import CompletionWaiters
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.jobs.sharing import FairShare
 from sidecall.features.jobs.submission import JobLimits
@@ -35,7 +35,13 @@ class JobReconciler:
     """
 
     def __init__(
-        self, ledger: Ledger, runner: Runner, held: SuspendedCalls, find: Find, ends: Ends, limits: JobLimits
+        self,
+        ledger: Ledger,
+        runner: Runner,
+        held: SuspendedCalls,
+        find: Find,
+        waiters: CompletionWaiters,
+        limits: JobLimits,
     ) -> None:
         """Join what it takes."""
         self._ledger = ledger
@@ -44,7 +50,7 @@ class JobReconciler:
         self._runner = runner
         self._held = held
         self._find = find
-        self._ends = ends
+        self._waiters = waiters
         self._attempts = limits.attempts
         self.share = FairShare(ledger, runner, is_on=limits.shares)
         self._awake = asyncio.Event()
@@ -122,7 +128,7 @@ class JobReconciler:
         self._count_one()
         self._ledger.notices.tell("queued")
 
-    def hear_queued(self) -> None:
+    def note_queued(self) -> None:
         """Note that another server says that calls are queued; where each keeps its own, they are not taken at once."""
         if not self.share.is_on:
             return
@@ -207,7 +213,7 @@ class JobReconciler:
             await self._end_unwanted(claimed)
         else:
             self._runner.begin(claimed)
-            self._ends.tell(claimed.record.id)
+            self._waiters.publish(claimed.record.id)
 
     async def _find_share(self) -> int:
         """Return how many calls to take, where other servers take some."""
@@ -224,7 +230,7 @@ class JobReconciler:
         """End a call that was cancelled before it was queued again."""
         record = claimed.record
         await self._calls.finish(record.id, claimed.attempt, end_cancelled(record.tool_call, record.id))
-        self._ends.tell(record.id)
+        self._waiters.publish(record.id)
 
     async def _keep_company(self) -> None:
         """Do what others ask, and take up the calls of those that have ended."""
@@ -264,7 +270,7 @@ class JobReconciler:
     async def _take_up(self, lost: LostCall, *, was_begun: bool) -> None:
         if not (was_begun and await self._held.hold_lost(lost)):
             await self._release_or_end(lost, may_run=not was_begun or may_repeat(self._find(lost.name)))
-        self._ends.tell(lost.id)
+        self._waiters.publish(lost.id)
 
     async def _release_or_end(self, lost: LostCall, *, may_run: bool) -> None:
         if may_run and lost.attempt < self._attempts:

@@ -17,7 +17,7 @@ _IN_VAIN = 1.0
 _QUIET = 60.0
 
 
-class Keeping:
+class Retention:
     """Look after the calls of a ledger that have ended."""
 
     def __init__(self, calls: EndedCalls) -> None:

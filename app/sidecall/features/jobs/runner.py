@@ -9,7 +9,7 @@ from sidecall.features.calls.entry import Acceptance, ClaimedCall
 from sidecall.features.calls.stores import Calls
 from sidecall.features.jobs.call_task import CallTask
 from sidecall.features.jobs.completion import end_cancelled, end_unknown, end_with, may_repeat
-from sidecall.features.jobs.completion_writer import EndWriter, Write
+from sidecall.features.jobs.completion_writer import CompletionWriter, Write
 from sidecall.features.jobs.event_log import EventLogs, EventPublisher
 from sidecall.features.jobs.refused import end_refused, is_final
 from sidecall.features.jobs.running import Accepted, RunningCall, answer_sender
@@ -36,7 +36,7 @@ class Runner:
     """Run up to `most` calls at once; `freed` is called when one has ended."""
 
     def __init__(
-        self, calls: Calls, pipeline: Pipeline, find: Find, writer: EndWriter, most: int, event_logs: EventLogs
+        self, calls: Calls, pipeline: Pipeline, find: Find, writer: CompletionWriter, most: int, event_logs: EventLogs
     ) -> None:
         self._calls = calls
         self._pipeline = pipeline

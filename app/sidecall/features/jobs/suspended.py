@@ -4,7 +4,7 @@ from sidecall.features.calls.decision import CallDecision
 from sidecall.features.calls.entry import CallEntry, LostCall
 from sidecall.features.calls.errors import UnknownCall
 from sidecall.features.jobs.completion import end_cancelled, end_expired, end_unwanted, end_with
-from sidecall.features.jobs.completion_waiters import Ends
+from sidecall.features.jobs.completion_waiters import CompletionWaiters
 from sidecall.features.jobs.submission import Show, show_nothing
 from sidecall.kernel.core.errors import ApprovalConflict, UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
@@ -19,12 +19,12 @@ from sidecall.storage.ledger import Ledger
 class SuspendedCalls:
     """The calls that wait for a person; any server can end them."""
 
-    def __init__(self, ledger: Ledger, find: Find, ends: Ends, show: Show = show_nothing) -> None:
+    def __init__(self, ledger: Ledger, find: Find, waiters: CompletionWaiters, show: Show = show_nothing) -> None:
         self._calls = ledger.calls
         self._queue = ledger.queue
         self._approvals = ledger.approvals
         self._find = find
-        self._ends = ends
+        self._waiters = waiters
         self._show = show
 
     async def settle(self, entry: CallEntry, message: ToolMessage | None = None) -> CallEntry:
@@ -50,7 +50,7 @@ class SuspendedCalls:
             )
         end.decision = self._describe(record.tool_call, None if approval is None else describe_decision(approval))
         await self._calls.finish(entry.id, None, end)
-        self._ends.tell(entry.id)
+        self._waiters.publish(entry.id)
         return await self._calls.get(entry.id, entry.tenant)
 
     def describe(self, call: ToolCall, decided: Decided) -> CallDecision:
@@ -71,7 +71,7 @@ class SuspendedCalls:
         decision = self._describe(record.tool_call, describe_beginning(asked))
         if await self._calls.hold(entry.id, None, entry.approval_id, decision):
             await self.call_off(entry)
-        self._ends.tell(entry.id)
+        self._waiters.publish(entry.id)
 
     async def settle_all(self) -> None:
         """End the calls whose approvals were answered or expired, and those whose cancellation was requested."""
@@ -94,7 +94,7 @@ class SuspendedCalls:
             return await self.settle(entry)
         end.decision = self._describe(record.tool_call, describe_decision(withdrawn))
         await self._calls.finish(entry.id, None, end)
-        self._ends.tell(entry.id)
+        self._waiters.publish(entry.id)
         return await self._calls.get(entry.id, entry.tenant)
 
     async def call_off_new(self, record: CallRecord, by: str) -> None:
@@ -104,7 +104,7 @@ class SuspendedCalls:
     async def call_off_queued(self, record: CallRecord) -> None:
         """Do the same of a call that was just queued again, and may have begun since."""
         await self._queue.cancel(record.id, end_cancelled(record.tool_call, record.id))
-        self._ends.tell(record.id)
+        self._waiters.publish(record.id)
 
     async def hold_lost(self, lost: LostCall) -> bool:
         """Let a call wait that has asked a person, though its server did not note that; False where it has not."""

@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
 from sidecall.features.calls.entry import CallEntry
-from sidecall.features.jobs.completion_waiters import Ends, News
+from sidecall.features.jobs.completion_waiters import CompletionWaiters, News
 from sidecall.features.jobs.event_log import EventLog, EventLogs, LoggedEvent
 from sidecall.features.jobs.progress_reader import ProgressReader
 
@@ -20,7 +20,7 @@ async def watch_call(
     call_id: str,
     after: int,
     event_logs: EventLogs,
-    ends: Ends,
+    waiters: CompletionWaiters,
     look: Callable[[], Awaitable[CallEntry]],
     progress: ProgressReader,
 ) -> Sights:
@@ -30,7 +30,7 @@ async def watch_call(
         call_id: The call.
         after: The number of the reader's last event; 0 for a new reader.
         event_logs: The event logs of calls that run here.
-        ends: Delivers the ends of calls that run here.
+        waiters: Delivers the ends of calls that run here.
         look: Reads the call's state from the ledger.
         progress: Reads events from other servers.
 
@@ -42,7 +42,7 @@ async def watch_call(
         if not event_log.has_given(after):  # It was heard elsewhere, or so long ago that it is forgotten.
             after = 0
         while True:
-            with ends.listen(call_id) as news:  # Before the look, so that nothing is missed between.
+            with waiters.listen(call_id) as news:  # Before the look, so that nothing is missed between.
                 entry = await look()
                 async for happenings in _read_elsewhere(call_id, after, event_log, progress):
                     after = happenings[-1].number
