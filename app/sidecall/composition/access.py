@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from sidecall.features.access import api_keys as _api_keys
     from sidecall.features.access import key_file as _key_file
     from sidecall.features.credentials.oauth import authorization_flow as _rounds
-    from sidecall.features.credentials.oauth import signing_in as _signing_in
+    from sidecall.features.credentials.oauth import sign_in as _signing_in
 else:
     _api_keys = Later("sidecall.features.access.api_keys")
     _key_file = Later("sidecall.features.access.key_file")
     _rounds = Later("sidecall.features.credentials.oauth.authorization_flow")
-    _signing_in = Later("sidecall.features.credentials.oauth.signing_in")
+    _signing_in = Later("sidecall.features.credentials.oauth.sign_in")
 
 logger = logging.getLogger("sidecall")
 
@@ -173,9 +173,9 @@ def build_keeper(settings: Settings, ledger: Ledger) -> SecretKeeper:
     sealer = sealing.Sealer(keys)
     if settings.public_url is None or settings.oauth is None:
         return SecretKeeper(places, sealer, auditor)
-    way = _rounds.WayBack(settings.public_url, settings.approval_ttl, settings.outgoing_proxy)
+    way = _rounds.SignInUrls(settings.public_url, settings.approval_ttl, settings.outgoing_proxy)
     return SecretKeeper(
-        places, sealer, auditor, _signing_in.SigningIn.of(settings.providers, places, sealer, auditor, way)
+        places, sealer, auditor, _signing_in.OAuthSignIn.of(settings.providers, places, sealer, auditor, way)
     )
 
 

@@ -98,7 +98,7 @@ async def decide(
     decision = decision.model_copy(update={"question": record.approval.question})
     _refuse_unclear(record, decision)
     _refuse_instead_of_sign_in(record, decision)
-    keeping = _Keeping(terms, _make_rule(pipeline, record, decision, by.subject), approval_id, decision, by)
+    keeping = _NewDecision(terms, _make_rule(pipeline, record, decision, by.subject), approval_id, decision, by)
     if decision.decision == "reject" and not record.tells_tool:
         rejected = await approvals.decide(approval_id, decision, by.subject)
         async with reopening(approvals, approval_id):
@@ -143,7 +143,7 @@ def put_decided_args(call: CallRecord, approval: Approval) -> CallRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class _Keeping:
+class _NewDecision:
     """A decision that is to be written down, and the rule that it makes, if it does."""
 
     terms: DecisionTerms
@@ -168,7 +168,7 @@ async def reopening(approvals: Approvals, approval_id: str) -> AsyncIterator[Non
         raise
 
 
-async def _enter(pipeline: Pipeline, request: CallRequest, keeping: _Keeping) -> Ticket | ToolMessage:
+async def _enter(pipeline: Pipeline, request: CallRequest, keeping: _NewDecision) -> Ticket | ToolMessage:
     """Let the call in, and keep what holds for later calls."""
     entered = await pipeline.gate.enter(request)
     try:

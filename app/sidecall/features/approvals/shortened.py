@@ -26,7 +26,7 @@ def shorten(record: ApprovalRecord) -> ApprovalRecord:
         members["tool_call"] = approval.tool_call.model_copy(update={"args": {}})
     message = approval.message
     if message is not None and _is_large(message.model_dump(mode="json")):
-        members["message"] = _let_go(message, asked)
+        members["message"] = _make_placeholder(message, asked)
     if _is_large(asked.args):
         asked = asked.model_copy(update={"args": {}})
     shortened = approval.model_copy(update=members)
@@ -43,7 +43,7 @@ def _is_large(value: Any) -> bool:
     return value is not None and len(to_text(value)) > _SHORT
 
 
-def _let_go(message: ToolMessage, asked: ToolCall) -> ToolMessage:
+def _make_placeholder(message: ToolMessage, asked: ToolCall) -> ToolMessage:
     """Make a placeholder for an answer, which does not say whether it was a success."""
     error = {
         "kind": "output_error",

@@ -8,7 +8,7 @@ from contextlib import nullcontext, suppress
 from sidecall.features.approvals.packing import PackedApproval, read_packed
 from sidecall.features.approvals.shortened import EXPIRED_SHOWN, expire
 from sidecall.features.approvals.sql_ended import EndedApprovals
-from sidecall.features.approvals.sql_undelivered import CarriedDecisions
+from sidecall.features.approvals.sql_undelivered import DecisionTracker
 from sidecall.features.approvals.undelivered_store import ExpiredCalls
 from sidecall.features.calls.entry import to_datetime
 from sidecall.features.calls.sql_lost_answers import MakeAnswer, answer_lost
@@ -54,7 +54,7 @@ class SqlApprovals:
         self._most_bytes = most_bytes
         self._clock = clock
         self._ended = EndedApprovals(database, most, most_bytes, _BESIDE, self._write)
-        self._carried = CarriedDecisions(self._find_own)
+        self._carried = DecisionTracker(self._find_own)
         self._expired = ExpiredCalls()
         self._late: set[asyncio.Task[None]] = set()
         # On their way into the database large ones take several times their size, so they go one by one.

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from sidecall.features.approvals.undelivered_store import OrphanNews
+from sidecall.features.approvals.undelivered_store import OrphanReports
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.ports.approvals.approval import ApprovalRecord
@@ -17,7 +17,7 @@ _PAUSE = 1.0
 _LOOKS = 30
 
 
-class CarriedDecisions:
+class DecisionTracker:
     """Track the decided calls that this process carries out, and find written decisions that were never confirmed.
 
     When the store fails during a write, its result is unknown. Such calls are looked up later, and reported once unless
@@ -32,7 +32,7 @@ class CarriedDecisions:
         self._doubts: dict[str, bool] = {}  # Whether each has begun.
         self._looks_left: dict[str, int] = {}
         self._looks: set[asyncio.Task[None]] = set()
-        self._news = OrphanNews()  # Also of those that a server before this one has left.
+        self._news = OrphanReports()  # Also of those that a server before this one has left.
         self.hear = self._news.hear
 
     def note_lost(self, record: ApprovalRecord, answer: ToolMessage) -> None:

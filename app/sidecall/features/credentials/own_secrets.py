@@ -18,7 +18,7 @@ from sidecall.kernel.ports.secrets import (
 )
 
 if TYPE_CHECKING:
-    from sidecall.features.credentials.oauth import signing_in as _signing_in
+    from sidecall.features.credentials.oauth import sign_in as _signing_in
 
 logger = logging.getLogger("sidecall")
 
@@ -37,7 +37,7 @@ class SecretKeeper:
         places: SealedSecrets,
         sealer: Seal | None,
         auditor: Auditor,
-        signing_in: "_signing_in.SigningIn | None" = None,
+        signing_in: "_signing_in.OAuthSignIn | None" = None,
     ) -> None:
         self.signing_in = signing_in
         self._places = places

@@ -71,7 +71,7 @@ def find_missing_provider(invocation: Invocation) -> str | None:
     return None
 
 
-class AskAgain:
+class RenewSignIn:
     """Suspend a call until a person signs in again, when its tool reports that the token was refused.
 
     A tool that refuses a token it got just now fails, so that a person is not asked forever.

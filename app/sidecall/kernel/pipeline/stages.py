@@ -16,7 +16,7 @@ from sidecall.features.cache.run import RunCached, has_cache, has_no_cache
 from sidecall.features.contract.deprecated import is_deprecated, note_deprecated
 from sidecall.features.credentials.hide import hide_in_answer, hide_in_events, takes_secrets
 from sidecall.features.credentials.look_up import look_up_secrets, takes_own_secrets
-from sidecall.features.credentials.require_sign_in import AskAgain, RequireSignIn, look_up_tokens
+from sidecall.features.credentials.require_sign_in import RenewSignIn, RequireSignIn, look_up_tokens
 from sidecall.features.workspaces.steps import (
     leave_workspace,
     list_files,
@@ -89,7 +89,7 @@ def _list_failure(approvals: Approvals, rules: ApprovalRules | None, keep_to_bud
         Stage(wrap_unexpected),
         Stage(leave_workspace, takes_workspace),
         Stage(ApproveInside(approvals, rules)),
-        Stage(AskAgain(approvals), takes_user_tokens),
+        Stage(RenewSignIn(approvals), takes_user_tokens),
         Stage(log_failure),
         Stage(reraise, has_way_through),
         Stage(format_failure),

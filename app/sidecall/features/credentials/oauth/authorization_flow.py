@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 
 from sidecall.dataclasses import dataclass
 from sidecall.features.audit.auditor import Auditor
-from sidecall.features.credentials.oauth.asking import OAuthProvider, make_verifier
 from sidecall.features.credentials.oauth.paths import CALLBACK, START
+from sidecall.features.credentials.oauth.provider_client import OAuthProvider, make_verifier
 from sidecall.features.credentials.oauth.stored import StoredToken, TokenStore
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import SidecallError
@@ -29,7 +29,7 @@ _LONGEST = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class WayBack:
+class SignInUrls:
     """The public URL of this server, the lifetime of links in seconds, and the proxy for requests to providers."""
 
     public_url: str
@@ -53,34 +53,34 @@ class Invitation:
     provider: str
 
 
-class SignInRounds:
+class AuthorizationFlows:
     """Lead persons to providers, and back with a token."""
 
     def __init__(
         self,
         providers: Mapping[str, OAuthProvider],
-        drawer: TokenStore,
+        store: TokenStore,
         seal: Seal,
         auditor: Auditor,
-        way: WayBack,
+        urls: SignInUrls,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Join what it takes.
 
         Args:
             providers: Whom persons sign in at, by name.
-            drawer: Where tokens are kept.
+            store: The store of tokens.
             seal: Seals what goes through browsers.
             auditor: Who writes down what persons allowed.
-            way: Where persons come back.
+            urls: The addresses of this server.
             clock: Seconds since 1970.
         """
         self._providers = providers
-        self._drawer = drawer
+        self._store = store
         self._seal = seal
         self._auditor = auditor
-        self.public_url = way.public_url
-        self._link_ttl = way.link_ttl
+        self.public_url = urls.public_url
+        self._link_ttl = urls.link_ttl
         self._clock = clock
 
     @property
@@ -112,11 +112,11 @@ class SignInRounds:
             TooManySecrets: There is no room for the flow.
         """
         caller, provider = invitation.caller, self._providers[invitation.provider]
-        round_id, verifier = secrets.token_urlsafe(24), make_verifier()
-        state = self._write("state", {**_name(caller), "provider": provider.name, "id": round_id}, _PATIENCE)
+        flow_id, verifier = secrets.token_urlsafe(24), make_verifier()
+        state = self._write("state", {**_name(caller), "provider": provider.name, "id": flow_id}, _PATIENCE)
         address = await provider.write_address(self._redirect_uri, state, verifier)
-        said = {"id": round_id, "verifier": verifier, "browser": _hash(browser)}
-        await self._drawer.put_round(caller, provider.name, said)
+        said = {"id": flow_id, "verifier": verifier, "browser": _hash(browser)}
+        await self._store.put_flow(caller, provider.name, said)
         return address
 
     def read_state(self, state: str) -> Invitation:
@@ -140,14 +140,14 @@ class SignInRounds:
         invitation = self._read_invitation(said)
         caller, provider = invitation.caller, self._providers[invitation.provider]
         known = {"id": said["id"], "browser": _hash(browser)}
-        begun = await self._drawer.take_round(caller, provider.name, known)
+        begun = await self._store.take_flow(caller, provider.name, known)
         if begun is None:
             raise LinkInvalid
         await self._check_issuer(provider, came.get("iss"))
         if "error" in came:
             await self._note_error(invitation, came["error"])
         grant = await provider.exchange(came.get("code", ""), begun["verifier"], self._redirect_uri)
-        await self._drawer.put(caller, provider.name, StoredToken.of(grant, self._clock()))
+        await self._store.put(caller, provider.name, StoredToken.of(grant, self._clock()))
         await self._auditor.record("token_granted", caller, provider.name, {})
 
     async def _check_issuer(self, provider: OAuthProvider, issuer: str | None) -> None:

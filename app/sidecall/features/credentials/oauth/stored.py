@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import Self
 
 from sidecall.dataclasses import dataclass
-from sidecall.features.credentials.oauth.asking import Grant
+from sidecall.features.credentials.oauth.provider_client import Grant
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.ports.secrets import RESERVED, Seal, SealedSecret, SealedSecrets, SecretUnreadable, UnknownSecret
 from sidecall.kernel.ports.user_tokens import TokenListing, TokenUnavailable
@@ -108,7 +108,7 @@ class TokenStore:
             if it.name.startswith(_TOKEN)
         ]
 
-    async def put_round(self, caller: Caller, provider: str, said: dict[str, str]) -> None:
+    async def put_flow(self, caller: Caller, provider: str, said: dict[str, str]) -> None:
         """Keep what is to be known when a person comes back; the round that they began before is none any more.
 
         Raises:
@@ -116,7 +116,7 @@ class TokenStore:
         """
         await self._places.put(self._write(caller, _ROUND + provider, said))
 
-    async def take_round(self, caller: Caller, provider: str, known: Mapping[str, str]) -> dict[str, str] | None:
+    async def take_flow(self, caller: Caller, provider: str, known: Mapping[str, str]) -> dict[str, str] | None:
         """Take the stored state of a flow, once; None unless all of this matches."""
         for sealed in await self._places.find(caller, [_ROUND + provider]):
             try:
