@@ -15,7 +15,7 @@ from sidecall.features.calls.progress import ProgressBatch
 from sidecall.features.jobs.event_log import EventLogs, EventPublisher
 from sidecall.features.jobs.progress_writer import ProgressWriter
 from sidecall.features.webhooks.dispatcher import PAUSES
-from sidecall.features.webhooks.targets import Places
+from sidecall.features.webhooks.targets import HostSlots
 from sidecall.kernel.http.events import write_event
 from sidecall.storage.notice_words import Bundle
 from tests.features.webhooks.listening import SECRET
@@ -145,7 +145,7 @@ async def _tell_many(make_client: MakeClient, *, hosts: int, most: int, are_prom
 
 
 async def _know_many(_: MakeClient) -> str:
-    places = Places()
+    places = HostSlots()
     for port in range(1001):
         places.note(("a.example", port), 0.1)
     taken = [[places.take(("a.example", port)) for _ in range(2)] for port in (0, 1, 1000)]

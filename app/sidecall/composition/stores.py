@@ -15,7 +15,7 @@ from sidecall.features.history.no_history import NoHistory
 from sidecall.features.rates.in_memory import Quotas
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.redact import Redaction
-from sidecall.features.workspaces.allowance import Allowance
+from sidecall.features.workspaces.allowance import WorkspaceLimits
 from sidecall.features.workspaces.workspaces import Expiry, Workspaces
 from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.overload import StoreUnfit
@@ -143,13 +143,15 @@ def build_history(
         return NoHistory()
     most = settings.max_history_value_bytes
     showing = (
-        _showing.Showing(Redaction(settings.log_redact, longest=most), most) if settings.history == "full" else None
+        _showing.CallRedactor(Redaction(settings.log_redact, longest=most), most)
+        if settings.history == "full"
+        else None
     )
     bounds = _places.HistoryBounds(settings.history_ttl, settings.max_history_calls, settings.max_history_bytes)
     database = open_history(settings.store or IN_MEMORY, is_server=is_server, writers=writers)
     blocks = _in_memory.MemoryBlocks(bounds) if database is None else _in_database.SqlBlocks(database, bounds)
     return _history.History(
-        _noted.NotedCalls(settings.history_buffer_bytes, showing), _packing.Packer(), blocks, settings.history_ttl
+        _noted.PendingCalls(settings.history_buffer_bytes, showing), _packing.Packer(), blocks, settings.history_ttl
     )
 
 
@@ -157,7 +159,7 @@ def build_workspaces(settings: Settings) -> Workspaces:
     """Make what keeps the files of conversations; nothing is made on the disk before there are some."""
     most = settings.workspace_max_bytes, settings.workspace_max_file_bytes, settings.workspace_max_entries
     expiry = Expiry(settings.workspace_idle_ttl, settings.workspace_ttl)
-    return Workspaces(settings.workspace_dir, Allowance(*most), expiry, settings.max_workspaces)
+    return Workspaces(settings.workspace_dir, WorkspaceLimits(*most), expiry, settings.max_workspaces)
 
 
 def build_vector_stores(settings: Settings, writers: Writers = NO_WRITERS) -> "_stores.VectorStores | None":
@@ -172,7 +174,7 @@ def build_vector_stores(settings: Settings, writers: Writers = NO_WRITERS) -> "_
     if settings.embeddings_url is not None:
         find_key = partial(secrets_in(settings.secrets_dir), settings.embeddings_secret)
         embeddings = _embedding.Embeddings(settings.embeddings_url, settings.embeddings_model, find_key)
-    bounds = _kept.ShelfBounds(settings.file_search_max_files, settings.file_search_max_bytes)
+    bounds = _kept.VectorStoreBounds(settings.file_search_max_files, settings.file_search_max_bytes)
     return _stores.VectorStores(open_file_store(settings.store or IN_MEMORY, writers), bounds, embeddings)
 
 

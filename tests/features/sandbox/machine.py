@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from sidecall.features.sandbox.opening import Opened, open_sandbox
+from sidecall.features.sandbox.opening import SandboxSupport, open_sandbox
 from sidecall.kernel.ports.sandbox import SandboxLimits
 
 LIMITS = SandboxLimits(memory_mb=256)
@@ -35,7 +35,7 @@ os.execv(sys.executable, [sys.executable, *sys.argv[2:]])
 
 
 @cache
-def open_once() -> Opened:
+def open_once() -> SandboxSupport:
     """Return what sandboxes are made with, found out once; without it a test is skipped.
 
     In CI only where the machine forbids it: what can be installed has been.

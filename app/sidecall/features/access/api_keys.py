@@ -68,9 +68,9 @@ class KeyRing:
             # The file may be read in the middle of an edit by hand.
             logger.error("the keys that were read before stay valid: %s", error.message)
         else:
-            self._tell(before)
+            self._log_change(before)
 
-    def _tell(self, before: int) -> None:
+    def _log_change(self, before: int) -> None:
         if before and not len(self):
             logger.warning(
                 "no key in %s is valid any more, so nobody can call with one: put the file back (SIDECALL_KEYS_FILE), "

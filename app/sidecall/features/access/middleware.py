@@ -75,20 +75,20 @@ class Authentication:
             found = self._authenticator.authenticate(scope)
             if not isinstance(found, Caller):
                 return self._wait(found, path, scope, receive, send)
-            self._let_in(found, path, scope)
+            self._accept(found, path, scope)
         except RequestError as error:
             return self._refuse(scope, receive, send, error)
         return self._app(scope, receive, send)
 
     async def _wait(self, found: Awaitable[Caller], path: str, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            self._let_in(await found, path, scope)
+            self._accept(await found, path, scope)
         except RequestError as error:
             await self._refuse(scope, receive, send, error)
             return
         await self._app(scope, receive, send)
 
-    def _let_in(self, caller: Caller, path: str, scope: Scope) -> None:
+    def _accept(self, caller: Caller, path: str, scope: Scope) -> None:
         scope[CALLER] = caller  # The audit reads it too when the request is refused.
         self._permit(scope["method"], path, caller)
         if self._passes is not None:

@@ -108,7 +108,11 @@ class Tokens:
         tenant = DEFAULT_TENANT if rules.tenant is None else claims[rules.tenant]
         scopes = claims.get(rules.scopes, "")
         said = scopes.split(" ") if isinstance(scopes, str) else list(scopes)
-        return Caller(_word(claims["sub"]), _word(tenant), frozenset(_word(scope) for scope in said if scope))
+        return Caller(
+            _require_name(claims["sub"]),
+            _require_name(tenant),
+            frozenset(_require_name(scope) for scope in said if scope),
+        )
 
     def _keep(self, digest: bytes, caller: Caller, end: float) -> None:
         self._known[digest] = caller, min(end, self._clock() + _GOOD_FOR)
@@ -116,7 +120,7 @@ class Tokens:
             del self._known[next(iter(self._known))]
 
 
-def _word(value: Any) -> str:
+def _require_name(value: Any) -> str:
     """Return a text that is fit for a name.
 
     Raises:

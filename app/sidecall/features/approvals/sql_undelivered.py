@@ -95,11 +95,11 @@ class DecisionTracker:
                 self._looks_left[approval_id] -= 1
                 record = await self._find_own(approval_id)
                 if record is not None:
-                    self._tell(record)
+                    self._report(record)
         del self._looks_left[approval_id]
         self._doubts.pop(approval_id, None)
 
-    def _tell(self, record: ApprovalRecord) -> None:
+    def _report(self, record: ApprovalRecord) -> None:
         approval_id = record.approval.id
         if self._news.listener is None or approval_id in self._deciding or approval_id not in self._doubts:
             return

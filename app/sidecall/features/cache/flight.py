@@ -21,7 +21,7 @@ _Run = Callable[[Invocation], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Landed:
+class FlightResult:
     """The result of a shared run: an answer for all, or none where the message belongs to the first call only."""
 
     answer: KeptAnswer | None
@@ -61,7 +61,7 @@ class Flight:
 
     def _prepare(self, invocation: Invocation, timeout: float | None) -> Invocation:
         """Copy from an invocation what the tool needs, without parts that end with the first call."""
-        request = replace(invocation.request, listener=self._tell, presence=None, deadline=None, holder=None)
+        request = replace(invocation.request, listener=self._publish, presence=None, deadline=None, holder=None)
         seconds = invocation.tool.options.timeout or timeout
         deadline = None if seconds is None else invocation.started + seconds
         alone = Invocation(
@@ -71,18 +71,18 @@ class Flight:
         alone.own_secrets, alone.mask = invocation.own_secrets, invocation.mask
         return alone
 
-    async def _fly(self, invocation: Invocation) -> Landed:
+    async def _fly(self, invocation: Invocation) -> FlightResult:
         try:
             await self._run(invocation)
             message = invocation.message
             assert message is not None
             # What a command asks for names the call that it answers.
             if changes_state(message):
-                return Landed(None, message)
+                return FlightResult(None, message)
             answer = await KeptAnswer.of(message, invocation.notes, invocation.attempts)
             if answer.is_success:
                 self._keep(answer)
-            return Landed(answer, message)
+            return FlightResult(answer, message)
         except BaseException:
             if invocation.share is not None:
                 invocation.share.settle(0)
@@ -91,17 +91,17 @@ class Flight:
             if invocation.share is not None:
                 invocation.close_share()
 
-    def _land(self, task: asyncio.Task[Landed]) -> None:
+    def _land(self, task: asyncio.Task[FlightResult]) -> None:
         self._leave(self)
         if not task.cancelled():
             task.exception()  # Retrieve the exception, since perhaps no call waits any more.
 
-    def _tell(self, kind: str, _call_id: str, said: Mapping[str, Any]) -> Pause | None:
+    def _publish(self, kind: str, _call_id: str, said: Mapping[str, Any]) -> Pause | None:
         told = [listener(kind, call_id, said) for listener, call_id in self._listeners]
         pauses = [pause for pause in told if pause is not None]
         return Pauses(pauses) if pauses else None
 
-    async def wait(self, invocation: Invocation) -> Landed:
+    async def wait(self, invocation: Invocation) -> FlightResult:
         """Wait for the end together with others, until the client of this call does not wait any longer.
 
         Raises:
@@ -131,7 +131,7 @@ class Flight:
                 del self._task
 
 
-def _take(task: asyncio.Future[Landed], invocation: Invocation) -> Landed:
+def _take(task: asyncio.Future[FlightResult], invocation: Invocation) -> FlightResult:
     try:
         return task.result()  # Re-raises with the traceback of the run, even if others have raised it before.
     except (ToolExecutionError, asyncio.CancelledError) as error:  # It names the call.

@@ -22,7 +22,7 @@ PAGE_CHARACTERS = 1024 * 1024
 OPEN: frozenset[CallStatus] = frozenset(("queued", "running", "awaiting_approval"))
 
 
-def _let_message_be_absent(schema: dict[str, Any]) -> None:
+def _make_message_optional(schema: dict[str, Any]) -> None:
     schema["required"] = [name for name in schema["required"] if name != "message"]
 
 
@@ -32,7 +32,7 @@ class CallEntry(BaseModel, defer_build=True):
     model_config = ConfigDict(
         frozen=True,
         json_schema_serialization_defaults_required=True,
-        json_schema_extra=_let_message_be_absent,
+        json_schema_extra=_make_message_optional,
     )
 
     id: str = Field(description="The invocation's id, a UUIDv7; also the `id` of its ToolMessage.")

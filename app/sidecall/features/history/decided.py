@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from sidecall.features.history.showing import Showing
+from sidecall.features.history.showing import CallRedactor
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.secret_mask import hide_spellings
 
@@ -13,7 +13,7 @@ from sidecall.kernel.core.secret_mask import hide_spellings
 KeptDecision = tuple[()] | tuple[str | None, str | None, str | None, Any, str | None]
 
 
-def keep_decision(request: CallRequest, showing: Showing | None, hidden: Collection[str]) -> KeptDecision:
+def keep_decision(request: CallRequest, showing: CallRedactor | None, hidden: Collection[str]) -> KeptDecision:
     """Copy a decision without hidden parameters and secrets."""
     decided = request.decided
     if decided is None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sidecall.features.history.decided import KeptDecision, keep_decision
-from sidecall.features.history.showing import Showing, ShownArgs
+from sidecall.features.history.showing import CallRedactor, ShownArgs
 from sidecall.kernel.core.context import Caller, cut_id
 from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.messages import Content
@@ -39,7 +39,7 @@ KeptValues = (
 )
 
 
-class Noted(NamedTuple):
+class NotedCall(NamedTuple):
     """A call that has ended, as it waits to be packed.
 
     `moment` is on the monotonic clock. `secrets` are those that its tool was given, `decision` is a person's.
@@ -58,14 +58,14 @@ class Noted(NamedTuple):
     decision: KeptDecision = ()
 
 
-class NotedCalls:
+class PendingCalls:
     """Calls that wait to be packed, up to a number of bytes; beyond that they are dropped and counted."""
 
-    def __init__(self, most_bytes: int, showing: Showing | None) -> None:
+    def __init__(self, most_bytes: int, showing: CallRedactor | None) -> None:
         """Begin with none; without `showing` neither arguments nor answers are noted."""
         self._most = most_bytes
         self._showing = showing
-        self._waiting: list[Noted] = []
+        self._waiting: list[NotedCall] = []
         self._size = 0
         self.held = 0  # Bytes taken by a packer that is still working.
         # What is in the processor's caches is packed at a third of the cost.
@@ -112,20 +112,22 @@ class NotedCalls:
         waiting = self._waiting
         waiting.append(
             _new(
-                Noted,
+                NotedCall,
                 (invocation.id, call_id, tool, caller, outcome, seconds, moment, request.is_remembered, kept, *said),
             )
         )
         if len(waiting) == MANY:
             asyncio.get_running_loop().call_soon(self.when_many)
 
-    def take(self) -> list[Noted]:
+    def take(self) -> list[NotedCall]:
         """Return all that wait."""
         taken, self._waiting = self._waiting, []
         self._size = 0
         return taken
 
-    def _keep(self, showing: Showing, invocation: Invocation, outcome: Outcome, copied: ShownArgs | None) -> KeptValues:
+    def _keep(
+        self, showing: CallRedactor, invocation: Invocation, outcome: Outcome, copied: ShownArgs | None
+    ) -> KeptValues:
         message, request, tool = invocation.message, invocation.request, invocation.tool
         content: Content = ""
         error = None

@@ -25,7 +25,7 @@ class ShownArgs(NamedTuple):
     is_whole: bool
 
 
-class Showing:
+class CallRedactor:
     """Make copies of arguments and answers of up to `most` bytes each; of longer texts the head."""
 
     def __init__(self, redaction: Redaction, most: int) -> None:
@@ -140,7 +140,7 @@ def read_shown(text: str | bytes) -> Any:
 
 def show_with(redaction: Redaction) -> Callable[[ToolCall], str | None]:
     """Return what writes the arguments of a call as they may be shown."""
-    showing = Showing(redaction, redaction.longest)
+    showing = CallRedactor(redaction, redaction.longest)
 
     def show(call: ToolCall) -> str | None:
         args = call.args

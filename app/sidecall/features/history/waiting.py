@@ -12,7 +12,7 @@ from sidecall.features.history.stores import Blocks, BlockSearch
 _by_last_id = attrgetter("last_id")
 
 
-class WithWaiting:
+class HistoryWithPending:
     """Find blocks and sums, whether they are kept already or wait."""
 
     def __init__(self, blocks: Blocks, backlog: Collection[Block], packer: Packer) -> None:

@@ -266,8 +266,8 @@ class EventPublisher:
             if body is None:
                 kind, body = "missed", to_json({"tool_call_id": call_id, "count": 1})
             if held:
-                return _HeldEvent(held, partial(self._say, kind, body))
-            self._say(kind, body)
+                return _HeldEvent(held, partial(self._append, kind, body))
+            self._append(kind, body)
         return None
 
     def _hold(self, body: bytes) -> list[Pause]:
@@ -284,7 +284,7 @@ class EventPublisher:
         late = [it for it in watchers if not it.reading.is_still and not has_room(it)]
         return [HeldPart(it.reading, partial(has_room, it), _drop_nothing) for it in late]
 
-    def _say(self, kind: str, body: bytes) -> None:
+    def _append(self, kind: str, body: bytes) -> None:
         if self._queue(kind, body):
             with suppress(RuntimeError):  # The loop has ended.
                 self._loop.call_soon_threadsafe(self._write)
@@ -341,18 +341,18 @@ class _HeldEvent(Pauses):
 
     def __init__(self, pauses: list[Pause], say: Callable[[], None]) -> None:
         super().__init__(pauses)
-        self._say = say
+        self._append = say
 
     async def wait(self) -> None:
         await super().wait()
-        self._say()
+        self._append()
 
     def wait_here(self, look: Callable[[], object]) -> None:
         super().wait_here(look)
-        self._say()
+        self._append()
 
     def skip(self) -> None:
-        self._say()
+        self._append()
 
 
 def _drop_nothing() -> None:

@@ -11,8 +11,8 @@ from typing import Any
 from sidecall.features.mcp_client.entries import UpstreamEntry
 from sidecall.features.mcp_client.link import (
     CallRefused,
+    LinkChanges,
     LinkLost,
-    LinkNews,
     LinkRefused,
     RemoteAnswer,
     ServerAbsent,
@@ -20,7 +20,7 @@ from sidecall.features.mcp_client.link import (
 )
 from sidecall.features.mcp_client.listed import ListedTool
 from sidecall.features.mcp_client.state import UpstreamState
-from sidecall.features.mcp_client.words import EntryWords
+from sidecall.features.mcp_client.words import EntrySanitizer
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import ToolException
 
@@ -35,7 +35,7 @@ _LONGEST_PAUSE = 60.0
 _STEADY = 60.0
 
 # Opens a connection and reports its changes; on request with the revisions before 2026-07-28 only.
-OpenLink = Callable[[LinkNews, bool], AbstractAsyncContextManager[UpstreamLink]]
+OpenLink = Callable[[LinkChanges, bool], AbstractAsyncContextManager[UpstreamLink]]
 
 
 class UpstreamServer:
@@ -65,10 +65,10 @@ class UpstreamServer:
         self._open_link = open_link
         self._on_change = on_change
         self._timeout = connect_timeout
-        self._words = EntryWords(entry)
-        self._ways = _Ways()
+        self._words = EntrySanitizer(entry)
+        self._ways = _ProtocolModes()
         self._link: UpstreamLink | None = None
-        self._news = LinkNews()
+        self._news = LinkChanges()
         self._ended = asyncio.Event()
 
     @property
@@ -80,12 +80,12 @@ class UpstreamServer:
         """Connect, again and again, until `end` is called."""
         pause = _FIRST_PAUSE
         while not self._ended.is_set():
-            self._news = LinkNews()
+            self._news = LinkChanges()
             begun, connects = time.monotonic(), self.connects
             try:
                 await self._stay_connected()
             except Exception as error:  # Exception groups too, which the official client often raises.
-                trouble = self._words.clean(self._news.gone or _word(error))
+                trouble = self._words.clean(self._news.gone or _format_error(error))
                 if connects == self.connects and self._ways.note_failure(error):
                     logger.info("MCP server %s is asked in the way of earlier revisions: %s", self.name, trouble)
                     continue
@@ -106,7 +106,7 @@ class UpstreamServer:
     def end(self) -> None:
         """Have it end in good order."""
         self._ended.set()
-        self._news.tell_gone("The server ends.")
+        self._news.notify_gone("The server ends.")
 
     async def call(
         self, name: str, args: Mapping[str, Any], context: ToolContext, headers: Mapping[str, str]
@@ -130,7 +130,7 @@ class UpstreamServer:
             if headers:
                 self._news.notify_changed()  # Perhaps this connection alone; a look shows whether the server is there.
             else:
-                self._news.tell_gone(str(error))
+                self._news.notify_gone(str(error))
             raise self._make_failure() from error
         except CallRefused as error:
             self._news.notify_changed()  # A look shows whether it is still there, and whether it still has the tool.
@@ -154,7 +154,7 @@ class UpstreamServer:
             try:
                 await self._follow(link)
             except Exception as error:
-                self._news.tell_gone(_word(error))
+                self._news.notify_gone(_format_error(error))
             finally:
                 self._link = None
                 # Before the connection is closed, which takes a while.
@@ -202,7 +202,7 @@ class UpstreamServer:
         self.state, self.trouble = state, trouble
 
 
-class _Ways:
+class _ProtocolModes:
     """Whether to use the newest revision of the protocol, or the older ones only.
 
     Some servers stop at a first message that they do not know, or fail oddly. Then the other way is tried: at once
@@ -238,7 +238,7 @@ def _has(error: BaseException, kind: type[Exception]) -> bool:
     )
 
 
-def _word(error: BaseException) -> str:
+def _format_error(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, TimeoutError):

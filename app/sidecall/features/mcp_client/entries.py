@@ -168,11 +168,11 @@ def _read_entry(where: str, raw: Any, present: Mapping[str, str]) -> UpstreamEnt
         ) from None
     except ValidationError as error:
         # Without what it says, since there may be a secret in it.
-        wrong = "; ".join(f"{format_path(item['loc']) or 'it'}: {_word_fault(item)}" for item in error.errors())
+        wrong = "; ".join(f"{format_path(item['loc']) or 'it'}: {_format_fault(item)}" for item in error.errors())
         raise McpServersUnfit(f"{where} is none: {wrong}.") from None
 
 
-def _word_fault(item: Any) -> str:
+def _format_fault(item: Any) -> str:
     return str(item.get("ctx", {}).get("error", item["msg"]))
 
 

@@ -51,7 +51,7 @@ class RemoteAnswer:
 
 
 @dataclass(slots=True)
-class LinkNews:
+class LinkChanges:
     """Changes of a connection since they were last read."""
 
     changed: bool = False
@@ -63,7 +63,7 @@ class LinkNews:
         self.changed = True
         self.has_any.set()
 
-    def tell_gone(self, reason: str) -> None:
+    def notify_gone(self, reason: str) -> None:
         """Note that the server is out of reach."""
         self.gone = self.gone or reason
         self.has_any.set()

@@ -152,7 +152,7 @@ class Upstream:
             return
         self._tending = [asyncio.create_task(server.run()) for server in self.servers]
 
-    def _open_link(self, name: str, entry: "_entries.UpstreamEntry", news: "_link.LinkNews", is_legacy: bool) -> Any:
+    def _open_link(self, name: str, entry: "_entries.UpstreamEntry", news: "_link.LinkChanges", is_legacy: bool) -> Any:
         bounds = self._settings.bounds or _link.LinkBounds()
         return self._sdk.open_link(name, entry, bounds, news, self._warden, is_legacy=is_legacy)
 

@@ -15,7 +15,7 @@ _PLAIN = re.compile(r"[A-Za-z]+|[~.]{0,2}/\S*|\w+://[^/@\s]*(?:/[^?@\s]*)?")
 _SHORTEST = 8
 
 
-class EntryWords:
+class EntrySanitizer:
     """Clean what is shown of a server."""
 
     def __init__(self, entry: UpstreamEntry) -> None:

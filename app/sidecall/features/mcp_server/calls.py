@@ -125,14 +125,14 @@ def _choose_id(parts: McpParts, message: RpcMessage, exchange: Exchange) -> tupl
     if isinstance(own, str) and own:
         return own, None
     tool = parts.registry.get(message.params["name"])
-    if tool is None or not _comes_again(tool, message, exchange):
+    if tool is None or not _is_repeated(tool, message, exchange):
         return f"call_{uuid4().hex}", None
     known_as = make_call_id(message.params)
     # Of a tool that is asked about, each equal call is the same. Others run each time, unless they ask themselves.
     return known_as if is_asked_about(tool) else f"call_{uuid4().hex}", known_as
 
 
-def _comes_again(tool: CompiledTool, message: RpcMessage, exchange: Exchange) -> bool:
+def _is_repeated(tool: CompiledTool, message: RpcMessage, exchange: Exchange) -> bool:
     """Return whether a call may wait for a person of whom its client cannot tell the answer, so that it comes again."""
     if takes_user_tokens(tool) and not exchange.can_lead(message):
         return True

@@ -109,7 +109,7 @@ def accept(
         waiting = pins.waiting.get(server, {})
         unknown = [tool for tool in tools or () if tool not in waiting]
         if unknown or not waiting:
-            raise NothingWaits(_word_absence(server, unknown))
+            raise NothingWaits(_explain_absence(server, unknown))
         for tool in list(tools or waiting):
             pins.accept(server, tool, schema_only)
             taken.append(tool)
@@ -118,7 +118,7 @@ def accept(
     typer.echo(f"accepted {write_count(len(taken), 'tool')} of {server}: {', '.join(taken)}")
 
 
-def _word_absence(server: str, unknown: list[str]) -> str:
+def _explain_absence(server: str, unknown: list[str]) -> str:
     named = f" called {' or '.join(unknown)}" if unknown else ""
     return f"No tool of {server}{named} waits; `sidecall mcp-servers list` shows those that do."
 

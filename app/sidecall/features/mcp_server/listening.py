@@ -25,9 +25,9 @@ async def listen_to_changes(parts: McpParts, message: RpcMessage, scope: Scope, 
     await _stream(write_changes(parts, message), scope, receive, send)
 
 
-async def listen_as_before(parts: McpParts, scope: Scope, receive: Receive, send: Send) -> None:
+async def listen_legacy(parts: McpParts, scope: Scope, receive: Receive, send: Send) -> None:
     """Serve the GET of earlier revisions, which notifies of every change."""
-    await _stream(write_unasked(parts), scope, receive, send)
+    await _stream(write_notifications(parts), scope, receive, send)
 
 
 async def write_changes(parts: McpParts, message: RpcMessage) -> AsyncGenerator[bytes | None]:
@@ -47,7 +47,7 @@ async def write_changes(parts: McpParts, message: RpcMessage) -> AsyncGenerator[
     yield write_result(message.id, to_json(ended))
 
 
-async def write_unasked(parts: McpParts) -> AsyncGenerator[bytes | None]:
+async def write_notifications(parts: McpParts) -> AsyncGenerator[bytes | None]:
     """Write the messages for a client of an earlier revision, which hears of every change."""
     async with aclosing(parts.changes.follow(parts.lifecycle)) as news:
         async for each in news:

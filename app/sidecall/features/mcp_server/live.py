@@ -37,7 +37,7 @@ def head_of_stream(scope: Scope) -> dict[str, Any]:
     return {"type": "http.response.start", "status": 200, "headers": headers}
 
 
-class LiveAnswer:
+class StreamableAnswer:
     """The answer to one request: JSON if it comes soon and without progress, otherwise a stream.
 
     A stream begins with the first progress event, or after so much silence that proxies would close the connection.

@@ -25,7 +25,7 @@ def compare_mirrored(tool: CompiledTool, args: Any, headers: Mapping[bytes, byte
         shown = f"The header {header.decode()} and the argument {'.'.join(path)}"
         if sent is None:
             raise RpcError(HEADER_MISMATCH, f"The header {header.decode()} is missing.", status=400)
-        if value is None or not _says(sent, value):
+        if value is None or not _equals(sent, value):
             raise RpcError(HEADER_MISMATCH, f"{shown} do not say the same.", status=400)
 
 
@@ -41,7 +41,7 @@ def _find(args: Any, path: tuple[str, ...], schema: Schema) -> Any:
     return args
 
 
-def _says(sent: bytes, value: Any) -> bool:
+def _equals(sent: bytes, value: Any) -> bool:
     text = sent.decode("latin-1").strip(" \t")  # Blanks around a value are no part of it.
     if not (text.isascii() and text.replace("\t", " ").isprintable()):
         return False

@@ -89,10 +89,14 @@ def _make_form(record: ApprovalRecord, tool: CompiledTool | None) -> dict[str, A
     is_fixed = tool is None or has_begun or record.is_inside
     fields = {} if tool is None or is_fixed else _list_fields(tool, call.args)
     schema = {"type": "object", "properties": fields}
-    return {"mode": "form", "message": _word(record.approval, has_begun=has_begun), "requestedSchema": schema}
+    return {
+        "mode": "form",
+        "message": _format_question(record.approval, has_begun=has_begun),
+        "requestedSchema": schema,
+    }
 
 
-def _word(approval: Approval, *, has_begun: bool) -> str:
+def _format_question(approval: Approval, *, has_begun: bool) -> str:
     where = "" if approval.conversation_id is None else f" in the conversation {approval.conversation_id}"
     call = f"{approval.tool_call.name} with {_cut(approval.tool_call.args)}{where}"
     text = f"{call} has begun." if has_begun else f"Run {call}?"

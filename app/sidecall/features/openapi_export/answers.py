@@ -114,10 +114,10 @@ async def _read_result(parts: Parts, tool: CompiledTool, message: ToolMessage, r
         return value
     if tool.output_schema == _NULL and message.content == "null":
         return None
-    return await _say(parts, message, request)
+    return await _write_text(parts, message, request)
 
 
-async def _say(parts: Parts, message: ToolMessage, request: CallRequest) -> str:
+async def _write_text(parts: Parts, message: ToolMessage, request: CallRequest) -> str:
     """Put a content in words; images and files are kept, and it says where."""
     url = None
     if holds_media(message.content):

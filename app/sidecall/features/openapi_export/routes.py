@@ -10,7 +10,7 @@ from sidecall.features.cache.headers import DOCUMENTED as CACHE
 from sidecall.features.cache.headers import PARAMETER as CACHE_CONTROL
 from sidecall.features.calls.entry import CallEntry
 from sidecall.features.openapi_export.answers import answer_operation
-from sidecall.features.openapi_export.document import DocumentLook, DocumentReader, write_body, write_document
+from sidecall.features.openapi_export.document import DocumentOptions, DocumentReader, write_body, write_document
 from sidecall.features.rates.headers import DOCUMENTED
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import NotAToolCall
@@ -96,13 +96,13 @@ async def get_tools_document(  # noqa: PLR0913  each parameter is one of the req
         chosen = [tool for tool in await parts.pipeline.visible(caller, context) if choice.has(tool)]
         access = request.app.state.access
         title = "Sidecall tools" if toolset is None else f"Sidecall tools: {toolset}"
-        look = DocumentLook(url, title, () if access is None else access.proofs, reader, refs)
+        look = DocumentOptions(url, title, () if access is None else access.proofs, reader, refs)
         write = partial(_write, chosen, look)
         listing = await parts.listings.make(key, version, len(chosen), write, caller)
     return listing.reply_to(if_none_match).to_response()
 
 
-def _write(tools: list[CompiledTool], look: DocumentLook) -> Listing:
+def _write(tools: list[CompiledTool], look: DocumentOptions) -> Listing:
     return make_listing(write_body(write_document(tools, look)))
 
 

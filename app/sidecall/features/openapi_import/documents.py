@@ -106,7 +106,7 @@ class NamedDocument:
         """
         entry = self.entry
         asks = entry.requires_approval
-        choices = _making.ToolChoices(
+        choices = _making.ToolDefaults(
             where,
             self.name if entry.prefix else None,
             _APPROVALS[approval] if asks is None else asks,

@@ -15,7 +15,7 @@ from sidecall.dataclasses import dataclass
 from sidecall.features.openapi_import.credentials import Auth, check_auth, choose_credentials, refuse_unknown_schemes
 from sidecall.features.openapi_import.definitions import Definitions, Unusable
 from sidecall.features.openapi_import.operations import ApiOperation, OperationFilter, ToolNames, list_operations
-from sidecall.features.openapi_import.planning import ArgumentSheet, RequestPlan, plan_body, plan_parameters
+from sidecall.features.openapi_import.planning import ArgumentPlan, RequestPlan, plan_body, plan_parameters
 from sidecall.features.openapi_import.reading import DocumentUnfit, read_document
 from sidecall.features.openapi_import.requests import Destination, send_request
 from sidecall.features.openapi_import.servers import find_destination, find_server
@@ -82,7 +82,7 @@ class OpenAPIToolkit(BaseToolkit):
 
 
 @dataclass(frozen=True, slots=True)
-class ToolChoices:
+class ToolDefaults:
     """The options of all tools of a document; `origin` is the address that it came from."""
 
     where: str
@@ -135,7 +135,7 @@ def from_openapi(  # noqa: PLR0913  what a caller may choose
     """
     read, where = read_document(document)
     wanted = OperationFilter(operations, tags, paths, methods, without)
-    choices = ToolChoices(
+    choices = ToolDefaults(
         where,
         name,
         requires_approval,
@@ -150,7 +150,7 @@ def from_openapi(  # noqa: PLR0913  what a caller may choose
     return make_toolkit(read, choices, wanted)
 
 
-def make_toolkit(document: dict[str, Any], choices: ToolChoices, wanted: OperationFilter) -> OpenAPIToolkit:
+def make_toolkit(document: dict[str, Any], choices: ToolDefaults, wanted: OperationFilter) -> OpenAPIToolkit:
     """Make the tools of a document that was read.
 
     Raises:
@@ -179,7 +179,7 @@ def _fill_toolkit(
     operations: list[ApiOperation],
     document: dict[str, Any],
     definitions: Definitions,
-    choices: ToolChoices,
+    choices: ToolDefaults,
 ) -> None:
     names, siblings = ToolNames(f"{choices.tag}__" if choices.tag else ""), dict[tuple[int, ...], CompiledTool]()
     for operation in operations:
@@ -197,12 +197,12 @@ def _make_tool(
     document: dict[str, Any],
     definitions: Definitions,
     names: ToolNames,
-    choices: ToolChoices,
+    choices: ToolDefaults,
     siblings: dict[tuple[int, ...], CompiledTool],
 ) -> OpenAPITool:
     if operation.method in _NO_TOOLS:
         raise Unusable(f"{operation.method.upper()} says something about requests, and is none for a model")
-    sheet = ArgumentSheet(definitions)
+    sheet = ArgumentPlan(definitions)
     base = find_server(operation, document, choices.base_url, choices.origin)
     credentials = choose_credentials(
         choices.auth,
@@ -243,7 +243,7 @@ def _make_call(plan: RequestPlan, to: Destination) -> Any:
     return set_signature(call, hidden)
 
 
-def _list_options(operation: ApiOperation, choices: ToolChoices, name: str) -> dict[str, Any]:
+def _list_options(operation: ApiOperation, choices: ToolDefaults, name: str) -> dict[str, Any]:
     is_reading = operation.is_reading
     asks = choices.requires_approval
     tags = [*([choices.tag] if choices.tag else []), *operation.tags]

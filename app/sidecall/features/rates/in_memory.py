@@ -19,7 +19,7 @@ QuotaKey = tuple[str, str, str]
 T = TypeVar("T")
 
 
-class Lately(Generic[T]):
+class RecentCallers(Generic[T]):
     """A table of the most recent callers."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Quotas:
         """Count against a rate, and against those of tools; without `rate` against those of tools only."""
         self.rate = rate
         self._clock = clock
-        self._whole_at: Lately[int] = Lately()
+        self._whole_at: RecentCallers[int] = RecentCallers()
 
     def take(self, caller: Caller, tool: CompiledTool | None = None) -> Awaitable[None] | None:
         """Count one call, among all or among those of a tool that has a rate; what it returns has to be awaited.

@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 from sidecall.dataclasses import dataclass
-from sidecall.features.rates.in_memory import Lately, QuotaKey, Quotas, make_quota
+from sidecall.features.rates.in_memory import QuotaKey, Quotas, RecentCallers, make_quota
 from sidecall.kernel.concurrency.outlasting import outlast
 from sidecall.kernel.core.overload import QuotaExceeded, StoreUnavailable
 from sidecall.kernel.core.quota import NANO, Lease, Quota, Rate, SharedCount
@@ -20,7 +20,7 @@ _ALONE = 5 * NANO
 
 
 @dataclass(slots=True)
-class _Held:
+class _Lease:
     """The lease of one key: calls that this server may admit, and the shared count at the last request."""
 
     rate: Rate
@@ -54,16 +54,16 @@ class SharedQuotas(Quotas):
         """Count with others; the arguments but `count` are those of Quotas."""
         super().__init__(rate, clock)
         self._count = count
-        self._held: Lately[_Held] = Lately()
+        self._held: RecentCallers[_Lease] = RecentCallers()
 
     def _spend(self, key: QuotaKey, rate: Rate) -> Awaitable[None] | None:
         held = self._held.get(key)
         if held is None or held.rate != rate:
-            held = _Held(rate)
+            held = _Lease(rate)
         self._held.put(key, held)
         return None if self._try(key, held) else self._wait(key, held)
 
-    def _try(self, key: QuotaKey, held: _Held) -> bool:
+    def _try(self, key: QuotaKey, held: _Lease) -> bool:
         """Let a call in at once, if it is known whether it may come.
 
         Raises:
@@ -81,7 +81,7 @@ class SharedQuotas(Quotas):
             raise QuotaExceeded(make_quota(key, held.rate, held.left_to_wait(now)))
         return False
 
-    async def _wait(self, key: QuotaKey, held: _Held) -> None:
+    async def _wait(self, key: QuotaKey, held: _Lease) -> None:
         held.waiting += 1
         try:
             while True:
@@ -93,7 +93,7 @@ class SharedQuotas(Quotas):
         finally:
             held.waiting -= 1
 
-    async def _ask(self, key: QuotaKey, held: _Held) -> None:
+    async def _ask(self, key: QuotaKey, held: _Lease) -> None:
         wanted = max(1, held.waiting, held.rate.calls // _PART)
         try:
             lease = await self._count.lease("\n".join(key), held.rate, min(wanted, held.rate.calls))

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from sidecall.dataclasses import dataclass
 from sidecall.features.remote_agents.agent_task import AgentTask
-from sidecall.features.remote_agents.line import AgentLine
+from sidecall.features.remote_agents.line import AgentConnection
 from sidecall.features.remote_agents.turns import AgentAnswer, AgentTurn
 from sidecall.kernel.core.errors import ToolException
 
@@ -54,7 +54,7 @@ class A2aInterface:
 class _Wire:
     """Messages to an agent, in either binding."""
 
-    line: AgentLine
+    line: AgentConnection
     to: A2aInterface
 
     def write(self, method: str, params: Mapping[str, Any]) -> tuple[str, Any]:
@@ -90,7 +90,7 @@ class _Wire:
         return said.get("result") if self.to.is_rpc else said
 
 
-async def ask_a2a(line: AgentLine, to: A2aInterface, turn: AgentTurn) -> AgentAnswer:
+async def ask_a2a(line: AgentConnection, to: A2aInterface, turn: AgentTurn) -> AgentAnswer:
     """Send a text, or a person's decision, and follow the agent's task to its end, or to what a person has to decide.
 
     Raises:

@@ -19,7 +19,7 @@ _TELLING = 80
 _BROKEN = "The agent's answer cannot be read: it is no JSON."
 
 
-class AgentLine:
+class AgentConnection:
     """The connection of one turn."""
 
     def __init__(

@@ -9,9 +9,9 @@ from sidecall.dataclasses import dataclass
 from sidecall.features.sandbox.bubblewrap import HOME, Mount
 from sidecall.features.sandbox.confined import Confined
 from sidecall.features.sandbox.kept_output import KeptOutput
-from sidecall.features.sandbox.order import Means, SandboxOrder
+from sidecall.features.sandbox.order import SandboxBackend, SandboxSpec
 from sidecall.features.sandbox.running import run_within
-from sidecall.features.sandbox.shell_state import MOST, ShellState, ShellStates, read_told
+from sidecall.features.sandbox.shell_state import MOST, ShellState, ShellStates, read_saved
 from sidecall.features.sandbox.streams import Stream
 from sidecall.kernel.ports.sandbox import CommandEnd, OpenSpill, SandboxLimits
 
@@ -34,7 +34,7 @@ class Shell:
     Each has a sandbox of its own, so that one which hangs, or ends its shell, takes nothing else along.
     """
 
-    def __init__(self, means: Means, limits: SandboxLimits, states: ShellStates) -> None:
+    def __init__(self, means: SandboxBackend, limits: SandboxLimits, states: ShellStates) -> None:
         self._means = means
         self._limits = limits
         self._states = states
@@ -82,7 +82,7 @@ class Shell:
         )
 
     def _keep(self, directory: Path, before: ShellState, told: bytes, *, is_plain: bool) -> None:
-        state = read_told(told)
+        state = read_saved(told)
         if state is not None and is_plain:
             state = replace(state, variables=before.variables)
         if state is not None and state != before:
@@ -91,9 +91,9 @@ class Shell:
 
     def _write_order(
         self, command: str, directory: Path, state: ShellState, telling: int, out: "_Output", err: "_Output"
-    ) -> SandboxOrder:
+    ) -> SandboxSpec:
         flags = ("--noprofile", "--norc") if self._program.endswith("bash") else ()
-        return SandboxOrder(
+        return SandboxSpec(
             command=[self._program, *flags, _BEGIN, os.fsdecode(state.folder), str(telling)],
             limits=self._limits,
             mounts=[Mount(str(directory), HOME, is_writable=True)],

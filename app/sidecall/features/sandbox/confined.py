@@ -15,7 +15,7 @@ from contextlib import ExitStack, suppress
 from sidecall.features.sandbox.bubblewrap import COPIED, FILES, write_arguments
 from sidecall.features.sandbox.cgroups import HeldGroup
 from sidecall.features.sandbox.ending import end_early
-from sidecall.features.sandbox.order import Means, SandboxFailed, SandboxOrder, list_limits
+from sidecall.features.sandbox.order import SandboxBackend, SandboxFailed, SandboxSpec, list_limits
 from sidecall.features.sandbox.streams import Stream, wait_until_readable
 from sidecall.kernel.concurrency.outlasting import read_error
 from sidecall.kernel.concurrency.pools import SANDBOXES
@@ -29,7 +29,7 @@ _PATIENCE = 1000
 class Confined:
     """A program that runs in a sandbox of its own; all that it has started ends with it."""
 
-    def __init__(self, means: Means, order: SandboxOrder) -> None:
+    def __init__(self, means: SandboxBackend, order: SandboxSpec) -> None:
         """Start it; it does nothing before `begin`.
 
         Raises:
@@ -161,7 +161,7 @@ class Confined:
         )
         self._outer = os.pidfd_open(self._process.pid)
         self._streams = [
-            Stream(told, self._take_status, self._tell),
+            Stream(told, self._take_status, self._notify_waiters),
             Stream(read, self._order.out),
             Stream(heard, self._take_error),
         ]
@@ -177,9 +177,9 @@ class Confined:
     def _take_status(self, piece: bytes) -> None:
         self._status += piece[: _MOST_STATUS - len(self._status)]
         if b"\n" in self._status:
-            self._tell()
+            self._notify_waiters()
 
-    def _tell(self) -> None:
+    def _notify_waiters(self) -> None:
         if not self._told.done():
             self._told.set_result(None)
 
@@ -204,7 +204,7 @@ def _pipe(theirs: ExitStack, ours: ExitStack) -> tuple[int, int]:
 
 
 def write_command(
-    means: Means, options: Sequence[str], command: Sequence[str], told: tuple[int, int], theirs: ExitStack
+    means: SandboxBackend, options: Sequence[str], command: Sequence[str], told: tuple[int, int], theirs: ExitStack
 ) -> tuple[list[str], tuple[int, ...]]:
     """Write the command line of bubblewrap; return it with the descriptors that it needs.
 

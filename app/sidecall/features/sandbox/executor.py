@@ -65,7 +65,7 @@ class SandboxExecutor:
         waiting = [tool for tool in wanted if self._may_wait(tool.sandbox_use)]
         if waiting:
             self.sandbox.begin()
-            self._telling = asyncio.get_running_loop().create_task(self._tell(waiting))
+            self._telling = asyncio.get_running_loop().create_task(self._log_refused(waiting))
         for tool in wanted:
             lack = None if tool in waiting else await self.sandbox.explain_lack(tool.sandbox_use)
             if lack is not None:
@@ -78,7 +78,7 @@ class SandboxExecutor:
     def _may_wait(self, use: SandboxUse | None) -> bool:
         return use is not None and use != "functions" and self.sandbox.is_tried_for(use)
 
-    async def _tell(self, tools: Iterable[CompiledTool]) -> None:
+    async def _log_refused(self, tools: Iterable[CompiledTool]) -> None:
         for tool in tools:
             lack = await self.sandbox.explain_lack(tool.sandbox_use)
             if lack is not None:

@@ -14,7 +14,7 @@ from sidecall.features.sandbox.bubblewrap import Mount, mount_python, write_argu
 from sidecall.features.sandbox.cgroups import Group
 from sidecall.features.sandbox.confined import open_files, write_command
 from sidecall.features.sandbox.ending import end_early
-from sidecall.features.sandbox.order import Means, SandboxFailed, list_limits
+from sidecall.features.sandbox.order import SandboxBackend, SandboxFailed, list_limits
 from sidecall.kernel.ports.sandbox import SandboxLimits
 
 _MOST_STATUS = 8192
@@ -29,7 +29,7 @@ class Launcher:
     """Starts a sandboxed process once its order is known."""
 
     def __init__(self, processes: int, memory_limit_mb: int) -> None:
-        self.means: Means | None = None
+        self.means: SandboxBackend | None = None
         each = memory_limit_mb + _BASE_MB
         self._each = SandboxLimits(memory_mb=each, processes=processes * _PROCESSES_EACH, open_files=1024)
         self._together = replace(self._each, memory_mb=processes * memory_limit_mb + _BASE_MB)
@@ -80,7 +80,7 @@ class Launcher:
             self._group.remove()
             self._group = None
 
-    def _release(self, means: Means, pid: int, go: int) -> None:
+    def _release(self, means: SandboxBackend, pid: int, go: int) -> None:
         for kind, most in list_limits(self._each, is_grouped=True):
             resource.prlimit(pid, kind, (most, most))
         if means.groups is not None:

@@ -86,7 +86,7 @@ class LocalSandbox:
         self.python_tier: PythonTier = python_tier
         self._allowed = tuple(words for text in allowed if (words := text.split()))
         self._output = output
-        self._opening: asyncio.Task[_opening.Opened] | None = None
+        self._opening: asyncio.Task[_opening.SandboxSupport] | None = None
         self._shell: _commands.Shell | None = None
         self._python: Python | None = None
 
@@ -109,7 +109,7 @@ class LocalSandbox:
         if self._opening is None:
             self._opening = asyncio.get_running_loop().create_task(self._try())
 
-    async def open(self) -> "_opening.Opened":
+    async def open(self) -> "_opening.SandboxSupport":
         """Return what sandboxes are made with here; the first time, after it has been tried."""
         self.begin()
         assert self._opening is not None
@@ -188,13 +188,13 @@ class LocalSandbox:
         if self._python is not None:
             await self._python.close()
 
-    async def _try(self) -> "_opening.Opened":
+    async def _try(self) -> "_opening.SandboxSupport":
         try:
             opened = await _opening.open_sandbox(self.limits)
         except Exception as error:  # Any error: what could not be tested runs nothing.
             logger.exception("the sandbox could not be tried")
-            opened = _opening.Opened(SandboxReport(reason=f"it could not be tried ({type(error).__name__})"))
-        _tell(opened.report)
+            opened = _opening.SandboxSupport(SandboxReport(reason=f"it could not be tried ({type(error).__name__})"))
+        _log_report(opened.report)
         return opened
 
     async def _start_python(self) -> Python:
@@ -222,7 +222,7 @@ def _unlock(directory: Path) -> None:
             directory.chmod(stat.S_IRWXU)
 
 
-def _tell(report: SandboxReport) -> None:
+def _log_report(report: SandboxReport) -> None:
     if report.profile == "none":
         logger.warning("there is no sandbox on this machine: %s", report.reason)
         return

@@ -72,7 +72,7 @@ class MontyPython:
         except TimeoutError:
             value, error = None, _TIME_IS_UP.format(seconds)
         except monty.MontyError as failure:
-            value, error = None, _word(failure)
+            value, error = None, _format_error(failure)
         return PythonEnd(stdout=show_output(printed), value=value, error=error)
 
     def _feed(self, code: str, directory: Path | None, seconds: float, printed: KeptOutput) -> Any:
@@ -130,6 +130,6 @@ def _end_late(worker: int, seconds: float) -> Iterator[None]:
             state["runs"] = False
 
 
-def _word(failure: Any) -> str:
+def _format_error(failure: Any) -> str:
     show: Callable[[], str] | None = getattr(failure, "display", None)
     return (str(failure) if show is None else show()).strip()

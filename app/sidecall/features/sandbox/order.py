@@ -54,7 +54,7 @@ def ignore(_: bytes) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class SandboxBackend:
     """How this machine makes sandboxes.
 
     `program` is bubblewrap's path, `system_calls` a filter of system calls. With `groups` each sandbox is a cgroup.
@@ -68,7 +68,7 @@ class Means:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SandboxOrder:
+class SandboxSpec:
     """What is to run, and with which files.
 
     `files` are created in the sandbox. `stdin` is the program's input, None for an empty one; `given` are other

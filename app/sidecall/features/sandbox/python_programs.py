@@ -15,7 +15,15 @@ from pathlib import Path
 from sidecall.dataclasses import dataclass
 from sidecall.features.sandbox.bubblewrap import HOME, Mount, mount_python
 from sidecall.features.sandbox.confined import Confined
-from sidecall.features.sandbox.order import Means, Running, SandboxFailed, SandboxOrder, Take, ignore, list_limits
+from sidecall.features.sandbox.order import (
+    Running,
+    SandboxBackend,
+    SandboxFailed,
+    SandboxSpec,
+    Take,
+    ignore,
+    list_limits,
+)
 from sidecall.features.sandbox.streams import Stream, wait_until_readable
 from sidecall.features.sandbox.system_calls import ALONE, DANGEROUS, SHARED, build_filter
 from sidecall.kernel.concurrency.outlasting import read_error
@@ -45,7 +53,7 @@ _READABLE = (
 )
 
 
-def starter_in_bubblewrap(means: Means, limits: SandboxLimits) -> StartProgram:
+def starter_in_bubblewrap(means: SandboxBackend, limits: SandboxLimits) -> StartProgram:
     """Return what starts programs in sandboxes of bubblewrap."""
     return partial(_start_in_bubblewrap, means, limits)
 
@@ -55,9 +63,9 @@ def starter_with_landlock(limits: SandboxLimits) -> StartProgram:
     return partial(Landlocked, limits, build_filter((*DANGEROUS, *SHARED), conditions=ALONE))
 
 
-def _start_in_bubblewrap(means: Means, limits: SandboxLimits, program: Program) -> Running:
+def _start_in_bubblewrap(means: SandboxBackend, limits: SandboxLimits, program: Program) -> Running:
     place = f"{_FOLDER}/{program.file.name}"
-    order = SandboxOrder(
+    order = SandboxSpec(
         command=[sys.executable, "-I", place, *program.given],
         limits=limits,
         mounts=[*mount_python(), Mount(str(program.directory), HOME, is_writable=True)],

@@ -55,7 +55,7 @@ class ShellStates:
         return self._folder / hashlib.sha256(os.fsencode(directory)).hexdigest()
 
 
-def read_told(told: bytes) -> ShellState | None:
+def read_saved(told: bytes) -> ShellState | None:
     """Read the state that a shell wrote when it ended; None if it is incomplete."""
     folder, ended_well, exports = told.partition(b"\0")
     if not ended_well or len(told) > MOST:

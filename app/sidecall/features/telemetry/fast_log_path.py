@@ -20,7 +20,7 @@ _ARE_STOCK = all(type(it) is FunctionType and it.__code__.co_filename == logging
 _NEVER_SECRET = ("trace_id", "request_id", "caller", "arguments", "result")
 
 
-class StraightWay:
+class FastLogPath:
     """Whether lines of a logger and level would become our own JSON on stderr, and nothing else."""
 
     def __init__(self, logger: logging.Logger, level: int, redaction: Redaction) -> None:

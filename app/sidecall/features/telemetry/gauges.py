@@ -19,7 +19,7 @@ class HasOccupancy(Protocol):
 
 
 @dataclass(slots=True)
-class Readings:
+class GaugeSources:
     """Tool names, the counters of each, and the other metrics with name, help and source.
 
     `abandoned` are the calls that run on after their answer, by executor; `families` have one label, and `counters_of`

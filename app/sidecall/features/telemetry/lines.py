@@ -5,7 +5,7 @@ import time
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from sidecall.features.telemetry.fast_log_path import StraightWay
+from sidecall.features.telemetry.fast_log_path import FastLogPath
 from sidecall.features.telemetry.json_lines import write_line
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.kernel.core.context import ANONYMOUS, cut_id
@@ -92,7 +92,7 @@ class CallLines:
         self._level_name = "info" if wanted else "debug"
         self._with_content = with_content
         self._redaction = redaction or Redaction()
-        self._straight = StraightWay(logger, self._level, self._redaction)
+        self._straight = FastLogPath(logger, self._level, self._redaction)
 
     def log_end(self, invocation: Invocation, outcome: str) -> None:
         """Log a call that has ended, with what it was asked and what it answered if the operator wants that."""

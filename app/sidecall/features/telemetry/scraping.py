@@ -13,7 +13,7 @@ from prometheus_client.core import (
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from sidecall.features.telemetry.gauges import Readings
+from sidecall.features.telemetry.gauges import GaugeSources
 from sidecall.features.telemetry.standard_streams import count_dropped
 from sidecall.features.telemetry.tally import Tally
 from sidecall.version import __version__
@@ -30,7 +30,7 @@ _ABANDONED = "Calls that run on although nobody waits for them any more."
 class Scrape(Collector):
     """Writes all numbers down, as they are when it is asked."""
 
-    def __init__(self, readings: Readings) -> None:
+    def __init__(self, readings: GaugeSources) -> None:
         self._readings = readings
         self._registry = CollectorRegistry()
         self._registry.register(self)

@@ -47,7 +47,7 @@ class LineWriter:
         self._gone = 0
         self._is_copy = False
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=partial(_be_copy, weakref.ref(self)))
+            os.register_at_fork(after_in_child=partial(_become_copy, weakref.ref(self)))
         threading.Thread(target=self._work, name="sidecall-log", daemon=True).start()
 
     def write(self, line: bytes, *, is_urgent: bool = False) -> None:
@@ -125,7 +125,7 @@ class LineWriter:
         return True
 
 
-def _be_copy(reference: "weakref.ref[LineWriter]") -> None:
+def _become_copy(reference: "weakref.ref[LineWriter]") -> None:
     writer = reference()
     if writer is not None:
         writer.become_copy()

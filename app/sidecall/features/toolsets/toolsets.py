@@ -82,7 +82,11 @@ class Toolsets:
         unmet = []
         for entry, toolset in self._entries:
             named = dict.fromkeys((*entry.tools, *entry.without))
-            unmet += [_word(toolset.name, name) for name in named if not any(fnmatchcase(tool, name) for tool in tools)]
+            unmet += [
+                _format_unknown(toolset.name, name)
+                for name in named
+                if not any(fnmatchcase(tool, name) for tool in tools)
+            ]
             unmet += [f"{toolset.name} has the tag {tag!r}, which no tool has" for tag in entry.tags if tag not in tags]
             if not any(toolset.has(tool, of_tool) for tool, of_tool in tools.items()):
                 unmet.append(f"{toolset.name} is empty: no tool is in it")
@@ -96,7 +100,7 @@ class Toolsets:
 _SHOWN = 64
 
 
-def _word(toolset: str, name: str) -> str:
+def _format_unknown(toolset: str, name: str) -> str:
     why = "and there is no such tool" if _WILDCARDS.isdisjoint(name) else "which fits no tool"
     return f"{toolset} names {name!r}, {why}"
 
@@ -128,7 +132,7 @@ def read_toolsets(path: Path) -> Toolsets:
         raise ToolsetsUnfit(f"SIDECALL_TOOLSETS is {path}, which is no TOML: {error}.") from None
 
 
-class Everybody:
+class AnonymousAuthenticator:
     """Take all callers for one, who may do everything."""
 
     def authenticate(self, _scope: Scope) -> Caller:
@@ -136,7 +140,7 @@ class Everybody:
         return ANONYMOUS
 
 
-class WithToolsets:
+class ToolsetAuthenticator:
     """Offer each caller whom another one knows its toolset."""
 
     def __init__(self, authenticator: Authenticator, toolsets: Toolsets) -> None:

@@ -11,11 +11,11 @@ from functools import partial
 
 from sidecall.dataclasses import dataclass
 from sidecall.features.vector_stores.embedding import Embeddings
-from sidecall.features.vector_stores.files import SentFiles, format_bounds
+from sidecall.features.vector_stores.files import UploadedFiles, format_bounds
 from sidecall.features.vector_stores.indexing.cutting import cut_text
 from sidecall.features.vector_stores.indexing.filters import Attribute, list_attributes
 from sidecall.features.vector_stores.indexing.words import strip_ending, write_piece_words
-from sidecall.features.vector_stores.kept import Cut, Member, MemberStatus, ShelfBounds
+from sidecall.features.vector_stores.kept import Cut, Member, MemberStatus, VectorStoreBounds
 from sidecall.features.vector_stores.reading.texts import is_pdf, read_text
 from sidecall.features.vector_stores.reading.unreadable import UnreadableFile
 from sidecall.kernel.concurrency.pools import PASSAGES, PDFS
@@ -52,12 +52,12 @@ class WantedMember:
 
 
 @dataclass(slots=True)
-class Adding:
+class FileIndexer:
     """Put files into stores, for one server."""
 
     database: Database
-    bounds: ShelfBounds
-    files: SentFiles
+    bounds: VectorStoreBounds
+    files: UploadedFiles
     late: LateSteps
     embeddings: Embeddings | None = None
     clock: Callable[[], float] = time.time

@@ -41,7 +41,7 @@ class _Where:
     values: Sequence[Any]
 
 
-class PassageFinder:
+class PassageSearch:
     """Find passages in one database; tenants take turns, since a search may take seconds."""
 
     def __init__(self, database: Database, embeddings: Embeddings | None = None) -> None:

@@ -15,7 +15,7 @@ MEBIBYTE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class ShelfBounds:
+class VectorStoreBounds:
     """The bounds of one tenant: files, their bytes with those of their pieces, and stores."""
 
     files: int = 20_000
@@ -96,7 +96,7 @@ class Page(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PageRequest:
     """A page of a list: its size, the id before it, and the order."""
 
     limit: int = 20

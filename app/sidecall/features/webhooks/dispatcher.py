@@ -12,7 +12,7 @@ from sidecall.features.calls.callbacks import DueCallback
 from sidecall.features.calls.entry import CallEntry
 from sidecall.features.calls.errors import CallbackRefused, UnknownCall
 from sidecall.features.webhooks.receivers import AllowedHosts, Receiver
-from sidecall.features.webhooks.targets import MOST_OF_HOST, Host, Places
+from sidecall.features.webhooks.targets import MOST_OF_HOST, Host, HostSlots
 from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.later import Later
@@ -68,7 +68,7 @@ class WebhookDispatcher:
         self._show = show
         self._pauses = pauses
         self._sending: dict[asyncio.Task[None], Host] = {}
-        self._places = Places()
+        self._places = HostSlots()
         self._ended = asyncio.Event()
         self._sender: _sender.Sender | None = None
         self._loop: asyncio.Task[None] | None = None

@@ -16,7 +16,7 @@ _PROMPT = 2.0
 _MOST_KNOWN = 1000
 
 
-class Places:
+class HostSlots:
     """Give hosts places: several to those that were prompt last, and one to each that was not, or is not known yet."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ MEGABYTE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class WorkspaceLimits:
     """The bounds of a workspace: bytes in all, bytes of one file, number of files."""
 
     total_bytes: int = 256 * MEGABYTE
@@ -23,7 +23,7 @@ class Allowance:
         if size > self.file_bytes:
             raise WorkspaceError("too_large", f"A file may have {write_size(self.file_bytes)} at most.")
 
-    def require_room(self, held: "Held", size: int = 0, entries: int = 0) -> None:
+    def require_room(self, held: "DiskUsage", size: int = 0, entries: int = 0) -> None:
         """Refuse an addition that exceeds the bounds.
 
         Raises:
@@ -41,7 +41,7 @@ class Allowance:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class DiskUsage:
     """The size of a workspace; not `is_whole` if something could not be counted.
 
     Counting stops once a bound is exceeded.

@@ -24,7 +24,7 @@ _MOST_TRIES = 100
 _LEASE_BYTES = 200
 
 
-class Span(NamedTuple):
+class Lifetime(NamedTuple):
     """When a workspace was made and last used (seconds since 1970).
 
     `idle` is its own time in seconds until removal without use, if set; `lasts` means that it is never removed.
@@ -90,7 +90,7 @@ class Claim:
         except FileNotFoundError:
             return False
         try:
-            with taking_turn(place):
+            with locking(place):
                 if not self.is_in_place():
                     return False
                 aside = _name_aside(os.fstat(self._lease), self._place)
@@ -101,7 +101,7 @@ class Claim:
         return True
 
     @property
-    def span(self) -> Span:
+    def span(self) -> Lifetime:
         """When it was made and last used."""
         return read_span(self._lease)
 
@@ -142,7 +142,7 @@ def _clear_beside_loop(clearing: Callable[[Path], None], folder: Path) -> None:
 
 
 @contextmanager
-def taking_turn(folder: int) -> Iterator[None]:
+def locking(folder: int) -> Iterator[None]:
     """Lock the records next to a workspace's files, given a descriptor of its folder.
 
     Raises:
@@ -256,15 +256,17 @@ def clear(folder: Path) -> None:
         folder.rmdir()
 
 
-def read_span(lease: int) -> Span:
+def read_span(lease: int) -> Lifetime:
     """Read from a lease file when its workspace was made and last used."""
     active = os.fstat(lease).st_mtime
     try:
         said = json.loads(os.pread(lease, 1000, 0))
         idle = said.get("idle")
-        return Span(float(said["created"]), active, None if idle is None else float(idle), said.get("lasts") is True)
+        return Lifetime(
+            float(said["created"]), active, None if idle is None else float(idle), said.get("lasts") is True
+        )
     except (ValueError, KeyError, TypeError, AttributeError):
-        return Span(active, active)
+        return Lifetime(active, active)
 
 
 def _is_lease(status: os.stat_result, folder: Path) -> bool:

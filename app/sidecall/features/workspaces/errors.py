@@ -69,7 +69,7 @@ def refuse_removed() -> WorkspaceError:
 
 
 @contextmanager
-def in_words(path: str) -> Iterator[None]:
+def workspace_errors(path: str) -> Iterator[None]:
     """Convert system errors to WorkspaceErrors about this path; unexpected ones pass unchanged."""
     try:
         yield

@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sidecall.features.workspaces.naming import find_spellings
-from sidecall.features.workspaces.workspaces import PassingWorkspaces
+from sidecall.features.workspaces.workspaces import TemporaryWorkspaces
 from sidecall.kernel.concurrency.pools import CLEARING, FILES
 from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.invocation import Invocation
@@ -24,7 +24,7 @@ else:
     _shown = Later("sidecall.features.workspaces.shown")
     _workspace = Later("sidecall.features.workspaces.workspace")
 
-_PASSING = PassingWorkspaces()
+_PASSING = TemporaryWorkspaces()
 # Of a call that says no conversation: its files seem to have been lost, else.
 _GONE = (
     f"The files that this call has written are gone: it belongs to no conversation. The program keeps them by sending"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidecall.dataclasses import dataclass
-from sidecall.features.workspaces.allowance import Allowance
+from sidecall.features.workspaces.allowance import WorkspaceLimits
 from sidecall.features.workspaces.counting import Counts
 from sidecall.features.workspaces.errors import refuse_folder, refuse_removed
 from sidecall.features.workspaces.paths import UNFINISHED
@@ -28,7 +28,7 @@ else:
 
 logger = logging.getLogger("sidecall")
 
-_NO_ALLOWANCE = Allowance()
+_NO_ALLOWANCE = WorkspaceLimits()
 # A workspace that is removed while it is opened is made again so many times.
 _MOST_TRIES = 100
 
@@ -57,7 +57,7 @@ class Workspaces:
     """The workspaces in one folder, which several processes may share."""
 
     def __init__(
-        self, root: Path, allowance: Allowance = _NO_ALLOWANCE, expiry: Expiry = _NO_EXPIRY, most: int = 1000
+        self, root: Path, allowance: WorkspaceLimits = _NO_ALLOWANCE, expiry: Expiry = _NO_EXPIRY, most: int = 1000
     ) -> None:
         """Take a folder, which is made when there is something to keep in it, and keep so many workspaces at most."""
         self.most = most
@@ -185,7 +185,7 @@ def _count(names: Sequence[str]) -> int:
     return sum(not name.startswith(UNFINISHED) for name in names)
 
 
-class PassingWorkspaces:
+class TemporaryWorkspaces:
     """Fresh workspaces, each for one call, where there is no server that keeps any."""
 
     def open(self, tenant: str, conversation: str | None, *, lasts: bool = False) -> "_workspace.Workspace":  # noqa: ARG002  there are no conversations

@@ -5,7 +5,7 @@ import codecs
 import logging
 import re
 
-from sidecall.features.mcp_client.words import EntryWords
+from sidecall.features.mcp_client.words import EntrySanitizer
 
 logger = logging.getLogger("sidecall.mcp_server")
 
@@ -23,7 +23,7 @@ _ERROR = re.compile(r"\w*Error\b.*: .+")
 class ErrorOutput:
     """The lines that a server writes to stderr."""
 
-    def __init__(self, server: str, words: EntryWords) -> None:
+    def __init__(self, server: str, words: EntrySanitizer) -> None:
         self._server = server
         self._words = words
         self._begun = 0.0

@@ -6,9 +6,9 @@ from typing import Any
 from pydantic_core import to_json
 
 from sidecall.features.native_items.browser_state import fold_line
-from sidecall.features.native_items.rest.aiming import PART
 from sidecall.features.native_items.rest.reading import STEP
 from sidecall.features.native_items.rest.received import DialectName
+from sidecall.features.native_items.rest.targets import PART
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.native_items import ACKNOWLEDGED, CHECKS, DECISION, ITEM, are_outputs
 from sidecall.kernel.core.native_results import BROWSER_STATE, OUTPUTS
@@ -156,7 +156,7 @@ def _write_decision(message: ToolMessage, _item: _Item) -> dict[str, Any]:
 def _write_member(message: ToolMessage, item: _Item) -> dict[str, Any]:
     """Write a block for a member of a toolset: of a failure only a text, otherwise the state of the browser at last."""
     if message.status == "error":
-        content: Any = _word_failure(message)
+        content: Any = _format_failure(message)
         return {**write_anthropic(message), "content": content, **_echo(item, "toolset_name")}
     blocks = [] if isinstance(message.content, str) else message.content
     states = [state for block in blocks if (state := _find_state(block)) is not None]
@@ -167,7 +167,7 @@ def _write_member(message: ToolMessage, item: _Item) -> dict[str, Any]:
     return {**written, "content": [*written["content"], states[-1]], **_echo(item, "toolset_name")}
 
 
-def _word_failure(message: ToolMessage) -> str:
+def _format_failure(message: ToolMessage) -> str:
     texts = message.content if isinstance(message.content, list) else [message.content]
     said = [text if isinstance(text, str) else text.get("text") for text in texts]
     return "\n".join(text for text in said if isinstance(text, str) and text.strip()) or "The tool has failed."
@@ -179,7 +179,7 @@ def _find_state(block: Any) -> dict[str, Any] | None:
     return state if isinstance(state, dict) else None
 
 
-def _tell_computer(message: ToolMessage, item: _Item) -> dict[str, Any]:
+def _write_browser_state(message: ToolMessage, item: _Item) -> dict[str, Any]:
     """Return Gemini's state of the browser, sent with the screenshot."""
     if not item.get("is_computer"):
         return {}
@@ -197,7 +197,7 @@ def _write_part(message: ToolMessage, item: _Item) -> dict[str, Any]:
     answer = write_gemini(message)["functionResponse"]
     if UNNAMED in item:
         del answer["id"]
-    return {"functionResponse": {**answer, "response": {**answer["response"], **_tell_computer(message, item)}}}
+    return {"functionResponse": {**answer, "response": {**answer["response"], **_write_browser_state(message, item)}}}
 
 
 def _write_step(message: ToolMessage, item: _Item) -> dict[str, Any]:
@@ -205,7 +205,7 @@ def _write_step(message: ToolMessage, item: _Item) -> dict[str, Any]:
     images = [medium for medium in find_media(message) if medium.kind == "image"]
     response = write_gemini(message)["functionResponse"]["response"]
     said = next(iter(response.values()))
-    told = _tell_computer(message, item)
+    told = _write_browser_state(message, item)
     text = to_json({"output": said, **told}).decode() if told else said
     shown = [_write_step_image(image.type, image.data, image.url) for image in images if image.file_id is None]
     return {
@@ -244,7 +244,7 @@ def name_failure(message: ToolMessage, dialect: DialectName) -> dict[str, str]:
     if message.status == "success" or kind not in _WITHOUT_WORDS or dialect != "openai-responses":
         return {}
     is_missing = _find_kind(message) == "unknown_tool" and kind == "computer_call"
-    said = _NO_COMPUTER if is_missing else fold_line(_word_failure(message)).encode("ascii", "replace").decode()
+    said = _NO_COMPUTER if is_missing else fold_line(_format_failure(message)).encode("ascii", "replace").decode()
     return {ERROR: said[:_MOST_OF_HEADER]}
 
 

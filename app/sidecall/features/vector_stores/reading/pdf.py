@@ -40,11 +40,11 @@ def read_pdf(body: bytes, seconds: float = SECONDS, memory_mb: int = MEMORY_MB) 
     except subprocess.TimeoutExpired:
         raise UnreadableFile(f"The PDF takes more than {seconds:g} seconds to be read.") from None
     if ended.returncode == _SAID:
-        raise UnreadableFile(f"The PDF cannot be read: {_say(ended.stdout)}.")
+        raise UnreadableFile(f"The PDF cannot be read: {_decode_end(ended.stdout)}.")
     if ended.returncode:
         raise UnreadableFile(f"The PDF cannot be read: its reader has ended, or needs more than {memory_mb} MB.")
     return ended.stdout.decode(errors="replace").replace("\0", "")
 
 
-def _say(output: bytes) -> str:
+def _decode_end(output: bytes) -> str:
     return output.decode(errors="replace")[-200:].rstrip(".")
