@@ -44,7 +44,7 @@ ROOMS = tuple(
         " features.native_items.hosted features.native_items.rest.calls features.native_items.rest.reading"
         " features.openapi_export features.openapi_import.reading features.openapi_import.services"
         " features.openapi_import.toolkit features.remote_agents"
-        " features.sandbox.bubblewrap features.sandbox.commands features.sandbox.executor features.sandbox.opening"
+        " features.sandbox.bubblewrap features.sandbox.commands features.sandbox.executor features.sandbox.support"
         " features.sandbox.python_ features.search.routes features.status.reading features.status.routes"
         " features.telemetry.routes features.telemetry.spans features.telemetry.terminal_lines"
         " features.vector_stores features.webhooks.sender features.workspaces.rest features.workspaces.routes"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sidecall import ToolException, Workspace
-from sidecall.features.workspaces.allowance import WorkspaceLimits
+from sidecall.features.workspaces.limits import WorkspaceLimits
 from tests.tools import shipped
 
 _MODULE = shipped.load("files")

@@ -13,8 +13,8 @@ import uvloop
 from sidecall import tool
 from sidecall.features.calls.entry import CallFilter
 from sidecall.features.history.history import History
-from sidecall.features.history.noted import NotedCall, PendingCalls
 from sidecall.features.history.packing import Packer
+from sidecall.features.history.pending_calls import NotedCall, PendingCalls
 from sidecall.features.history.rollups import SummaryPart
 from sidecall.features.history.sql_store import SqlBlocks
 from sidecall.features.history.stores import HistoryBounds

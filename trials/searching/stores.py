@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from sidecall.features.vector_stores.adding import make_mark, write_rows
+from sidecall.features.vector_stores.file_indexer import make_mark, write_rows
 from sidecall.features.vector_stores.indexing.cutting import cut_text
 from sidecall.features.vector_stores.kept import VectorStoreBounds
 from sidecall.features.vector_stores.stores import VectorStores

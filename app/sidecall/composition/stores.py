@@ -15,7 +15,7 @@ from sidecall.features.history.no_history import NoHistory
 from sidecall.features.rates.in_memory import Quotas
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.redact import Redaction
-from sidecall.features.workspaces.allowance import WorkspaceLimits
+from sidecall.features.workspaces.limits import WorkspaceLimits
 from sidecall.features.workspaces.workspaces import Expiry, Workspaces
 from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.overload import StoreUnfit
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from sidecall.features.contract import lock as _lock
     from sidecall.features.history import history as _history
     from sidecall.features.history import memory_store as _in_memory
-    from sidecall.features.history import noted as _noted
     from sidecall.features.history import packing as _packing
-    from sidecall.features.history import showing as _showing
+    from sidecall.features.history import pending_calls as _noted
+    from sidecall.features.history import redactor as _redactor
     from sidecall.features.history import sql_store as _in_database
     from sidecall.features.history import stores as _places
     from sidecall.features.rates import shared as _shared
@@ -47,10 +47,10 @@ else:
     _history = Later("sidecall.features.history.history")
     _in_database = Later("sidecall.features.history.sql_store")
     _in_memory = Later("sidecall.features.history.memory_store")
-    _noted = Later("sidecall.features.history.noted")
+    _noted = Later("sidecall.features.history.pending_calls")
     _packing = Later("sidecall.features.history.packing")
     _places = Later("sidecall.features.history.stores")
-    _showing = Later("sidecall.features.history.showing")
+    _redactor = Later("sidecall.features.history.redactor")
     _shared = Later("sidecall.features.rates.shared")
     _lock = Later("sidecall.features.contract.lock")
     _embedding = Later("sidecall.features.vector_stores.embedding")
@@ -143,7 +143,7 @@ def build_history(
         return NoHistory()
     most = settings.max_history_value_bytes
     showing = (
-        _showing.CallRedactor(Redaction(settings.log_redact, longest=most), most)
+        _redactor.CallRedactor(Redaction(settings.log_redact, longest=most), most)
         if settings.history == "full"
         else None
     )

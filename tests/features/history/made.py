@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 
 from sidecall.features.history.history import History
 from sidecall.features.history.memory_store import MemoryBlocks
-from sidecall.features.history.noted import NotedCall, PendingCalls
 from sidecall.features.history.packing import Packer
+from sidecall.features.history.pending_calls import NotedCall, PendingCalls
 from sidecall.features.history.sql_store import SqlBlocks
 from sidecall.features.history.stores import Blocks, HistoryBounds
 from sidecall.kernel.core.context import Caller

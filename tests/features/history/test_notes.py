@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pytest
 
 from sidecall import InjectedToolArg, Secret, ToolException, tool
-from sidecall.features.history.showing import CallRedactor
+from sidecall.features.history.redactor import CallRedactor
 from sidecall.features.telemetry.redact import Redaction
 from tests.kit.clients import MakeClient
 

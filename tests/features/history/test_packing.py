@@ -13,9 +13,9 @@ from sidecall.features.history.blocks import SPAN, read_heads
 from sidecall.features.history.history import History
 from sidecall.features.history.listing import BlockReader
 from sidecall.features.history.memory_store import MemoryBlocks
-from sidecall.features.history.noted import NotedCall, PendingCalls
 from sidecall.features.history.packing import Packer, to_milliseconds
-from sidecall.features.history.showing import CallRedactor
+from sidecall.features.history.pending_calls import NotedCall, PendingCalls
+from sidecall.features.history.redactor import CallRedactor
 from sidecall.features.history.sql_store import SqlBlocks
 from sidecall.features.history.stores import Blocks, BlockSearch, HistoryBounds
 from sidecall.features.telemetry.redact import Redaction

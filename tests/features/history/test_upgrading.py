@@ -9,8 +9,8 @@ import asyncpg
 import pytest
 
 from sidecall.features.calls.entry import CallFilter
-from sidecall.features.history.noted import NotedCall
 from sidecall.features.history.packing import Packer
+from sidecall.features.history.pending_calls import NotedCall
 from sidecall.features.history.rollups import HOUR
 from sidecall.features.history.stores import HistoryBounds
 from sidecall.storage.migrate import read_migrations

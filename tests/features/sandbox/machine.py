@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from sidecall.features.sandbox.opening import SandboxSupport, open_sandbox
+from sidecall.features.sandbox.support import SandboxSupport, open_sandbox
 from sidecall.kernel.ports.sandbox import SandboxLimits
 
 LIMITS = SandboxLimits(memory_mb=256)
@@ -42,7 +42,7 @@ def open_once() -> SandboxSupport:
     """
     with ThreadPoolExecutor(1) as thread:  # Where no event loop runs.
         opened = thread.submit(asyncio.run, open_sandbox(LIMITS)).result()
-    if opened.means is None:
+    if opened.backend is None:
         missing = f"there is no sandbox: {opened.report.reason}"
         if os.environ.get("CI") == "true" and "not installed" in missing:
             pytest.fail(missing)

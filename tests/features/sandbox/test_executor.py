@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sidecall.features.sandbox import local, opening
-from sidecall.features.sandbox.opening import SandboxSupport
+from sidecall.features.sandbox.support import SandboxSupport
 from sidecall.features.status.sandboxes import show_sandbox
 from sidecall.kernel.core.errors import DefinitionError
 from sidecall.kernel.ports.sandbox import SandboxReport

@@ -12,8 +12,8 @@ import respx
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sidecall.features.vector_stores.adding import make_mark
 from sidecall.features.vector_stores.embedding import EmbeddingFailed, Embeddings
+from sidecall.features.vector_stores.file_indexer import make_mark
 from sidecall.features.vector_stores.finding import Weights
 from sidecall.features.vector_stores.kept import VectorStoreBounds
 from sidecall.features.vector_stores.stores import VectorStores

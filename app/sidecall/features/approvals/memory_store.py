@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable
 
 from sidecall.dataclasses import dataclass
+from sidecall.features.approvals.orphan_reports import ExpiredCalls
 from sidecall.features.approvals.packing import PackedApproval
 from sidecall.features.approvals.shortened import EXPIRED_SHOWN, expire, shorten
-from sidecall.features.approvals.undelivered_store import ExpiredCalls
 from sidecall.features.calls.entry import to_datetime
 from sidecall.kernel.core.errors import UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage

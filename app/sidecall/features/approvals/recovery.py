@@ -17,9 +17,9 @@ from sidecall.later import Later
 
 if TYPE_CHECKING:
     from sidecall.features.approvals import expired as _expired
-    from sidecall.features.approvals import undelivered as _carrying_out
+    from sidecall.features.approvals import orphans as _carrying_out
 else:
-    _carrying_out = Later("sidecall.features.approvals.undelivered")
+    _carrying_out = Later("sidecall.features.approvals.orphans")
     _expired = Later("sidecall.features.approvals.expired")
 
 logger = logging.getLogger("sidecall")

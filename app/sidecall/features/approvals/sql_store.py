@@ -5,11 +5,11 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 
+from sidecall.features.approvals.decision_tracker import DecisionTracker
+from sidecall.features.approvals.orphan_reports import ExpiredCalls
 from sidecall.features.approvals.packing import PackedApproval, read_packed
 from sidecall.features.approvals.shortened import EXPIRED_SHOWN, expire
 from sidecall.features.approvals.sql_ended import EndedApprovals
-from sidecall.features.approvals.sql_undelivered import DecisionTracker
-from sidecall.features.approvals.undelivered_store import ExpiredCalls
 from sidecall.features.calls.entry import to_datetime
 from sidecall.features.calls.sql_lost_answers import MakeAnswer, answer_lost
 from sidecall.kernel.core.errors import UnknownApproval

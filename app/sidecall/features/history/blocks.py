@@ -10,7 +10,7 @@ from pydantic_core import from_json
 from sidecall.dataclasses import dataclass
 from sidecall.features.calls.entry import CallEntry, CallFilter, CallStatus, to_datetime
 from sidecall.features.history.decided import KeptDecision, show_decision
-from sidecall.features.history.showing import read_shown
+from sidecall.features.history.redactor import read_shown
 from sidecall.kernel.core.messages import ToolMessage
 
 # Calls of one block, and the milliseconds between the first and the last of its ids.

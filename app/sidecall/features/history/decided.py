@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from sidecall.features.history.showing import CallRedactor
+from sidecall.features.history.redactor import CallRedactor
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.secret_mask import hide_spellings
 

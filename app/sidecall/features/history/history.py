@@ -11,11 +11,11 @@ from sidecall.features.calls.entry import OPEN, CallEntry, CallFilter, CallPage
 from sidecall.features.calls.errors import CallNotKept, UnknownCall
 from sidecall.features.history.blocks import Block
 from sidecall.features.history.listing import BlockReader
-from sidecall.features.history.noted import PendingCalls
 from sidecall.features.history.packing import Packer
+from sidecall.features.history.pending_calls import PendingCalls
 from sidecall.features.history.rollups import HOUR, CallSummary, SummaryPart, find_without_kind, summarize
 from sidecall.features.history.stores import Blocks
-from sidecall.features.history.waiting import HistoryWithPending
+from sidecall.features.history.with_pending import HistoryWithPending
 from sidecall.features.telemetry.calls import CallNotes
 from sidecall.kernel.concurrency.outlasting import outlast
 from sidecall.kernel.core.context import Caller

@@ -13,9 +13,9 @@ from pydantic_core import to_json
 from sidecall.features.calls.entry import CallStatus
 from sidecall.features.history.blocks import MOST_CALLS, SPAN, Block, Heads, make_marks, place_all
 from sidecall.features.history.decided import hide_in_decision
-from sidecall.features.history.noted import KeptValues, NotedCall
+from sidecall.features.history.pending_calls import KeptValues, NotedCall
+from sidecall.features.history.redactor import write_shown
 from sidecall.features.history.rollups import BUCKETS, HOUR, WIDTH, Callers, Sum, SumKey, Sums
-from sidecall.features.history.showing import write_shown
 from sidecall.kernel.core.context import cut_id
 from sidecall.kernel.core.secret_mask import hide_spellings
 from sidecall.kernel.ports.observer import Outcome

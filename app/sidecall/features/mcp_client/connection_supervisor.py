@@ -19,8 +19,8 @@ from sidecall.features.mcp_client.link import (
     UpstreamLink,
 )
 from sidecall.features.mcp_client.listed import ListedTool
+from sidecall.features.mcp_client.sanitizer import EntrySanitizer
 from sidecall.features.mcp_client.state import UpstreamState
-from sidecall.features.mcp_client.words import EntrySanitizer
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import ToolException
 

@@ -13,11 +13,11 @@ from sidecall.features.access.credential_cache import HEADERS
 from sidecall.features.access.middleware import caller_of
 from sidecall.features.mcp_server.exchange import Exchange
 from sidecall.features.mcp_server.listening import listen_legacy, listen_to_changes
-from sidecall.features.mcp_server.live import TOO_SLOW, StreamableAnswer
 from sidecall.features.mcp_server.methods import answer_message
 from sidecall.features.mcp_server.parts import McpParts
 from sidecall.features.mcp_server.revisions import is_modern, refuse_repeated
 from sidecall.features.mcp_server.sessions import HEADER, RAW_HEADER, Session
+from sidecall.features.mcp_server.streamable import TOO_SLOW, StreamableAnswer
 from sidecall.features.mcp_server.wire import (
     INTERNAL_ERROR,
     PARSE_ERROR,

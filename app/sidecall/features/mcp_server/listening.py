@@ -8,10 +8,10 @@ from pydantic_core import to_json
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from sidecall.features.mcp_server.live import head_of_stream
 from sidecall.features.mcp_server.parts import McpParts
 from sidecall.features.mcp_server.results import META
 from sidecall.features.mcp_server.revisions import SUBSCRIPTION_KEY
+from sidecall.features.mcp_server.streamable import head_of_stream
 from sidecall.features.mcp_server.wire import RpcMessage, write_notification, write_result
 from sidecall.kernel.http.disconnect import DisconnectListener
 from sidecall.kernel.http.events import STILL_WORKING, write_event

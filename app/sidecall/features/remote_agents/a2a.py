@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from sidecall.dataclasses import dataclass
 from sidecall.features.remote_agents.agent_task import AgentTask
-from sidecall.features.remote_agents.line import AgentConnection
+from sidecall.features.remote_agents.connection import AgentConnection
 from sidecall.features.remote_agents.turns import AgentAnswer, AgentTurn
 from sidecall.kernel.core.errors import ToolException
 

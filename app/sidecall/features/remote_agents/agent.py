@@ -10,7 +10,7 @@ import httpx
 from sidecall.dataclasses import dataclass
 from sidecall.features.remote_agents.a2a import CARD, VERSION_HEADERS, A2aInterface, ask_a2a
 from sidecall.features.remote_agents.chat import ask_chat
-from sidecall.features.remote_agents.line import HANGING_UP, AgentConnection
+from sidecall.features.remote_agents.connection import HANGING_UP, AgentConnection
 from sidecall.features.remote_agents.responses import ask_responses
 from sidecall.features.remote_agents.turns import AgentAnswer, AgentDialect, AgentTurn
 from sidecall.kernel.core.errors import InvalidToolOption, ToolException

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sidecall.features.remote_agents.line import AgentConnection
+from sidecall.features.remote_agents.connection import AgentConnection
 from sidecall.features.remote_agents.turns import AgentAnswer, AgentTurn, read_usage
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.usage import Usage

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sidecall.features.remote_agents.line import AgentConnection
+from sidecall.features.remote_agents.connection import AgentConnection
 from sidecall.features.remote_agents.turns import AgentAnswer, AgentQuestion, AgentTurn, read_usage
 from sidecall.kernel.core.errors import ToolException
 

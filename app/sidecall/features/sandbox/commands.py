@@ -9,9 +9,9 @@ from sidecall.dataclasses import dataclass
 from sidecall.features.sandbox.bubblewrap import HOME, Mount
 from sidecall.features.sandbox.confined import Confined
 from sidecall.features.sandbox.kept_output import KeptOutput
-from sidecall.features.sandbox.order import SandboxBackend, SandboxSpec
 from sidecall.features.sandbox.running import run_within
 from sidecall.features.sandbox.shell_state import MOST, ShellState, ShellStates, read_saved
+from sidecall.features.sandbox.spec import SandboxBackend, SandboxSpec
 from sidecall.features.sandbox.streams import Stream
 from sidecall.kernel.ports.sandbox import CommandEnd, OpenSpill, SandboxLimits
 
@@ -34,8 +34,8 @@ class Shell:
     Each has a sandbox of its own, so that one which hangs, or ends its shell, takes nothing else along.
     """
 
-    def __init__(self, means: SandboxBackend, limits: SandboxLimits, states: ShellStates) -> None:
-        self._means = means
+    def __init__(self, backend: SandboxBackend, limits: SandboxLimits, states: ShellStates) -> None:
+        self._backend = backend
         self._limits = limits
         self._states = states
         self._program = next(shell for shell in _SHELLS if os.access(shell, os.X_OK))
@@ -63,8 +63,8 @@ class Shell:
         try:
             state = self._states.read(directory)
             used = replace(state, variables={}) if is_plain else state
-            order = self._write_order(command, directory, used, writing, out, err)
-            ended = await run_within(Confined(self._means, order), bounds.seconds)
+            spec = self._write_spec(command, directory, used, writing, out, err)
+            ended = await run_within(Confined(self._backend, spec), bounds.seconds)
             stream.finish()
         finally:
             os.close(writing)
@@ -89,7 +89,7 @@ class Shell:
             with suppress(OSError):  # The next command then begins where this one did.
                 self._states.write(directory, state)
 
-    def _write_order(
+    def _write_spec(
         self, command: str, directory: Path, state: ShellState, telling: int, out: "_Output", err: "_Output"
     ) -> SandboxSpec:
         flags = ("--noprofile", "--norc") if self._program.endswith("bash") else ()

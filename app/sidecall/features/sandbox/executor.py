@@ -86,7 +86,7 @@ class SandboxExecutor:
 
     def follow(self, tools: Iterable[CompiledTool]) -> None:
         """Reload: start new processes with the present code."""
-        if self._launcher.means is not None:
+        if self._launcher.backend is not None:
             self._processes.follow(_list_functions(tools))
 
     async def run(self, invocation: Invocation) -> Any:
@@ -96,9 +96,9 @@ class SandboxExecutor:
             error = ToolExecutionError(invocation.tool.name, invocation.call.id)
             error.__cause__ = DefinitionError(f"The tool needs a sandbox: {lack}.")
             raise error
-        means = (await self.sandbox.open()).means
-        if invocation.tool.options.command is not None and means is not None:
-            return await self._commands.run(invocation, means)
+        backend = (await self.sandbox.open()).backend
+        if invocation.tool.options.command is not None and backend is not None:
+            return await self._commands.run(invocation, backend)
         await self._prepare()
         return await self._processes.run(invocation)
 
@@ -112,8 +112,8 @@ class SandboxExecutor:
             await self._processes.close()
 
     async def _prepare(self) -> None:
-        if self._launcher.means is None:
-            self._launcher.means = (await self.sandbox.open()).means
+        if self._launcher.backend is None:
+            self._launcher.backend = (await self.sandbox.open()).backend
 
 
 def _list_functions(tools: Iterable[CompiledTool]) -> list[CompiledTool]:

@@ -14,7 +14,7 @@ from sidecall.features.sandbox.bubblewrap import Mount, mount_python, write_argu
 from sidecall.features.sandbox.cgroups import Group
 from sidecall.features.sandbox.confined import open_files, write_command
 from sidecall.features.sandbox.ending import end_early
-from sidecall.features.sandbox.order import SandboxBackend, SandboxFailed, list_limits
+from sidecall.features.sandbox.spec import SandboxBackend, SandboxFailed, list_limits
 from sidecall.kernel.ports.sandbox import SandboxLimits
 
 _MOST_STATUS = 8192
@@ -26,10 +26,10 @@ _TEMPORARY = "/tmp"  # noqa: S108  the sandbox's own
 
 
 class Launcher:
-    """Starts a sandboxed process once its order is known."""
+    """Starts a sandboxed process once its spec is known."""
 
     def __init__(self, processes: int, memory_limit_mb: int) -> None:
-        self.means: SandboxBackend | None = None
+        self.backend: SandboxBackend | None = None
         each = memory_limit_mb + _BASE_MB
         self._each = SandboxLimits(memory_mb=each, processes=processes * _PROCESSES_EACH, open_files=1024)
         self._together = replace(self._each, memory_mb=processes * memory_limit_mb + _BASE_MB)
@@ -43,19 +43,19 @@ class Launcher:
         Raises:
             SandboxFailed: There is none.
         """
-        means = self.means
-        if means is None:
+        backend = self.backend
+        if backend is None:
             raise SandboxFailed("the sandbox was not tried yet")
         self.close()
         with ExitStack() as theirs:
             files = open_files({}, theirs)
             mounts = [*mount_python(), _mount_sidecall()]
-            options = write_arguments(means.system, mounts, self._each, files, _TEMPORARY, env or {})
+            options = write_arguments(backend.system, mounts, self._each, files, _TEMPORARY, env or {})
             told, status = os.pipe()
             block, go = os.pipe()
             for fd in (told, block, go):
                 theirs.callback(os.close, fd)
-            words, given = write_command(means, options, command, (status, block), theirs)
+            words, given = write_command(backend, options, command, (status, block), theirs)
             process = subprocess.Popen(  # noqa: S603  the program is an operator's
                 words,
                 stdin=subprocess.DEVNULL,
@@ -68,7 +68,7 @@ class Launcher:
             )
             try:
                 os.close(status)
-                self._release(means, _wait_for_pid(told), go)
+                self._release(backend, _wait_for_pid(told), go)
             except BaseException:
                 end_early(process)  # Before our end of the pipe is closed, which would let it go on without bounds.
                 raise
@@ -80,11 +80,11 @@ class Launcher:
             self._group.remove()
             self._group = None
 
-    def _release(self, means: SandboxBackend, pid: int, go: int) -> None:
+    def _release(self, backend: SandboxBackend, pid: int, go: int) -> None:
         for kind, most in list_limits(self._each, is_grouped=True):
             resource.prlimit(pid, kind, (most, most))
-        if means.groups is not None:
-            self._group = means.groups.open(self._together.memory_bytes, self._together.processes)
+        if backend.groups is not None:
+            self._group = backend.groups.open(self._together.memory_bytes, self._together.processes)
             self._group.add(pid)
         os.write(go, b"g")
 

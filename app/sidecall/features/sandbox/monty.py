@@ -43,7 +43,7 @@ class MontyPython:
         """Prepare; no worker is started before it is needed."""
         self._limits = limits
         self._pool: Any = None
-        self._opening = threading.Lock()
+        self._support = threading.Lock()
         # Its interface for event loops sometimes aborts a process that ends.
         self._threads = ThreadPoolExecutor(_WORKERS, thread_name_prefix="monty")
 
@@ -59,7 +59,7 @@ class MontyPython:
         self._threads.shutdown(wait=False)
 
     def _open(self) -> Any:
-        with self._opening:
+        with self._support:
             if self._pool is None:
                 pool = monty.Monty(min_processes=1, max_processes=_WORKERS, max_checkouts_per_worker=_MOST_CHECKOUTS)
                 self._pool = pool.__enter__()

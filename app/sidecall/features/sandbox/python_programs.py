@@ -15,7 +15,7 @@ from pathlib import Path
 from sidecall.dataclasses import dataclass
 from sidecall.features.sandbox.bubblewrap import HOME, Mount, mount_python
 from sidecall.features.sandbox.confined import Confined
-from sidecall.features.sandbox.order import (
+from sidecall.features.sandbox.spec import (
     Running,
     SandboxBackend,
     SandboxFailed,
@@ -53,9 +53,9 @@ _READABLE = (
 )
 
 
-def starter_in_bubblewrap(means: SandboxBackend, limits: SandboxLimits) -> StartProgram:
+def starter_in_bubblewrap(backend: SandboxBackend, limits: SandboxLimits) -> StartProgram:
     """Return what starts programs in sandboxes of bubblewrap."""
-    return partial(_start_in_bubblewrap, means, limits)
+    return partial(_start_in_bubblewrap, backend, limits)
 
 
 def starter_with_landlock(limits: SandboxLimits) -> StartProgram:
@@ -63,9 +63,9 @@ def starter_with_landlock(limits: SandboxLimits) -> StartProgram:
     return partial(Landlocked, limits, build_filter((*DANGEROUS, *SHARED), conditions=ALONE))
 
 
-def _start_in_bubblewrap(means: SandboxBackend, limits: SandboxLimits, program: Program) -> Running:
+def _start_in_bubblewrap(backend: SandboxBackend, limits: SandboxLimits, program: Program) -> Running:
     place = f"{_FOLDER}/{program.file.name}"
-    order = SandboxSpec(
+    spec = SandboxSpec(
         command=[sys.executable, "-I", place, *program.given],
         limits=limits,
         mounts=[*mount_python(), Mount(str(program.directory), HOME, is_writable=True)],
@@ -74,7 +74,7 @@ def _start_in_bubblewrap(means: SandboxBackend, limits: SandboxLimits, program: 
         out=program.take,
         err=program.take,
     )
-    return Confined(means, order)
+    return Confined(backend, spec)
 
 
 class Landlocked:

@@ -3,7 +3,7 @@
 import asyncio
 from typing import NamedTuple
 
-from sidecall.features.sandbox.order import Running, SandboxFailed
+from sidecall.features.sandbox.spec import Running, SandboxFailed
 
 
 class ProgramEnd(NamedTuple):

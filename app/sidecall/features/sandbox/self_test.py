@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sidecall.features.sandbox.kept_output import KeptOutput
-from sidecall.features.sandbox.order import SandboxFailed
 from sidecall.features.sandbox.python_programs import Program, StartProgram
 from sidecall.features.sandbox.running import run_within
+from sidecall.features.sandbox.spec import SandboxFailed
 from sidecall.kernel.ports.sandbox import SandboxCheck
 
 _PROBES = Path(__file__).with_name("inside") / "probes.py"

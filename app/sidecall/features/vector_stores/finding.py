@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sidecall.dataclasses import dataclass
-from sidecall.features.vector_stores.adding import make_mark
 from sidecall.features.vector_stores.embedding import EmbeddingFailed, Embeddings
+from sidecall.features.vector_stores.file_indexer import make_mark
 from sidecall.features.vector_stores.indexing.filters import write_filter
 from sidecall.features.vector_stores.indexing.ranking import find_nearest_vectors, fuse, spread, to_share
 from sidecall.features.vector_stores.indexing.words import list_query_words, write_words

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from sidecall.features.workspaces.allowance import DiskUsage, WorkspaceLimits
+from sidecall.features.workspaces.limits import DiskUsage, WorkspaceLimits
 from sidecall.features.workspaces.paths import MOST_LEVELS, UNFINISHED
 
 OpenFolder = Callable[[Sequence[str]], int]

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from sidecall.features.workspaces.allowance import DiskUsage, WorkspaceLimits
 from sidecall.features.workspaces.counting import Counts
 from sidecall.features.workspaces.entries import Entry, describe_entry, find_entries, require_ordinary
 from sidecall.features.workspaces.errors import WorkspaceError, workspace_errors
 from sidecall.features.workspaces.folder import ClaimedFolder
+from sidecall.features.workspaces.limits import DiskUsage, WorkspaceLimits
 from sidecall.features.workspaces.paths import join_path, split_path
 from sidecall.features.workspaces.removing import remove_below
 from sidecall.features.workspaces.safe_open import FOLDER, PLACE, choose_opener

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidecall.dataclasses import dataclass
-from sidecall.features.workspaces.allowance import WorkspaceLimits
 from sidecall.features.workspaces.counting import Counts
 from sidecall.features.workspaces.errors import refuse_folder, refuse_removed
+from sidecall.features.workspaces.limits import WorkspaceLimits
 from sidecall.features.workspaces.paths import UNFINISHED
 from sidecall.kernel.ports.file_errors import TooManyWorkspaces
 from sidecall.later import Later

@@ -10,8 +10,8 @@ import pytest
 from sidecall.features.file_tools.editing import committing
 from sidecall.features.file_tools.editing.committing import commit_plan, hold_workspace
 from sidecall.features.file_tools.patching.planning import PlannedFile
-from sidecall.features.workspaces.allowance import WorkspaceLimits
 from sidecall.features.workspaces.errors import WorkspaceError
+from sidecall.features.workspaces.limits import WorkspaceLimits
 from sidecall.features.workspaces.workspace import Workspace
 
 

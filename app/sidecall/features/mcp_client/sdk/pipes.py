@@ -12,10 +12,10 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 
 from sidecall.features.mcp_client.entries import UpstreamEntry
+from sidecall.features.mcp_client.sanitizer import EntrySanitizer
 from sidecall.features.mcp_client.sdk.process_reapers import ProcessReaper
 from sidecall.features.mcp_client.sdk.processes import describe_end, end_process, start_process
 from sidecall.features.mcp_client.sdk.stderr import ErrorOutput
-from sidecall.features.mcp_client.words import EntrySanitizer
 
 logger = logging.getLogger("sidecall.mcp_server")
 

@@ -5,7 +5,7 @@ import codecs
 import logging
 import re
 
-from sidecall.features.mcp_client.words import EntrySanitizer
+from sidecall.features.mcp_client.sanitizer import EntrySanitizer
 
 logger = logging.getLogger("sidecall.mcp_server")
 

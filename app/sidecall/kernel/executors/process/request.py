@@ -6,7 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from sidecall.features.workspaces.allowance import WorkspaceLimits
+from sidecall.features.workspaces.limits import WorkspaceLimits
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.kernel.core.context import Caller, EventListener, HeaderMap
 from sidecall.kernel.core.injection import Injection

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from sidecall.features.approvals.undelivered_store import OrphanReports
+from sidecall.features.approvals.orphan_reports import OrphanReports
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.ports.approvals.approval import ApprovalRecord

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sidecall.features.history.decided import KeptDecision, keep_decision
-from sidecall.features.history.showing import CallRedactor, ShownArgs
+from sidecall.features.history.redactor import CallRedactor, ShownArgs
 from sidecall.kernel.core.context import Caller, cut_id
 from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.messages import Content

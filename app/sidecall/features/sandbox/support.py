@@ -8,9 +8,9 @@ from sidecall.dataclasses import dataclass
 from sidecall.features.sandbox.bubblewrap import find_program
 from sidecall.features.sandbox.cgroups import find_groups
 from sidecall.features.sandbox.landlock import NEEDED, read_version
-from sidecall.features.sandbox.order import SandboxBackend, SandboxFailed
 from sidecall.features.sandbox.python_programs import StartProgram, starter_in_bubblewrap, starter_with_landlock
 from sidecall.features.sandbox.self_test import try_sandbox
+from sidecall.features.sandbox.spec import SandboxBackend, SandboxFailed
 from sidecall.features.sandbox.system_calls import build_filter, is_known_machine
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.ports.sandbox import SandboxCheck, SandboxLimits, SandboxReport
@@ -30,10 +30,10 @@ class NoSandbox(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SandboxSupport:
-    """How this machine can make sandboxes; without `means` commands cannot run."""
+    """How this machine can make sandboxes; without a `backend` commands cannot run."""
 
     report: SandboxReport
-    means: SandboxBackend | None = None
+    backend: SandboxBackend | None = None
     start_python: StartProgram | None = None
 
 
@@ -47,7 +47,7 @@ async def open_sandbox(limits: SandboxLimits) -> SandboxSupport:
             reasons.append(str(error))
         else:
             report = SandboxReport(opened.report.profile, opened.report.checks, "; ".join(reasons))
-            return SandboxSupport(report, opened.means, opened.start_python)
+            return SandboxSupport(report, opened.backend, opened.start_python)
     return SandboxSupport(SandboxReport(reason="; ".join(reasons)))
 
 
@@ -65,8 +65,8 @@ async def open_bubblewrap(limits: SandboxLimits) -> SandboxSupport:
     try:
         # It asks the program for its version, which may take long.
         program = await SERVER.run(find_program)
-        means = SandboxBackend(program, build_filter() if is_known_machine() else None, groups)
-        start = starter_in_bubblewrap(means, limits)
+        backend = SandboxBackend(program, build_filter() if is_known_machine() else None, groups)
+        start = starter_in_bubblewrap(backend, limits)
         checks = await try_sandbox(start, may_fork=True)
     except LookupError as error:
         raise NoSandbox(str(error.args[0])) from None
@@ -74,7 +74,7 @@ async def open_bubblewrap(limits: SandboxLimits) -> SandboxSupport:
         why = _NO_NAMESPACES if any(word in error.message for word in _FORBIDDEN) else ""
         raise NoSandbox(f"bubblewrap does not start ({error.message}){why}") from error
     _require_all("bubblewrap", checks)
-    return SandboxSupport(SandboxReport("bubblewrap", checks), means, start)
+    return SandboxSupport(SandboxReport("bubblewrap", checks), backend, start)
 
 
 async def open_landlock(limits: SandboxLimits) -> SandboxSupport:
