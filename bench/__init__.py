@@ -1,1 +1,1 @@
-"""What choosing Sidecall costs, measured side by side with floors and peers in one run."""
+"""What Sidecall costs, measured side by side with floors and peers in one run."""

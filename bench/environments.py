@@ -20,7 +20,7 @@ class Unavailable(Exception):
 
 
 def compile_sources() -> None:
-    """Write the bytecode of the project and of what it needs: otherwise whoever starts first compiles."""
+    """Compile the project and its dependencies to bytecode, so that the first start does not pay for it."""
     for folder in (*(ROOT / name for name in ("app", "bench", "tools")), Path(sysconfig.get_path("purelib"))):
         compileall.compile_dir(folder, quiet=2)
 
@@ -58,7 +58,7 @@ def _run(*command: str) -> None:
 
 
 def reason_in(output: str) -> str:
-    """Pick the line that says what went wrong, without the addresses and paths of the machine it was said on."""
+    """Pick the line that says what went wrong, without addresses and paths of the machine."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     telling = [line for line in lines if re.match(r"(ERROR:|[\w.]*(Error|Exception)\b)", line)]
     line = (telling or lines or ["it said nothing"])[-1]

@@ -13,7 +13,7 @@ _PATIENCE = 60.0
 
 @dataclass(frozen=True)
 class Flood:
-    """What became of the requests: how many were answered rightly, the most open at once, and the whole time."""
+    """The result of a flood: right answers, the most open requests at once, and the whole time."""
 
     right: int
     at_once: int

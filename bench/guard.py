@@ -25,7 +25,7 @@ HOW_TO_RECORD = "To accept it, record it anew on an idle machine: python -m benc
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether the hot path is as fast as it was, and the line that says so."""
+    """Whether the hot path is as fast as before, and the line that says so."""
 
     passed: bool
     text: str
@@ -40,7 +40,7 @@ def judge(measured: float, recorded: float) -> Verdict:
 
 
 def measure(cores: Cores, recorded: float | None) -> Spread:
-    """Measure the ratio; when it would fail, twice as long, lest a busy moment decides.
+    """Measure the ratio; when it would fail, again for twice as long, since the machine may be busy.
 
     Raises:
         Unavailable: One of the two servers does not work.

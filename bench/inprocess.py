@@ -21,7 +21,7 @@ OURS = "Sidecall's pipeline"
 LANGCHAIN = "langchain-core, ainvoke(ToolCall)"
 AGENTS = "openai-agents, on_invoke_tool"
 
-# The program in bench/loops, and the peer in whose environment it runs.
+# A program of bench/loops, and the peer in whose environment it runs.
 _LOOPS: Mapping[str, tuple[str, str | None]] = {
     FLOOR: ("pydantic_alone", None),
     OURS: ("sidecall_pipeline", None),
@@ -71,7 +71,7 @@ def measure(rounds: int, cores: Cores) -> Part:
 
 
 def measure_ours(rounds: int, cores: Cores) -> Part:
-    """Measure our pipeline beside pydantic alone."""
+    """Measure our pipeline against pydantic alone."""
     return _measure(rounds, cores, {name: _LOOPS[name] for name in (FLOOR, OURS)})
 
 

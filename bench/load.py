@@ -19,9 +19,9 @@ _JSON = {"content-type": "application/json"}
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked, where in the JSON answer the result stands, and what it has to be.
+    """A request, the place of the result in its JSON answer, and the expected value.
 
-    `calls` is how many tool calls one request stands for, `connections` how many clients ask at the same time.
+    `calls` is how many tool calls one request stands for, `connections` the number of concurrent clients.
     """
 
     path: str
@@ -41,9 +41,9 @@ class Request:
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast the answers came, and how long the server had the processor for each call.
+    """The rate of answers, and the server's processor time for each call.
 
-    `beside_us` is what of it the processes had that the server started, such as the one that writes its file.
+    `beside_us` is the part of the server's child processes, such as the one that writes its file.
     """
 
     calls_per_second: float

@@ -1,4 +1,4 @@
-"""What the figures were measured on, and which of its cores does what."""
+"""The machine of the figures, and the use of its cores."""
 
 import os
 import platform
@@ -30,7 +30,7 @@ class Cores:
 
     @contextmanager
     def shared(self) -> Iterator["Cores"]:
-        """Let servers, what they start and the load have all cores meanwhile, as what takes several processes does."""
+        """Give all cores to servers, their children and the load, for cases with several processes."""
         if self.load is None:
             yield self
             return

@@ -1,4 +1,4 @@
-"""As many tools as the variable BENCH_TOOLS says, to see whether their number costs anything."""
+"""As many tools as the variable BENCH_TOOLS says, to see whether their number has a cost."""
 
 import os
 

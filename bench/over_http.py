@@ -71,7 +71,7 @@ def take_paces(
 
 
 def _fill(texts: Mapping[str, str], beside: Mapping[str, str]) -> dict[str, str]:
-    """Put what stands beside the load into texts that name it in braces."""
+    """Fill in the addresses of helpers that texts name in braces."""
     return {name: text.format_map(beside) for name, text in texts.items()}
 
 

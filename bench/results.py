@@ -1,4 +1,4 @@
-"""What a part of the benchmark found."""
+"""The results of a part of the benchmark."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,7 +29,7 @@ class Figure:
 
     @property
     def met(self) -> bool:
-        """Whether the median is on the right side of the bar."""
+        """Whether the median meets the bar."""
         return self.measured.median >= self.bar if self.at_least else self.measured.median <= self.bar
 
 

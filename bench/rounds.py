@@ -32,7 +32,7 @@ def ratio(above: Sequence[float], below: Sequence[float]) -> Spread:
 def take_turns(rows: Mapping[str, Callable[[], T]], rounds: int) -> tuple[dict[str, list[T]], dict[str, str]]:
     """Measure every row once a round; returns the figures by row, and the rows that failed with the reason.
 
-    Every other round goes backwards, so that a machine that slows down or speeds up favors nobody.
+    Every other round goes backwards, so that a machine that slows down or speeds up favors no row.
     """
     figures: dict[str, list[T]] = {name: [] for name in rows}
     failed: dict[str, str] = {}

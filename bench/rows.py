@@ -44,7 +44,7 @@ def tool_call(name: str, args: Mapping[str, Any], content: str) -> Request:
 
 
 def as_caller(credential: str) -> Request:
-    """Ask as one who proves who it is; what stands in braces is filled in when the row is measured."""
+    """Send as an authenticated caller; braces are filled in when the row is measured."""
     asked = tool_call("echo", _ECHO, "hi")
     return replace(asked, headers={**asked.headers, "authorization": f"Bearer {{{credential}}}"})
 

@@ -1,4 +1,4 @@
-"""What a call and a listing cost when there are many tools."""
+"""The cost of a call and of a listing with many tools."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack

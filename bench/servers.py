@@ -25,11 +25,10 @@ _UVICORN = ("--no-access-log", "--no-server-header", "--log-level", "info")
 
 @dataclass(frozen=True)
 class Server:
-    """How to start a server, a peer in its own environment.
+    """How to start a server; a peer in its own environment.
 
-    `{port}` in the command is replaced, and in the environment what stands beside the load: `{collector}` by the
-    address of a collector of spans, `{keys_file}` and `{issuer}` by what callers are known by, `{folder}` by an empty
-    one.
+    `{port}` in the command is replaced, and in the environment the helpers of the load: `{collector}` by the address of
+    a collector of spans, `{keys_file}` and `{issuer}` by the sources of credentials, `{folder}` by an empty one.
     """
 
     command: tuple[str, ...]
@@ -78,7 +77,7 @@ class Running:
         return held * 1024 / 1e6
 
     def processor_seconds(self) -> tuple[float, float] | None:
-        """Return the time that it, and what it started, have had the processor; None where nobody counts that."""
+        """Return the processor time of a server and its children; None where it cannot be read."""
         if not Path("/proc/self/stat").exists():
             return None
         return _processor_seconds(self.pid), sum(map(_processor_seconds, _family(self.pid)[1:]))
@@ -162,4 +161,4 @@ def _kib(pid: int, file_name: str, field_name: str) -> int:
     found = re.search(rf"^{field_name}:\s+(\d+)", text, re.MULTILINE)
     if found is None and not Path("/proc/self/status").exists():
         raise Unavailable("this system does not say how much memory a process holds")
-    return int(found[1]) if found else 0  # Of a process that has ended meanwhile.
+    return int(found[1]) if found else 0  # The process may have ended meanwhile.

@@ -1,4 +1,4 @@
-"""Thousands of slow calls in flight, beside a Starlette route that waits as long."""
+"""Thousands of slow calls in flight, against a Starlette route that waits as long."""
 
 from collections.abc import Mapping
 from functools import partial

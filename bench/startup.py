@@ -1,6 +1,6 @@
-"""From the start of a process to its first answer, and the memory it then holds, beside a bare FastAPI application.
+"""The time from the start of a process to its first answer, and its memory then, against a bare FastAPI application.
 
-And what an author's program pays for importing Sidecall: modules and seconds, recorded without a bar.
+Also the cost of importing Sidecall for an author's program: modules and seconds, recorded without a bar.
 """
 
 import json
@@ -97,7 +97,7 @@ def _figures(seconds: Mapping[str, list[float]], memory: list[float] | None) -> 
     if memory is None or SHIPPED not in seconds or CONFINED not in seconds:
         return ()
     shipped = seconds[SHIPPED]
-    # Of the same round each: the sandbox is tried beside the start.
+    # Both of the same round: the sandbox is tested during the start.
     later = [one - other for one, other in zip(seconds[CONFINED], shipped, strict=True)]
     return (
         absolute("start to first answer, as it ships", shipped, 0.9, "s", at_least=False),

@@ -23,7 +23,7 @@ from sidecall.main import create_app
 from sidecall.settings import Settings
 
 PACKAGE = Path(sidecall.__file__).parent
-# Folders whose own folders are rooms of their own.
+# Folders whose subfolders are rooms.
 WINGS = ("kernel", "features")
 JSON = {"content-type": "application/json"}
 MCP = {

@@ -1,4 +1,4 @@
-"""An agent made by LangChain's create_agent, whose tools run in Sidecall."""
+"""An agent of LangChain's create_agent with tools that run in Sidecall."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ CONTEXT = {"user": os.environ.get("USER", "somebody")}
 
 
 class State(AgentState[Any]):
-    """What tools read, and change with a Command; name your own keys here."""
+    """State that tools read, and change with a Command; name your own keys here."""
 
     memory: NotRequired[dict[str, Any]]
 

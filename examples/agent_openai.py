@@ -84,7 +84,7 @@ def read_approvals(answer: httpx.Response) -> dict[str, str]:
 
 
 def decide(approval_id: str) -> None:
-    """Ask the person at the terminal about a call, unless somebody else was asked and has decided."""
+    """Ask the person at the terminal about a call, unless it was decided elsewhere."""
     approval = ask_sidecall("GET", f"/approvals/{approval_id}").json()
     if approval["status"] != "pending":
         time.sleep(1)  # It runs still.
@@ -109,7 +109,7 @@ def ask_sidecall(method: str, path: str, **options: Any) -> httpx.Response:
         response = httpx.request(method, SIDECALL_URL + path, timeout=None, headers=SIDECALL_HEADERS, **options)
     except httpx.HTTPError as error:
         sys.exit(f"No Sidecall at {SIDECALL_URL} ({error}); start one with: sidecall serve")
-    # 409: somebody else has just decided about the call.
+    # 409: it has just been decided elsewhere.
     if response.is_error and response.status_code != httpx.codes.CONFLICT:
         sys.exit(f"Sidecall answered {response.status_code}: {response.text}")
     return response

@@ -1,4 +1,4 @@
-"""An agent of the OpenAI Agents SDK, whose tools run in Sidecall."""
+"""An agent of the OpenAI Agents SDK with tools that run in Sidecall."""
 
 import asyncio
 import os

@@ -64,7 +64,7 @@ def read_approvals(answer: httpx.Response) -> dict[str, str]:
 
 
 def decide(approval_id: str) -> None:
-    """Ask the person at the terminal about a call, unless somebody else was asked and has decided."""
+    """Ask the person at the terminal about a call, unless it was decided elsewhere."""
     approval = ask_sidecall("GET", f"/approvals/{approval_id}").json()
     if approval["status"] != "pending":
         time.sleep(1)  # It runs still.
@@ -88,7 +88,7 @@ def ask_sidecall(method: str, path: str, **options: Any) -> httpx.Response:
         sys.exit(
             f"No Sidecall at {SIDECALL_URL} ({error}); start one with: sidecall serve --toolkit files --toolkit shell"
         )
-    # 409: somebody else has just decided about the call.
+    # 409: it has just been decided elsewhere.
     if response.is_error and response.status_code != httpx.codes.CONFLICT:
         sys.exit(f"Sidecall answered {response.status_code}: {response.text}")
     return response

@@ -1,7 +1,7 @@
 """A file of function tools for the OpenAI Agents SDK, moved to Sidecall by its import line.
 
-It said `from agents import RunContextWrapper, function_tool`; nothing else has changed. Serve it with
-`sidecall serve --tools examples/tools_openai_agents.py`.
+It was `from agents import RunContextWrapper, function_tool`; nothing else has changed. Serve it with `sidecall serve
+--tools examples/tools_openai_agents.py`.
 """
 
 from dataclasses import dataclass

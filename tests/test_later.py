@@ -45,7 +45,7 @@ ROOMS = tuple(
         " features.openapi_export.routes features.openapi_export.schemas features.openapi_import.reading"
         " features.openapi_import.services features.openapi_import.toolkit features.remote_agents.agent"
         " features.remote_agents.cli features.sandbox.bubblewrap features.sandbox.commands"
-        " features.sandbox.executor features.sandbox.opening features.sandbox.python_ features.search.routes"
+        " features.sandbox.executor features.sandbox.support features.sandbox.python_ features.search.routes"
         " features.status.reading features.status.routes features.telemetry.routes features.telemetry.spans"
         " features.telemetry.terminal_lines features.vector_stores.file_routes features.vector_stores.forms"
         " features.vector_stores.indexing features.vector_stores.kept features.vector_stores.routes"

@@ -41,7 +41,7 @@ REFUSALS: dict[str, Code] = {
     "coding": "unsupported_content_type",
 }
 _MISSING = "Web pages cannot be read: the operator of this server has to install `sidecall[fetch]`."
-#: What is text beside all of `text/`.
+# : Media types that are text, besides all of `text/`.
 TEXTS = re.compile(r"text/.+|application/(json|xml|javascript|yaml|x-ndjson)|[^/]+/[^/]+\+(json|xml|yaml)")
 PAGES = ("text/html", "application/xhtml+xml")
 NAMES = {"application/pdf": "a PDF", "application/zip": "an archive", "application/octet-stream": "a binary file"}
@@ -51,7 +51,7 @@ _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,2000})</title", re.I)
 # Python has some that are none of text, and some that take for ever.
 _ENCODING = re.compile(r"utf-?(8|16|32)|iso|latin|windows|cp\d|koi8|mac|gb|big5|euc|shift|sjis|(us-)?ascii", re.I)
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?([a-z0-9_-]{1,40})""", re.I)
-# Each matches wherever it begins to, so that no page makes it look at the same characters again and again.
+# Each can match at one place only, so that no page makes it scan the same characters repeatedly.
 _TAG = re.compile(r"""<[a-z](?:[^"'>]|"[^"]*"|'[^']*')*+>?""", re.I)
 _LINK = re.compile(
     r"""\]\((<(?:\\.|[^<>\\\n])*>|(?:\\.|[^\s()\\]|\((?:\\.|[^\s()\\])*\))*)(?:\s"(?:\\.|[^"\\\n])*")?\)"""
@@ -69,7 +69,7 @@ _HIDING = re.compile(
     r"|(?:left|right|top|bottom|text-indent|margin-left|margin-top):-\d{3,}|clip:rect\((?:0(?:px)?,?){4}\)"
     r"|clip-path:inset\((?:50|100)%\)|transform:scale\(0\)|color:transparent)"
 )
-# Characters that nobody sees: tags, joiners, marks of direction, controls.
+# Invisible characters: tags, joiners, direction marks, controls.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
 )
@@ -238,7 +238,7 @@ def _judge_style(style: re.Match[str]) -> str:
 
 
 def _keep_link(link: re.Match[str]) -> str:
-    if _PLAIN.match(link[1]):  # As nearly all are, whatever follows.
+    if _PLAIN.match(link[1]):  # The common case.
         return link[0]
     target = re.sub(r"[\x00-\x20\\]", "", link[1].strip("<>"))
     scheme = _SCHEME.match(target)

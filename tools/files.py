@@ -72,7 +72,7 @@ def edit(
 
 
 async def _asks_to_patch(args: Mapping[str, Any]) -> bool:
-    """Return whether a patch deletes a file; nobody is asked about one that is refused."""
+    """Return whether a patch deletes a file and so needs approval; a patch that will be refused does not."""
     is_long = len(args.get("input") or "") > LONG
     return await FILES.run(_deletes, args) if is_long else _deletes(args)
 
@@ -88,7 +88,7 @@ def _deletes(args: Mapping[str, Any]) -> bool:
 
 
 def _asks_to_forget(args: Mapping[str, Any]) -> bool:
-    """Return whether a file is to be deleted; nobody is asked about a path that is refused."""
+    """Return whether a file is to be deleted and so needs approval; a path that will be refused does not."""
     if args["command"] != "delete" or args.get("path") is None:
         return False
     try:
@@ -137,7 +137,7 @@ def _read_patches(kind: str | None, path: str | None, diff: str | None, envelope
 
 
 def _name(path: str) -> str:
-    """Write a path in one way, by which a file is known again."""
+    """Normalize a path, so that a file is recognized."""
     return join_path(split_path(path))
 
 

@@ -18,7 +18,7 @@ MOST_SECONDS = 600.0
 #: Seconds that are left for the answer.
 RESERVE = 0.5
 MOST_CHARACTERS = 65_536
-#: Stands for what is left out where there is no room for words.
+# : The preview's mark for what is left out.
 MARK = "…"
 MARKS = 2 * len(MARK)
 MOST_SHOWN, MOST_VARIABLES = 300, 30
@@ -30,9 +30,9 @@ Command = Annotated[str, Field(max_length=200_000)]
 
 
 async def asks(context: ToolContext, args: Mapping[str, Any], _: str) -> bool:
-    """Return whether a person has to look at the commands first: unless the operator allows each of them.
+    """Return whether the commands need approval: unless the operator allows each of them.
 
-    Nobody is asked about what cannot run here; the call is answered with why.
+    Commands that cannot run here need none; the answer says why.
     """
     sandbox = context.sandbox
     if sandbox is None or await sandbox.explain_lack("commands") is not None:
@@ -42,9 +42,9 @@ async def asks(context: ToolContext, args: Mapping[str, Any], _: str) -> bool:
 
 
 def preview_shell(workspace: Workspace, sandbox: CommandSandbox, context: ToolContext) -> dict[str, Any]:
-    """Return of which conversation commands are, where they begin, and what earlier ones have left them."""
+    """Return the conversation, the directory, and the variables of earlier commands."""
     start = sandbox.find_start(workspace.directory)
-    # Of many or long ones the beginnings, lest nothing be shown at all.
+    # The beginnings of many or long ones, so that something is always shown.
     variables = {name: value[:MOST_SHOWN] for name, value in [*start.variables.items()][:MOST_VARIABLES]}
     return {
         "conversation": context.headers.get("sidecall-conversation") or context.context.get("conversation_id"),
@@ -147,7 +147,7 @@ async def bash(
 async def run(
     command: str, seconds: float, most: int, workspace: Workspace, sandbox: CommandSandbox, caller: CallerKey
 ) -> tuple[CommandResult, Sequence[str]]:
-    """Run one command, and keep the whole of an output that is cut in a file beside the others."""
+    """Run one command; the whole of a cut output is saved to a file next to the others."""
     # In a thread, since commands may leave many files behind.
     await FILES.run_for(caller, workspace.require_room)
 
@@ -166,7 +166,7 @@ async def run(
 
     end = await sandbox.run_command(command, workspace.directory, seconds, open_spill)
     paths = {path.rpartition("-")[2]: path for path in end.files}
-    # What went wrong is shown whole where it fits beside the rest, and has a quarter otherwise.
+    # An error is shown whole where it fits, and otherwise has a quarter.
     taken = most if end.stdout[1] else len(end.stdout[0].decode(errors="replace"))
     stderr = show(end.stderr, end.sizes[1], max(most // 4, most - taken), paths.get("stderr.txt"))
     stdout = show(end.stdout, end.sizes[0], most - len(stderr), paths.get("stdout.txt"))

@@ -132,14 +132,14 @@ class TavilySearch(BaseTool):
         except httpx.RequestError:
             text = "Tavily cannot be reached. Try again later; the operator should check the server's network."
             raise ToolException(text, retryable=True) from None
-        # Whatever the API says goes to the model and to the program: it must not hand them the key.
+        # An answer of the API goes to the model and to the program, so it must not contain the key.
         text = response.text.replace(key, "[TAVILY_API_KEY]")
         if not response.is_success:
             raise _refusal(response.status_code, text, _retry_after(response.headers))
         return _object(text)
 
     async def _client(self) -> Any:
-        """Return the client of the address and of the running event loop, whose connections no other loop can use."""
+        """Return the client of the address and of the running event loop; other loops cannot use its connections."""
         base = self.api_base_url or os.environ.get("TAVILY_API_BASE_URL") or DEFAULT_BASE_URL
         key = (asyncio.get_running_loop(), base)
         if key not in self._clients:

@@ -36,7 +36,7 @@ def run() -> Iterator[Finding]:
 
 
 async def _in_turns(port: int) -> tuple[Rounds, Rounds, Rounds]:
-    """Let the other caller call alone and beside the flood, in turns."""
+    """Measure the other caller alone and during the flood, in turns."""
     calm: list[list[Answer]] = []
     beside: list[list[Answer]] = []
     flood: list[list[Answer]] = []
@@ -58,7 +58,7 @@ def _flooder(answers: Sequence[Answer], rounds: int, seconds: float) -> Finding:
     refused = [answer for answer in answers if answer.status == 429]
     let_in = sum(map(is_success, answers))
     told = sum(all(name in answer.headers for name in _TOLD) for answer in refused)
-    # In each round what it has saved and what comes back meanwhile; a round may end a little late.
+    # Each round has what was saved and what comes back during it; it may end a little late.
     most = rounds * _QUOTA * (1 + seconds) * 1.05
     return Finding(
         "B5",

@@ -136,7 +136,7 @@ def _known(client: httpx.Client) -> dict[str, str]:
 
 
 def _decide_for_good(client: httpx.Client) -> str:
-    """Approve all calls of a caller whom nobody else is, and return the address of that rule."""
+    """Approve all calls of an extra caller, and return the address of that rule."""
     waiting = client.post("/tool_calls", json=write_tool_call("approved", amount=3), headers={"x-caller": "rita"})
     client.post(waiting.headers["location"], json={"decision": "approve", "always": True}).raise_for_status()
     return f"/approvals/rules/{client.get('/approvals/rules').json()[0]['id']}"

@@ -157,8 +157,7 @@ REMEMBERED: tuple[Case, ...] = (
     Case(FORGET, 404, "/contents/none"),
     Case(FORGET, 204, "{content}"),
 )
-# What needs a call whose record is gone, a caller that has made all its calls and keeps all it may, and a store that
-# cannot be written.
+# Answers that need a lost record, a caller at all limits, or a store that cannot be written.
 GONE = (Case(REPLAY, 410, "{call}/replay", _INSIST),)
 COUNTED = (
     Case(REPLAY, 429, "{call}/replay", _INSIST),

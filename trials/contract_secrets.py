@@ -1,4 +1,4 @@
-"""What is sent to the routes of callers' secrets and of the audit, so that each documented answer comes."""
+"""Requests to the routes of callers' secrets and of the audit that cause each documented answer."""
 
 from trials.contract_cases import Case, list_post_cases, list_read_cases
 
@@ -24,5 +24,5 @@ SECRETS = (
 )
 # Of one without a key.
 KEYLESS = (Case(_PUT, 404, "/secrets/ONE", _RIGHT),)
-# Of one whose store cannot be written.
+# From a server whose store cannot be written.
 UNKEPT = (Case(_PUT, 503, "/secrets/ONE", _RIGHT), Case(_DELETE, 503, "/secrets/ONE"))

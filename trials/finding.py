@@ -1,14 +1,14 @@
-"""What a trial found."""
+"""The findings of a trial."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was done, what had to come out, and what did.
+    """What was done, what was expected, and what came out.
 
-    `holds` is what must be true on every machine, `in_time` what only one with nothing else to do can show: bars of
-    time and memory. The short form asks for the first only.
+    `holds` must be true on every machine; `in_time` only on an idle one: bounds of time and memory. The short form
+    checks the first only.
     """
 
     row: str
@@ -20,5 +20,5 @@ class Finding:
 
     @property
     def is_met(self) -> bool:
-        """Whether the whole bar is met."""
+        """Whether all expectations are met."""
         return self.holds and self.in_time

@@ -1,4 +1,4 @@
-"""Somebody who guesses ids of another tenant's things learns nothing from how long the answers take."""
+"""Guessing ids of another tenant's objects reveals nothing by the time of the answers."""
 
 import asyncio
 import random
@@ -17,7 +17,7 @@ from trials.serving import serving
 
 _THINGS, _ROUNDS, _FEW_ROUNDS = 20, 100, 4
 _SEED = 1
-# What is guessed at, and what is said of it that there is not.
+# The guessed kinds of objects, and the answer for unknown ones.
 _KINDS = {
     "/tool_calls/": "unknown-call",
     "/approvals/": "unknown-approval",

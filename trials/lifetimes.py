@@ -35,7 +35,7 @@ def search_{number}(query: str, limit: int = 5, tags: list[str] | None = None) -
 
 @dataclass(frozen=True)
 class _End:
-    """What became of the calls around a SIGTERM, and of the server."""
+    """The calls around a SIGTERM, and the end of the server."""
 
     signaled: float
     early: list[Answer]
@@ -90,7 +90,7 @@ def _drained(server: Server) -> Iterator[Finding]:
 
 
 def _all_told(end: _End) -> bool:
-    """Return whether every late call was answered, and every answer said that no other will be."""
+    """Return whether every late call was answered, and each answer closed its connection."""
     answered = all(answer.status in (200, 503) for answer in end.late)
     return answered and all(answer.headers.get("connection") == "close" for answer in (*end.early, *end.late))
 

@@ -1,4 +1,4 @@
-"""More calls than there is room for, and slow ones beside fast ones."""
+"""More calls than there is room for, and slow ones next to fast ones."""
 
 import asyncio
 import gc
@@ -124,7 +124,7 @@ def _bulkheads(server: Server) -> Iterator[Finding]:
 
 
 async def _beside(port: int, quick: bytes, slow: bytes, count: int) -> list[Answer]:
-    """Make quick calls while slow ones are under way, whose clients then hang up."""
+    """Make quick calls during slow ones, whose clients then hang up."""
     others = [asyncio.create_task(ask_once(port, slow)) for _ in range(count)]
     await asyncio.sleep(0.5)
     answers = await steadily(port, quick, 0.02, _BESIDE)

@@ -16,9 +16,9 @@ def markdown(groups: Mapping[str, Sequence[Finding]], machine: Mapping[str, str]
 
 
 def renew(recorded: str, text: str, order: Sequence[str]) -> str:
-    """Return what was recorded, with the lists of a new text in place of those of the same groups.
+    """Return a record with the groups of a new text replaced.
 
-    What stays was measured on the machine of which the last line tells; lists from another one say so.
+    Groups that stay were measured on the machine named in the last line; new ones from another machine say so.
     """
     old, new = _split(recorded), _split(text)
     before, now = (told.rstrip().rpartition("\n")[2] for told in (recorded, text))

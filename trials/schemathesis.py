@@ -19,15 +19,13 @@ from trials.serving import serving
 TOOLS = "trials/served/typed.py"
 NOBODY: Mapping[str, str] = {}
 _HOOKS = Path(__file__).with_name("schemathesis_hooks.py").resolve()
-# What is no contradiction, per operation:
-# - A query has no types, so a `tag=0.5` that is meant to be a wrong number is a right text.
-# - Arguments that are right in general may still be wrong for the tool that waits for approval.
-# - Which lines and values a content has is not in the document, nor that `*/*` means no forms.
-# - The content that is read is always the same, also after another has been deleted.
-# - A key that was made up beside the right one is refused.
-# - A cursor goes with a limit, a search with some forms, and what is a regular expression no document says.
-# - Which arguments are right is for each tool to say; as an operation it answers with a status where it fails.
-# - A call can be known and what was sent not be kept, for instance where a context came with it.
+# What is no contradiction, per operation: - A query has no types, so a `tag=0.5` that is meant to be a wrong number is
+# a right text. - Arguments that are right in general may still be wrong for the tool that waits for approval. - Which
+# lines and values a content has is not in the document, nor that `*/*` means no forms. - The content that is read is
+# always the same, also after another has been deleted. - A made-up key next to the right one is refused. - A cursor
+# goes with a limit, a search with some forms, and what is a regular expression no document says. - Which arguments are
+# right is for each tool to say; as an operation it answers with a status where it fails. - A call can be known and what
+# was sent not be kept, for instance where a context came with it.
 _CONFIGURATION = """
 hooks = "{hooks}"
 
@@ -87,14 +85,14 @@ positive_data_acceptance.enabled = false
 
 @dataclass(frozen=True, slots=True)
 class Conformance:
-    """What Schemathesis found: how many requests it sent, and what was wrong."""
+    """What Schemathesis found: the number of requests, and the failures."""
 
     requests: int
     failures: tuple[str, ...]
 
     @property
     def holds(self) -> bool:
-        """Whether it sent any and nothing was wrong."""
+        """Whether requests were sent and none failed."""
         return self.requests > 0 and not self.failures
 
     def __str__(self) -> str:
@@ -118,14 +116,14 @@ def run() -> Iterator[Finding]:
 async def conform(
     server: Server, max_examples: int, seed: int = 1, headers: Mapping[str, str] = NOBODY, foreign: str = ""
 ) -> Conformance:
-    """Run all checks of all phases against a server, with an approval and an artifact that there are.
+    """Run all checks of all phases against a server, with an existing approval and artifact.
 
     Args:
         server: The server.
-        max_examples: How many requests are made of each operation, in each phase that makes them up.
-        seed: By which the same requests are made again.
-        headers: By which the server knows who sends them.
-        foreign: What must stand in no answer.
+        max_examples: The number of generated requests for each operation and phase.
+        seed: Repeats the same requests.
+        headers: The credential of the requests.
+        foreign: A text that no answer may contain.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

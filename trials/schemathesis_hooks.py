@@ -1,4 +1,4 @@
-"""What Schemathesis does otherwise than the document says, which cannot know it; it loads this file by its path."""
+"""Hooks for what Schemathesis cannot know from the document; it loads this file by its path."""
 
 import os
 import re
@@ -8,7 +8,7 @@ from uuid import uuid4
 import schemathesis
 
 _KEY = "Idempotency-Key"
-# What stands in all that is another tenant's.
+# The marker word of another tenant's objects.
 _FOREIGN = os.environ.get("FOREIGN", "").encode()
 _BARE, _QUOTED = re.compile(r"[!#-~][ -~]{0,200}"), re.compile(r'".{1,200}"')
 
@@ -32,5 +32,5 @@ def before_call(_context: Any, case: Any, _kwargs: dict[str, Any]) -> None:
 
 @schemathesis.check
 def hears_nothing_of_others(_context: Any, response: Any, _case: Any) -> None:
-    """Refuse an answer in which something of another tenant stands."""
+    """Refuse an answer with another tenant's marker word."""
     assert not _FOREIGN or _FOREIGN not in response.content, "a record of another tenant"

@@ -30,7 +30,7 @@ def serving(tools: str = TOOLS, *options: str, **settings: str) -> Iterator[Serv
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether a process exists and is more than an entry that nobody has reaped yet."""
+    """Return whether a process exists and is no zombie."""
     status = Path(f"/proc/{pid}/stat")
     try:
         return status.read_text().rpartition(")")[2].split()[0] != "Z"

@@ -41,7 +41,7 @@ _SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What a server holds at one moment, its processes' memory included."""
+    """What a server holds at one moment, with its processes' memory."""
 
     server_mb: float
     children_mb: float
@@ -51,7 +51,7 @@ class Sample:
 
     @property
     def left(self) -> tuple[int, int, int]:
-        """What has to be as it was once nobody asks any more."""
+        """The values that must return to their start once there is no traffic."""
         return self.files, self.threads, self.tasks
 
 

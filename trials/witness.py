@@ -66,7 +66,7 @@ class Witness:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         said, _ = self._process.communicate("enough\n", _PATIENCE)
-        self.seen.__dict__.update(json.loads(said))  # Whoever entered holds this very object.
+        self.seen.__dict__.update(json.loads(said))  # The code that entered holds this very object.
 
 
 class _Asking:

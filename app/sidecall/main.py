@@ -27,7 +27,7 @@ from sidecall.features.access.origin_policy import OriginPolicy
 from sidecall.features.cache.answers import Caching
 from sidecall.features.contents.excerpts import Excerpts
 from sidecall.features.credentials.server_secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
-from sidecall.features.history.showing import show_with
+from sidecall.features.history.redactor import show_with
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits
 from sidecall.features.mcp_server.changes import ListChanges

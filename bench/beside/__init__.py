@@ -1,1 +1,1 @@
-"""What stands beside the load: a collector of spans, an issuer of tokens."""
+"""Helpers of the load: a collector of spans, an issuer of tokens."""

@@ -1,4 +1,4 @@
-"""Callers who prove who they are: one with a key of a file, one with a token of an issuer beside the load."""
+"""Credentials of callers: a key of a file, and a token of an issuer next to the load."""
 
 import json
 import tempfile
@@ -42,7 +42,7 @@ def _publishing(signing: RSAKey) -> Iterator[str]:
 
     class Publishing(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            """Show the keys, whatever is asked for."""
+            """Serve the keys at every path."""
             self.send_response(200)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(document)))

@@ -23,7 +23,7 @@ class _Taking(BaseHTTPRequestHandler):
 
 @contextmanager
 def collecting() -> Iterator[str]:
-    """Run a collector for OTLP over HTTP beside the load, and give its address."""
+    """Run a collector for OTLP over HTTP next to the load, and give its address."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Taking)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, daemon=True)

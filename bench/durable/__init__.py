@@ -1,1 +1,1 @@
-"""What it costs that calls are written down."""
+"""The cost of storing calls."""

@@ -1,4 +1,4 @@
-"""What the history costs of each call, in processor time of this process: `python -m bench.durable.history_cost`."""
+"""The cost of the history for each call, in processor time of this process: `python -m bench.durable.history_cost`."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""Calls that are written down before they run and before they are answered, beside plain calls and beside peers."""
+"""Durable calls, stored before they run and before they are answered, compared with plain calls and peers."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +20,7 @@ from tests.kit.postgres import running as running_postgres
 
 PLAIN = "plain, with a ledger "
 REMEMBERED = "remembered "
-# What is said of a remembered call beside that it is: its tool may run again, or it has a key of its own.
+# Options of a durable call: its tool may run again, or it has a key of its own.
 AGAIN = ", of a tool that may run again"
 KEYED = ", each with a key"
 # As many clients as a server has work for; with fewer, calls wait for disks and processes most of the time.
@@ -59,10 +59,10 @@ _Start = Callable[[str, Cores], AbstractContextManager[Running]]
 
 
 def measure(rounds: int, cores: Cores) -> Part:
-    """Let plain and remembered calls of a program take turns, one program and place after the other.
+    """Measure plain and durable calls in turns, one program and place after the other.
 
     The server, the process that writes its file or PostgreSQL, and the load share all cores, as they do for a user.
-    What others do when nobody asks them anything would take its share of them.
+    Idle servers of the others would take a share of them.
     """
     paces: dict[str, list[Pace]] = {}
     skipped: dict[str, str] = {}

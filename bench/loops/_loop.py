@@ -1,4 +1,4 @@
-"""What every program in this folder does with its way to run a call."""
+"""The loop that every program in this folder runs around its call."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""What the server does between the bytes of a request and the bytes of its answer."""
+"""The server's work between the bytes of a request and the bytes of its answer."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""What the server does with a right call and with wrong ones: each kind of mistake when it is asked for."""
+"""The server's work for a right call and for wrong ones, by kind of mistake."""
 
 import asyncio
 import json

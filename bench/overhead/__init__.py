@@ -1,1 +1,1 @@
-"""What a call costs with that switched on which operators switch on, beside the floor."""
+"""The cost of a call with the options that operators switch on, against the floor."""

@@ -1,4 +1,4 @@
-"""What is promised of a call beside the Starlette floor, by the processor time of the two servers in the same run."""
+"""The promised cost of a call against the Starlette floor, by processor time of both servers in the same run."""
 
 from collections.abc import Mapping
 
@@ -28,7 +28,7 @@ def measure(rounds: int, cores: Cores) -> Part:
 
 
 def summarize(paces: Mapping[str, list[Pace]], skipped: Mapping[str, str]) -> Part:
-    """Make the table; the time of the processes that a server started is told beside its own, and not promised."""
+    """Make the table; the time of a server's child processes is listed separately, and not promised."""
     counted = {name: taken for name, taken in paces.items() if all(pace.processor_us for pace in taken)}
     series = {name: [1e6 / _own_us(pace) for pace in taken] for name, taken in counted.items()}
     return Part(

@@ -15,7 +15,7 @@ KEY = "Sidecall, async tool, logs + spans + rate + caller + API key"
 HISTORY = "Sidecall, async tool, history in SQLite"
 THREAD = "Sidecall, sync tool in a thread, nothing kept"
 
-# What ships keeps a history in SQLite. That is a row of its own here, lest it hides what the others cost.
+# By default a history is kept in SQLite. It is a row of its own here, so that it does not hide the others' cost.
 _KEEPING_NOTHING = {"SIDECALL_STORE": "memory://", "SIDECALL_HISTORY": "off"}
 _LOGS = {"SIDECALL_LOG_CALLS": "true", "SIDECALL_LOG_ARGS": "true", "SIDECALL_LOG_FORMAT": "json"}
 _SPANS = {"OTEL_EXPORTER_OTLP_ENDPOINT": "{collector}"}

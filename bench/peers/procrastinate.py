@@ -32,7 +32,7 @@ async def echo(call_id: str, text: str) -> None:
 
 
 async def finish_and_tell(job: Any, *args: Any, **options: Any) -> None:
-    """Write down that a job has ended, and tell whoever waits."""
+    """Write the end of a job, and notify its waiter."""
     await finish(job, *args, **options)
     call_id = job.task_kwargs["call_id"]
     waiting.pop(call_id).set_result(returned.pop(call_id))

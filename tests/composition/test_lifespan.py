@@ -16,7 +16,7 @@ from sidecall.features.history.history import History
 from sidecall.features.history.sql_store import SqlBlocks
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.reconciler import JobReconciler
-from sidecall.features.jobs.retention import Keeping
+from sidecall.features.jobs.retention import Retention
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.mcp_client.upstream import Upstream
 from sidecall.features.sandbox.local import LocalSandbox
@@ -39,7 +39,7 @@ PARTS: list[type[Any]] = [
     CallTelemetry,
 ]  # fmt: skip
 INSIDE: list[type[Any]] = [
-    SignInWaits, OrphanRecovery, Runner, Keeping, JobReconciler, LocalSandbox, SqlBlocks, SqlApprovals, LateSteps,
+    SignInWaits, OrphanRecovery, Runner, Retention, JobReconciler, LocalSandbox, SqlBlocks, SqlApprovals, LateSteps,
 ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# For modules whose requests shall take both ways: in front of the framework, and through it.
+# For modules whose requests are sent both past the framework and through it.
 BOTH_WAYS = pytest.mark.parametrize("is_door_open", [True, False], ids=["in front", "framework"])
 
 Headers = Iterable[tuple[str, str]]
@@ -95,7 +95,7 @@ class Peer:
 
     @property
     def content(self) -> bytes:
-        """What of the answer's body has come."""
+        """The received part of the answer's body."""
         return b"".join(message.get("body", b"") for message in self.sent[1:])
 
 
@@ -127,7 +127,7 @@ class Wire(asyncio.Transport):
         self.is_open = False
 
     def get_protocol(self) -> asyncio.BaseProtocol:
-        """Return somebody who does nothing with what comes."""
+        """Return a protocol that ignores all input."""
         return asyncio.BaseProtocol()
 
     def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
@@ -138,7 +138,7 @@ class Wire(asyncio.Transport):
         self.is_open = False
 
     def get_write_buffer_size(self) -> int:
-        """Keep nobody waiting."""
+        """Report an empty buffer, so that no writer waits."""
         return 0
 
     def pause_reading(self) -> None:

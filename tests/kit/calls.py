@@ -15,12 +15,12 @@ def write_call(name: str, /, *, id: str = "call_1", **args: Any) -> dict[str, An
 
 
 def write_request(name: str, args: Any = None, *, id: str = "call_1", **beside: Any) -> CallRequest:
-    """Write a request as the pipeline takes it, with what the caller sends beside the call."""
+    """Make a request for the pipeline, with what the caller sends next to the call."""
     return CallRequest(ToolCall(name=name, args={} if args is None else args, id=id), **beside)
 
 
 async def run(offered: BaseTool, args: Any = None, **supplied: Any) -> ToolMessage:
-    """Run a tool in this process, through the whole pipeline, with what the caller supplies beside the call."""
+    """Run a tool in this process through the whole pipeline, with what the caller sends next to the call."""
     call = {"type": "tool_call", "name": offered.name, "args": {} if args is None else args, "id": "call_1"}
     message: ToolMessage = await offered.ainvoke(call, **supplied)
     return message

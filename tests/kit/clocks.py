@@ -15,7 +15,7 @@ from tests.kit.ledgers import Clock
 
 @pytest.fixture
 def approval_clock() -> Iterator[Clock]:
-    """Give the clock by which approvals expire of applications that are made from now on, in memory and in SQLite."""
+    """Give the clock of approvals for applications made from now on, in memory and in SQLite."""
     clock = Clock(time.time())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(opening, "MemoryApprovals", partial(MemoryApprovals, clock=clock))

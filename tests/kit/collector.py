@@ -22,18 +22,18 @@ class Collector(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The address of the collector."""
         return f"http://127.0.0.1:{self.server_port}"
 
     @property
     def resources(self) -> list[ResourceSpans]:
-        """What it has taken so far, by who sent it."""
+        """The received spans, by resource."""
         requests = [ExportTraceServiceRequest.FromString(body) for body in self.bodies]
         return [resource for request in requests for resource in request.resource_spans]
 
     @property
     def spans(self) -> list[Span]:
-        """What it has taken so far."""
+        """The received spans."""
         return [span for resource in self.resources for scope in resource.scope_spans for span in scope.spans]
 
     @property

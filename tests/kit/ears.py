@@ -1,4 +1,4 @@
-"""Whoever hears the notices of other servers, in tests."""
+"""Listeners for notices of other servers, in tests."""
 
 from dataclasses import dataclass, field
 

@@ -10,7 +10,7 @@ from sidecall.storage.database import Database, Dialect, Row
 
 
 class FaultyDatabase:
-    """Another database, whose statements fail so many times as `before` and `after` say: not, or though carried out."""
+    """A database whose next statements fail: `before` of them without effect, `after` of them although carried out."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -19,7 +19,7 @@ class FaultyDatabase:
 
     @property
     def dialect(self) -> Dialect:
-        """Which database it is."""
+        """The dialect of the database."""
         return self._database.dialect
 
     @property
@@ -29,12 +29,12 @@ class FaultyDatabase:
 
     @property
     def trouble(self) -> str | None:
-        """Nothing but what the database itself has."""
+        """The database's own reason of being unavailable."""
         return self._database.trouble
 
     @property
     def unavailable_since(self) -> float | None:
-        """When that began."""
+        """When it became unavailable."""
         return self._database.unavailable_since
 
     async def open(self) -> None:
@@ -71,7 +71,7 @@ def _break_off(times: Counter[str], statement: str) -> None:
 
 
 class SlowDatabase(FaultyDatabase):
-    """Another database, whose reads with a text among their values never end."""
+    """A database whose reads with a certain text among their values never end."""
 
     def __init__(self, database: Database, text: str) -> None:
         super().__init__(database)

@@ -19,7 +19,7 @@ from bench.environments import ROOT
 from bench.servers import plain_environment
 from sidecall.kernel.executors.process import fork_server_process
 
-# Where what forks servers listens; it stands in the environment of tests that may have servers forked.
+# The environment variable with the socket of the fork server, set for tests that may fork servers.
 ADDRESS = "ORIGIN_OF_SERVERS"
 # Has the coverage of a process measured: of each that is forked, not of what forks them.
 _MEASURED = "COVERAGE_PROCESS_CONFIG"
@@ -53,7 +53,7 @@ class Forked:
     def send_signal(self, number: int) -> None:
         """Send it a signal, unless it has ended."""
         if self.poll() is None:
-            # That it has ended is said a moment after it has.
+            # The exit is reported a moment after it happened.
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 

@@ -46,7 +46,7 @@ class Clock:
 
 
 class Place(Protocol):
-    """Where a ledger is kept, with nothing in it."""
+    """An empty place for a ledger."""
 
     def approvals(self, ttl: float, most: int, clock: Callable[[], float], most_bytes: int = ...) -> Approvals:
         """Make what keeps approvals here."""
@@ -67,14 +67,14 @@ class Place(Protocol):
         """Make what keeps the secrets of callers here."""
 
     async def open_database(self) -> Database:
-        """Give the database in which calls are remembered here."""
+        """Give the database of calls in this place."""
 
     async def count_bytes(self) -> int:
         """Count what the approvals take."""
 
 
 class InMemory:
-    """What this process keeps itself."""
+    """A ledger in memory."""
 
     def __init__(self) -> None:
         self._database: SqliteDatabase | None = None
@@ -99,7 +99,7 @@ class InMemory:
         return MemoryRules(most, clock, most_of_tenant)
 
     async def open_database(self) -> Database:
-        """Give the database in which calls are remembered here."""
+        """Give the database of calls in this place."""
         if self._database is None:
             self._database = SqliteDatabase()
             await self._database.open()
@@ -150,7 +150,7 @@ class InDatabase:
         return SqlRules(self.database, most, clock, most_of_tenant)
 
     async def open_database(self) -> Database:
-        """Give the database in which calls are remembered here."""
+        """Give the database of calls in this place."""
         return self.database
 
     def audit(self, ttl: float, most: int, clock: Callable[[], float]) -> AuditTrail:
@@ -171,7 +171,7 @@ KINDS = ("memory", "sqlite", "postgres")
 
 
 class Kept:
-    """A database that many tests share, each of which finds nothing in it."""
+    """A database that tests share, emptied for each."""
 
     def __init__(self, database: Database, empty: Callable[[], Awaitable[None]]) -> None:
         """Share a database that is open, and has to be emptied like this."""

@@ -1,4 +1,4 @@
-"""Ask over plain sockets, and say what came of it: an answer, or how the connection ended without one."""
+"""Send requests over plain sockets, and report the answer, or how the connection ended without one."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ Failure = Literal["", "refused", "reset", "late"]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back, and when; a status of 0 means that nothing did, and `failure` says why."""
+    """An answer, and its times; a status of 0 means that there was none, and `failure` says why."""
 
     began: float
     ended: float
@@ -25,7 +25,7 @@ class Answer:
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
+        """The duration of the request."""
         return self.ended - self.began
 
     @property
@@ -37,7 +37,7 @@ class Answer:
 
     @property
     def content(self) -> str:
-        """What the model reads."""
+        """The content for the model."""
         said = self.json
         return str(said.get("content", "")) if isinstance(said, dict) else ""
 
@@ -69,7 +69,7 @@ def get(path: str) -> bytes:
 
 
 class Line:
-    """One connection, kept for as many requests as the server likes; broken ones are made anew."""
+    """A connection that is kept for several requests, and reopened when it broke."""
 
     def __init__(self, port: int) -> None:
         self._port = port

@@ -1,4 +1,4 @@
-"""Which of the functions that may take long were called on an event loop."""
+"""Detect slow functions that were called on an event loop."""
 
 import asyncio
 from collections.abc import Iterator

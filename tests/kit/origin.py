@@ -1,7 +1,7 @@
-"""The process from which programs of tests are forked: it has imported what each of them would else import anew.
+"""The process from which test programs are forked, with all imports done.
 
-Run with the path of a socket: whoever connects to it sends descriptors, and in one line, as JSON, what to start with
-them, and reads its process id, and later its exit code. It ends with its standard input.
+Run with the path of a socket. A client sends descriptors and, in one line of JSON, what to start with them; it gets the
+process id, and later the exit code. The process ends with its standard input.
 """
 
 import fcntl
@@ -44,7 +44,7 @@ _HIGH = 500
 def main() -> None:
     """Serve until the standard input ends; in a forked process return when that has done its work."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Nobody has to look for garbage again in what is there now.
+    # Exempt all present objects from garbage collection.
     gc.collect()
     gc.freeze()
     with socket.socket(socket.AF_UNIX) as listener:
@@ -81,7 +81,7 @@ def watch(connection: socket.socket) -> None:
         if program:
             for fd in received:
                 os.close(fd)
-            with suppress(OSError):  # Whoever asked has gone.
+            with suppress(OSError):  # The client has gone.
                 stream.write(f"{program}\n")
                 stream.flush()
                 stream.write(f"{os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])}\n")

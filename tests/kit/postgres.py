@@ -65,7 +65,7 @@ class Cluster:
         return f"postgresql://{_USER}:{password.replace(' ', '%20')}@127.0.0.1:{self.port}/{database}"
 
     def prepare(self) -> None:
-        """Write an empty cluster, whose only user has a password."""
+        """Create an empty cluster, whose only user has a password."""
         password = self.folder / "password"
         password.write_text(_PASSWORD)
         owner = _find_owner()
@@ -177,7 +177,7 @@ def postgres_url(cluster: Cluster) -> str:
 
 @dataclass(frozen=True)
 class Estate:
-    """An empty database of a user who may do nothing else; `admin_url` reaches it as whoever may do everything."""
+    """An empty database of a user without other rights; `admin_url` connects as an administrator."""
 
     url: str
     admin_url: str
@@ -185,7 +185,7 @@ class Estate:
     database: str
 
     async def administer(self, *statements: str, database: str | None = None) -> None:
-        """Carry out statements as who may do everything, in another database perhaps; `{user}` stands for the user."""
+        """Execute statements as an administrator, optionally in another database; `{user}` is replaced by the user."""
         where = self.admin_url if database is None else f"{self.admin_url.rpartition('/')[0]}/{database}"
         connection = await asyncpg.connect(where)
         try:
@@ -222,7 +222,7 @@ async def _empty(url: str) -> None:
 
 
 async def empty_tables(connection: asyncpg.Connection) -> None:
-    """Forget all rows but the version of the tables, and begin to count anew."""
+    """Delete all rows but the version of the tables, and restart sequences."""
     rows = await connection.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
     tables = [f'"{row[0]}"' for row in rows if row[0] != "schema_version"]
     # Where there is next to nothing in them, this takes a fraction of TRUNCATE, which makes a new file for each.
@@ -239,13 +239,13 @@ def _find_owner() -> dict[str, Any] | None:
 
 
 def as_owner() -> dict[str, Any]:
-    """Return what has a process started as whoever may run the programs."""
+    """Return the arguments that start a process as the user who may run the programs."""
     owner = _find_owner()
     return {} if owner is None else {**owner, "extra_groups": []}
 
 
 def find_free_port() -> int:
-    """Return a port of this machine that nobody has taken."""
+    """Find a free port of this machine."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port: int = free.getsockname()[1]
         return port

@@ -1,4 +1,4 @@
-"""Tools whose calls are remembered, and what was sent to them."""
+"""Tools of durable calls, and requests for them."""
 
 import asyncio
 from collections import Counter

@@ -179,7 +179,7 @@ LOOSE: Mapping[str, Schema] = {
     "many properties": {"type": "object", "properties": {f"p{number}": _TEXT for number in range(5001)}},
     "long names": {"type": "object", "properties": {f"{number:0200}": _TEXT for number in range(601)}},
 }
-# What Anthropic's strict mode alone does not have, beside what refers to itself.
+# What Anthropic's strict mode alone lacks, besides recursive schemas.
 WIDE: Mapping[str, Schema] = {
     "many optional": {"type": "object", "properties": {f"p{number}": _TEXT for number in range(25)}},
     "many choices of types": {

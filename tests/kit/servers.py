@@ -71,7 +71,7 @@ class Server(Running):
         return _read_until(self.process, self.log_file, is_enough)
 
     def metrics(self) -> dict[str, float]:
-        """Read `GET /metrics`: each series, as it is written there, with its value."""
+        """Read `GET /metrics` into a mapping of each series, as written there, to its value."""
         with httpx.Client(trust_env=False, timeout=PATIENCE) as client:
             return read_metrics(client.get(f"{self.url}/metrics").text)
 
@@ -126,8 +126,8 @@ def start(
         Unavailable: It does not start; the message says why, and a note has the log.
     """
     log_file = folder / "log"
-    # No load balancer has to take notice before it ends, unless a test says so.
-    # Several may be started in one folder, whose file would be the first one's, or full of what others left.
+    # No grace before the end, unless a test sets one. Several servers may start in one folder, which must not share the
+    # default store.
     own = {"SIDECALL_STORE": "memory://", "SIDECALL_WORKSPACE_DIR": str(folder / "workspaces")}
     settings = {**plain_environment(), "SIDECALL_DRAIN_GRACE": "0", **own, **environment}
     log_file.unlink(missing_ok=True)
@@ -153,7 +153,7 @@ def end(process: Process) -> None:
 
 
 def _read_until(process: Process, log_file: Path, is_enough: Callable[[str], bool]) -> str:
-    """Return the log once it is enough, or as it is when the process has ended or patience has."""
+    """Return the log once it has the text, or as it is when the process has ended or the timeout has passed."""
     stop = time.monotonic() + PATIENCE
     while True:
         has_ended = process.poll() is not None

@@ -21,7 +21,7 @@ EVERYTHING = [*SOURCES, *TESTS]
 _NAMED = re.compile(r"sidecall(?:\.\w+)+(?=:[\w.]+$|$)")
 _ALIAS = re.compile(r"[A-Z]\w*[a-z]\w*")
 
-# Documented, whatever the underscore says.
+# Documented despite the underscore.
 _PUBLISHED = frozenset(("os._exit", "sys._getframe"))
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -45,9 +45,9 @@ MODULES = {module_of(path): path for path in SOURCES}
 
 @dataclass(frozen=True)
 class Outline:
-    """What the rules are about; the trees of all files would fill the memory.
+    """What the rules look at; the trees of all files would not fit into memory.
 
-    `reaches` are the private names of imported packages that a file touches, `strings` its texts without docstrings.
+    `reaches` are the private names of imported packages that a file uses, `strings` its texts without docstrings.
     """
 
     lines: int
@@ -105,7 +105,7 @@ def _body_lines(function: Function) -> int:
 
 
 def _strings_in(nodes: list[ast.AST]) -> Iterator[str]:
-    # A text that stands alone as a statement is a docstring.
+    # A text that is a statement of its own is a docstring.
     alone = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
@@ -161,7 +161,7 @@ def _is_private(name: str) -> bool:
 
 
 def imports_of(path: Path) -> set[str]:
-    """Return the modules of this project that a file imports, under whatever condition, or names in a text."""
+    """Return the modules of this project that a file imports, even conditionally or by name in a text."""
     found: set[str] = set()
     for node in outline(path).imports:
         if isinstance(node, ast.ImportFrom):
@@ -217,7 +217,7 @@ def layers() -> list[list[str]]:
 
 
 def floor_of(module: str) -> int | None:
-    """Return the number of a module's layer from the top, or None for what stands beside them."""
+    """Return the number of a module's layer from the top, or None for those without one."""
     for number, names in enumerate(layers()):
         if any(module == name or module.startswith(f"{name}.") for name in names):
             return number

@@ -10,14 +10,14 @@ def test_a_call_may_have_arguments_of_any_name() -> None:
 
 
 async def test_a_tool_runs_through_the_pipeline() -> None:
-    """What comes back is a message."""
+    """The result is a message."""
     message = await run(echo, {"text": "hi"})
 
     assert (message.content, message.tool_call_id, (await run(ping)).content) == ("hi", "call_1", "pong")
 
 
 async def test_arguments_that_are_no_object_are_sent_too() -> None:
-    """To see what becomes of them."""
+    """Their answer is an error."""
     message = await run(echo, {"text": 1})
 
     assert message.response_metadata["error"]["kind"] == "invalid_arguments"

@@ -1,4 +1,4 @@
-"""What the trials' client makes of answers, and of connections that end without one."""
+"""How the trials' client reports answers, and connections that end without one."""
 
 import asyncio
 import socket
@@ -46,7 +46,7 @@ async def answering(answer: bytes) -> AsyncIterator[int]:
     ],
 )
 async def test_an_answer_is_whole_or_none(sent: bytes, status: int, body: bytes, failure: str) -> None:
-    """What broke off is told from what came."""
+    """A partial answer is reported as a broken connection."""
     async with answering(sent) as port:
         answer = await ask_once(port, get("/"))
 
@@ -62,7 +62,7 @@ async def test_names_of_headers_are_in_lower_case() -> None:
 
 
 async def test_nobody_listening_is_refused() -> None:
-    """Not the same as a reset."""
+    """It is reported differently from a reset."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
 
@@ -86,7 +86,7 @@ async def test_many_ask_at_once() -> None:
 
 
 def test_a_call_is_written_as_a_request() -> None:
-    """With the length of its body."""
+    """It includes the length of its body."""
     assert call("add", a=1) == (
         b"POST /tool_calls HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\naccept: */*\r\n"
         b'content-length: 49\r\n\r\n{"name": "add", "args": {"a": 1}, "id": "call_1"}'

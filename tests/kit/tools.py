@@ -1,4 +1,4 @@
-"""Tools for tests to which it does not matter what a tool does."""
+"""Tools for tests that do not depend on what a tool does."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""An event loop whose clock jumps: what would take seconds takes none, and ends at the very moment it should."""
+"""An event loop with virtual time: waiting takes no real time, and ends exactly when it should."""
 
 import asyncio
 import selectors
@@ -16,8 +16,8 @@ _Ts = TypeVarTuple("_Ts")
 VIRTUAL = ("asyncio", {"loop_factory": lambda: VirtualLoop()})
 
 
-# Seconds in which another thread does what it does for a server that keeps nothing on a disk; and those that one has
-# which surely does something, if only waiting for what time brings.
+# Seconds to wait for threads of a server that keeps nothing on disk, and for those that certainly do something, even if
+# they wait for time to pass.
 _GRACE = 0.002
 _LONG_GRACE = 0.02
 
@@ -78,7 +78,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 @contextmanager
 def virtual_runner() -> Iterator[asyncio.Runner]:
-    """Give a runner in whose time deadlines are too, which are readings of `time.monotonic()`."""
+    """Give a runner whose virtual time also applies to deadlines, which read `time.monotonic()`."""
     with pytest.MonkeyPatch.context() as patch, asyncio.Runner(loop_factory=VirtualLoop) as runner:
         patch.setattr(time, "monotonic", runner.get_loop().time)
         yield runner
@@ -97,7 +97,7 @@ def now() -> float:
 
 
 async def outcome(work: Awaitable[Any]) -> tuple[Any, float]:
-    """Return what came of some work, the type of its error if it failed, and after how many seconds."""
+    """Return the result of some work, or the type of its error, and the seconds it took."""
     started = now()
     try:
         came: Any = await work

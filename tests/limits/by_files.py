@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from sidecall import tool
-from sidecall.features.vector_stores.kept import ShelfBounds
+from sidecall.features.vector_stores.kept import VectorStoreBounds
 from tests.features.vector_stores.reading.pdfs import write_bomb
 from tests.kit.clients import MakeClient
 from tests.limits.by_request import Provoke, say
@@ -30,7 +30,7 @@ async def _send_two(make_client: MakeClient, size: int = 900, **settings: Any) -
 
 async def _make_stores(make_client: MakeClient) -> str:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ShelfBounds.__init__, "__defaults__", (1, 1024, 1))
+        patch.setattr(VectorStoreBounds.__init__, "__defaults__", (1, 1024, 1))
         client = await make_client(count, toolkits=("file_search",))
     return say([await client.post("/vector_stores", json={}) for _ in range(2)][-1])
 

@@ -11,11 +11,11 @@ import httpx
 from sidecall.features.calls.entry import CallFilter
 from sidecall.features.calls.json_lines import export_calls
 from sidecall.features.calls.notices import NoNotices
-from sidecall.features.calls.progress import SaidPart
+from sidecall.features.calls.progress import ProgressBatch
 from sidecall.features.jobs.event_log import EventLogs, EventPublisher
 from sidecall.features.jobs.progress_writer import ProgressWriter
 from sidecall.features.webhooks.dispatcher import PAUSES
-from sidecall.features.webhooks.targets import Places
+from sidecall.features.webhooks.targets import HostSlots
 from sidecall.kernel.http.events import write_event
 from sidecall.storage.notice_words import Bundle
 from tests.features.webhooks.listening import SECRET
@@ -58,12 +58,12 @@ class _Said:
     def __init__(self) -> None:
         self.numbers: list[int] = []
 
-    async def add(self, _call_id: str, part: SaidPart, forgotten: int) -> None:
+    async def add(self, _call_id: str, part: ProgressBatch, forgotten: int) -> None:
         """Keep more of it."""
         kept = [number for number in self.numbers if number > forgotten]
         self.numbers = kept + list(range(part.last - len(part.said) + 1, part.last + 1))
 
-    async def list_after(self, _call_id: str, _attempt: int, _number: int) -> list[SaidPart]:
+    async def list_after(self, _call_id: str, _attempt: int, _number: int) -> list[ProgressBatch]:
         """List nothing."""
         return []
 
@@ -145,7 +145,7 @@ async def _tell_many(make_client: MakeClient, *, hosts: int, most: int, are_prom
 
 
 async def _know_many(_: MakeClient) -> str:
-    places = Places()
+    places = HostSlots()
     for port in range(1001):
         places.note(("a.example", port), 0.1)
     taken = [[places.take(("a.example", port)) for _ in range(2)] for port in (0, 1, 1000)]

@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 
 from sidecall.features.mcp_client.entries import UpstreamEntry
+from sidecall.features.mcp_client.sanitizer import EntrySanitizer
 from sidecall.features.mcp_client.sdk.stderr import ErrorOutput
-from sidecall.features.mcp_client.words import EntryWords
 from tests.features.mcp_client.entries import describe_kit, write_servers
 from tests.kit.clients import MakeClient
 from tests.limits.by_request import Provoke, call, post, say
@@ -63,7 +63,7 @@ async def _lines(_: MakeClient) -> str:
     logger.addHandler(heard)
     logger.setLevel(logging.INFO)
     try:
-        await ErrorOutput("kit", EntryWords(UpstreamEntry(command="kit"))).log(stream)
+        await ErrorOutput("kit", EntrySanitizer(UpstreamEntry(command="kit"))).log(stream)
     finally:
         logger.removeHandler(heard)
         logger.setLevel(level)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sidecall import ToolException, Workspace
-from sidecall.features.workspaces.allowance import Allowance
+from sidecall.features.workspaces.limits import WorkspaceLimits
 from tests.tools import shipped
 
 _MODULE = shipped.load("files")
@@ -33,7 +33,7 @@ def unpleasant_workspace(place: Path) -> Iterator[Workspace]:
     (inside / "nowhere").symlink_to(outside / "new")
     os.link(outside / "secret", inside / "second-name")
     os.mkfifo(inside / "pipe")
-    with Workspace(inside, Allowance(file_bytes=2_000_000, total_bytes=4_000_000)) as made:
+    with Workspace(inside, WorkspaceLimits(file_bytes=2_000_000, total_bytes=4_000_000)) as made:
         yield made
     assert sorted(it.name for it in outside.iterdir()) == ["secret"]
 

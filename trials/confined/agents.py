@@ -11,7 +11,7 @@ from tests.kit.calls import run as run_tool
 from tests.kit.waiting import until
 from trials.finding import Finding
 
-# The shortest ones pass before the agent has said what its task is called.
+# The shortest ones pass before the agent has named its task.
 _DEADLINES = (0.02, 0.05, 0.1, 0.3)
 _MOST_SECONDS = 1.0
 _PATIENCE = 5.0

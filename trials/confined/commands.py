@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sidecall.features.sandbox.commands import Shell, ShellBounds
-from sidecall.features.sandbox.opening import open_sandbox
 from sidecall.features.sandbox.shell_state import ShellStates
+from sidecall.features.sandbox.support import open_sandbox
 from sidecall.kernel.ports.sandbox import CommandEnd, SandboxLimits
 from tests.kit.processes import list_descendants
 from trials.confined.viewing import forget_peak, read_peak
@@ -32,7 +32,7 @@ def run_shortly() -> Iterator[Finding]:
 
 async def _try_all(size: int, deadlines: int, rounds: int) -> list[Finding]:
     opened = await open_sandbox(SandboxLimits())
-    if opened.means is None:
+    if opened.backend is None:
         bar = "bubblewrap starts"
         is_forbidden = "not installed" not in opened.report.reason
         return [Finding("commands", "a sandbox", bar, opened.report.reason, is_forbidden or "CI" not in os.environ)]
@@ -40,7 +40,7 @@ async def _try_all(size: int, deadlines: int, rounds: int) -> list[Finding]:
         place = Path(made)
         for name in ("files", "states"):
             (place / name).mkdir()
-        shell = Shell(opened.means, SandboxLimits(), ShellStates(place / "states"))
+        shell = Shell(opened.backend, SandboxLimits(), ShellStates(place / "states"))
         commands = _Commands(shell, place / "files")
         return [await commands.print_much(size), await commands.stop(deadlines), await commands.begin(rounds)]
 

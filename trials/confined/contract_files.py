@@ -1,4 +1,4 @@
-"""What is sent to the routes of files and vector stores, so that each documented answer comes."""
+"""Requests to the routes of files and vector stores that cause each documented answer."""
 
 import httpx
 

@@ -1,4 +1,4 @@
-"""What is sent to the routes of workspaces, so that each documented answer comes."""
+"""Requests to the routes of workspaces that cause each documented answer."""
 
 from trials.contract_cases import Case, list_post_cases, list_read_cases
 

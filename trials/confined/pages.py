@@ -59,7 +59,7 @@ def _pack(size: int) -> bytes:
 
 
 def _fetch(url: str, page: str, bar: str, status: str) -> Finding:
-    """Fetch a page in a process of its own, in which no memory lies about that another page has left."""
+    """Fetch a page in its own process, without free memory that another page has left."""
     asked = [sys.executable, "-m", __name__, url]
     allowed = {**os.environ, "SIDECALL_OUTGOING_PRIVATE_HOSTS": url.removeprefix("http://").partition("/")[0]}
     done = subprocess.run(asked, capture_output=True, text=True, check=True, env=allowed)

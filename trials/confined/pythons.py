@@ -1,4 +1,4 @@
-"""Python without a system beneath it: what a piece of code costs beside a plain tool, and what the worst one harms."""
+"""Python without a system below: the cost of running code against a plain tool, and the harm of the worst code."""
 
 import time
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Show a few lines of a large file, whose rest is neither held nor waited for."""
+"""Show a few lines of a large file without holding or reading the rest."""
 
 import re
 import subprocess
@@ -54,7 +54,7 @@ def _view(place: str) -> tuple[float, float]:
 
 
 def forget_peak() -> None:
-    """Count the most memory that this program has had anew from here on."""
+    """Reset the peak of this program's memory."""
     Path("/proc/self/clear_refs").write_text("5")
 
 

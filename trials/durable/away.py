@@ -32,7 +32,7 @@ _REFUSED = "503 store-unavailable, Retry-After"
 
 @dataclass(frozen=True)
 class _Fault:
-    """What befalls a store, and whether some calls may still be remembered meanwhile."""
+    """A fault of the store, and whether durable calls may still be accepted during it."""
 
     words: str
     begin: Callable[[Home, Server], AbstractContextManager[None]]
@@ -101,7 +101,7 @@ def _fill(home: Home, _server: Server) -> Iterator[None]:
 
 @contextmanager
 def _forbid(home: Home, server: Server) -> Iterator[None]:
-    """Let nobody write the files, and let them be opened anew: what is open already is not forbidden by their mode."""
+    """Make the files read-only, and have them reopened: open descriptors ignore the mode."""
     files = _find_files(home)
     _forbid_all(files, forbid=True)
     for writer in find_writers(server.pid):

@@ -1,4 +1,4 @@
-"""Clients that send again, with the same key, whatever becomes of the server."""
+"""Clients that resend with the same key until they have an answer."""
 
 import asyncio
 import time
@@ -16,7 +16,7 @@ ENDED = frozenset(("succeeded", "failed", "cancelled", "expired", "outcome_unkno
 
 @dataclass
 class Sent:
-    """What became of one call: its acknowledgement, its ends as they were asked for, and what was strange."""
+    """What one call got: its acknowledgement, the ends read later, and anything odd."""
 
     tool: str
     mark: str
@@ -27,7 +27,7 @@ class Sent:
 
 
 class Clients:
-    """Ask whatever server there is at the moment."""
+    """Clients of the server that is up at the moment."""
 
     def __init__(self, find: Callable[[], Server], lines: int = 40) -> None:
         self._find = find

@@ -34,7 +34,7 @@ def _try(times: int) -> Iterator[Finding]:
             home.tools = TOOLS
             alone = uvloop.run(_time_jobs(home.start(SIDECALL_PROCESSES="1")))
             home.stop()
-            # One that has ended is not waited for: it has said so.
+            # One that has ended is not waited for: it has announced that.
             servers = [home.start(SIDECALL_PROCESSES="1") for _ in range(3)]
 
             async def connect_all(servers: Sequence[Server] = servers) -> list[httpx.AsyncClient]:

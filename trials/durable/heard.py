@@ -1,4 +1,4 @@
-"""How soon what happens at one server, or worker, is heard at another."""
+"""How soon an event of one server or worker reaches another."""
 
 import asyncio
 import json
@@ -75,7 +75,7 @@ def _judge(row: str, trial: str, found: Sequence[float], bar: float) -> Finding:
 
 
 async def send(door: httpx.AsyncClient, name: str, **args: Any) -> str:
-    """Send a call that nobody waits for, and return its place."""
+    """Send a call without waiting for it, and return its address."""
     call = {"name": name, "args": args, "id": uuid4().hex}
     answer = await door.post("/tool_calls", json=call, headers=_BACKGROUND)
     return str(answer.raise_for_status().headers["Location"])
@@ -156,7 +156,7 @@ async def _watch(row: str, where: str, doors: Sequence[httpx.AsyncClient], calls
 
 
 async def _read(door: httpx.AsyncClient, place: str, most: int) -> tuple[list[int], bool]:
-    """Return the numbers that a tool has said, and whether half of them came before it had said the last."""
+    """Return the numbers that a tool has sent, and whether half of them came before it had sent the last."""
     numbers, kind, halfway, said_last = list[int](), "", 0.0, 0.0
     async with door.stream("GET", f"{place}/events") as answer:
         async for line in answer.aiter_lines():

@@ -45,7 +45,7 @@ class Home:
 
     @property
     def events(self) -> int:
-        """How far a fuse without an end had come when the last answer was written."""
+        """How far an endless fuse had burnt when the last answer was written."""
         return int((self.folder / "effects.events").read_text().split()[-1])
 
     def kill(self, server: Server) -> None:

@@ -14,8 +14,8 @@ from trials.finding import Finding
 
 # Clients at once.
 _LINES = 25
-# Seconds in which it ends, with a finding or without: some for each kill, after which calls wait until the server that
-# is gone has been silent for long enough.
+# Timeout in seconds, whatever was found: some for each kill, after which calls wait until the dead server has been
+# silent for long enough.
 _EACH, _REST = 25.0, 120.0
 
 

@@ -13,8 +13,8 @@ import uvloop
 from sidecall import tool
 from sidecall.features.calls.entry import CallFilter
 from sidecall.features.history.history import History
-from sidecall.features.history.noted import Noted, NotedCalls
 from sidecall.features.history.packing import Packer
+from sidecall.features.history.pending_calls import NotedCall, PendingCalls
 from sidecall.features.history.rollups import SummaryPart
 from sidecall.features.history.sql_store import SqlBlocks
 from sidecall.features.history.stores import HistoryBounds
@@ -66,7 +66,7 @@ async def _fill(home: Home) -> _Made:
     database = open_history(home.store)
     assert database is not None
     blocks = SqlBlocks(database, HistoryBounds(1e9, 10 * _CALLS, 2**50))
-    history = History(NotedCalls(2**30, None), Packer(), blocks, 1e9)
+    history = History(PendingCalls(2**30, None), Packer(), blocks, 1e9)
     await history.open()
     chance = random.Random(1)
     tools = [_rename(f"tool_{number}") for number in range(_TOOLS)]
@@ -90,7 +90,7 @@ def _rename(name: str) -> CompiledTool:
     return replace(echo.compiled, name=name)
 
 
-def _note(moment: float, called: CompiledTool, caller: Caller, chance: random.Random) -> Noted:
+def _note(moment: float, called: CompiledTool, caller: Caller, chance: random.Random) -> NotedCall:
     milliseconds = int(moment * 1000)
     rest = f"{chance.getrandbits(76):019x}"
     digits = f"{milliseconds:012x}7{rest}"
@@ -100,7 +100,7 @@ def _note(moment: float, called: CompiledTool, caller: Caller, chance: random.Ra
     kept = ({"text": "a question of some words"}, True, "an answer of about as many words as that", None)
     # Moments are of the monotonic clock.
     ended = moment + seconds - time.time() + time.monotonic()
-    return Noted("-".join(parts), f"call_{rest}", called, caller, outcome, seconds, ended, False, kept, ())
+    return NotedCall("-".join(parts), f"call_{rest}", called, caller, outcome, seconds, ended, False, kept, ())
 
 
 _SOME = CallFilter("default")
@@ -171,7 +171,7 @@ def _write(took: Mapping[str, float]) -> str:
 
 
 def _forgets_beside(home: Home) -> Finding:
-    """Serve on that history with a tenth of it to be kept, and call meanwhile."""
+    """Serve that history with room for a tenth of it, and send calls meanwhile."""
     server = home.start(SIDECALL_MAX_HISTORY_CALLS=str(_CALLS // 10))
     took: list[float] = []
     with httpx.Client(base_url=server.url, trust_env=False, timeout=60) as client:

@@ -1,7 +1,7 @@
-"""Servers that end at chosen points: between what a tool did and its answer, and while a person's approval is decided.
+"""Servers that end at chosen points: between a tool's effect and its answer, and while an approval is being decided.
 
-A point is a number of events of the interpreter, counted from where the way to be tried begins. They are spread evenly
-over all that such a way has, up to the moment in which its answer is written.
+A point is a number of interpreter events, counted from the start of the code under test. Points are spread evenly until
+the answer is written.
 """
 
 import time
@@ -51,7 +51,7 @@ def _try_all(home: Home, points: int) -> Iterator[Finding]:
 
 @dataclass
 class _Tried:
-    """A call whose server was to end: whether it was answered before that, and what was said afterwards."""
+    """A call whose server was to end: whether it was answered before that, and its later answers."""
 
     mark: str
     was_answered: bool
@@ -61,7 +61,7 @@ class _Tried:
 
     @property
     def is_single(self) -> bool:
-        """Whether it has one answer, however often it is asked for."""
+        """Whether all its answers are equal."""
         return len(self.answers) == 2 and self.answers[0] == self.answers[1]
 
     @property
@@ -104,7 +104,7 @@ def _answered(home: Home, tool: str, points: int) -> Finding:
 
 
 def _measure_answer(home: Home, tool: str) -> int:
-    """Return the events from what a tool did to its answer, without what happens beside them now and then."""
+    """Count the events from a tool's effect to its answer, without those of occasional background work."""
     server = home.start()
     events = []
     for number in range(5):

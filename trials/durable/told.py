@@ -44,7 +44,7 @@ def run() -> Iterator[Finding]:
 
 @dataclass
 class _Told:
-    """Ids of calls, of those that had ended before a kill, and of those whose word had come before it."""
+    """Ids of calls: all, those that ended before a kill, and those whose webhook came before it."""
 
     accepted: set[str] = field(default_factory=set)
     ended: set[str] = field(default_factory=set)

@@ -74,7 +74,7 @@ def _write_and_kill(rounds: int) -> Finding:
 
 @dataclass
 class _Load:
-    """Jobs and plain calls, and what was said of them."""
+    """Jobs and plain calls, with their answers."""
 
     server: Server
     accepted: set[str] = field(default_factory=set)
@@ -82,7 +82,7 @@ class _Load:
     seconds: float = 0.0
 
     async def go_on(self, seconds: float) -> None:
-        """Send jobs, and a plain call beside every fourth, until the time is over or the server gone."""
+        """Send jobs, and a plain call with every fourth, until the time is over or the server gone."""
         began = time.monotonic()
         await asyncio.gather(*(self._send(began + seconds) for _ in range(_LINES)))
         self.seconds += time.monotonic() - began
@@ -102,7 +102,7 @@ class _Load:
 
 
 async def _serve_and_kill(home: Home, rounds: int) -> Finding:
-    """Kill real servers amid jobs and plain calls, whose history is in a file of its own."""
+    """Kill real servers during jobs and plain calls, whose history is in a file of its own."""
     server = await asyncio.to_thread(home.start)
     load = _Load(server)
     damaged, lost = Counter[str](), 0

@@ -85,7 +85,7 @@ class _Workers:
 def _serving(workers: int, place: str | None = None) -> Iterator[_Workers]:
     with tempfile.TemporaryDirectory(dir=place) as made:
         folder, options = Path(made), [word for tools in _TOOLS for word in ("--tools", str(ROOT / tools))]
-        # No store is named, as where nobody has set anything.
+        # No store is configured, as by default.
         wanted = {"SIDECALL_STORE": "", "SIDECALL_TRIAL_EFFECTS": str(folder / "effects")}
         server = start(folder, *options, "--workers", str(workers), environment=wanted, cwd=folder)
         try:
@@ -154,7 +154,7 @@ def _under_kills(calls: int, others: int) -> Iterator[Finding]:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What became of one call: how it ended, and whether it was told of in one way only."""
+    """How one call ended, and whether all answers agree."""
 
     mark: str
     end: str
@@ -217,7 +217,7 @@ async def _send_keyed(clients: _Clients, number: int) -> _Told:
 
 
 def _read_end(response: httpx.Response) -> str:
-    """Return how a call has ended of which this is the answer."""
+    """Read from an answer how its call ended."""
     said = response.json()
     return str(said.get("response_metadata", {}).get("error", {}).get("kind") or str(said.get("content")).split()[0])
 
@@ -231,7 +231,7 @@ async def _decide(clients: _Clients, number: int) -> _Told:
     await clients.ask("POST", place, json={"decision": "approve"})
     await clients.ask("GET", place)
     async with asyncio.timeout(PATIENCE):
-        while True:  # Whoever carried the decision out may have been killed a moment ago.
+        while True:  # The server that carried out the decision may have been killed a moment ago.
             answered = await clients.send("pay", mark, **{"Idempotency-Key": mark})
             if answered.status_code != httpx.codes.ACCEPTED:
                 return _Told(mark, _read_end(answered))
@@ -261,7 +261,7 @@ def _hear_each_other(times: int) -> Iterator[Finding]:
 
 
 def _time_disk(times: int) -> Finding:
-    """Measure what one write takes of which each cancel has two, and each end one."""
+    """Measure one write: each cancel has two, and each end one."""
     found = []
     with tempfile.TemporaryFile() as file:
         for _ in range(max(times, 2)):

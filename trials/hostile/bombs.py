@@ -1,4 +1,4 @@
-"""Send JSON that is small to write and large to read, and see how long everybody else waits."""
+"""Send JSON that is small to write and large to read, and measure how long others wait."""
 
 import http.client
 import json
@@ -16,7 +16,7 @@ from trials.serving import serving
 from trials.witness import Seen, Witness
 
 TOOLS = "trials/served/typed.py"
-# What a body may have, less what stands around the bomb.
+# The limit of a body, less the text around the bomb.
 _MOST = 4 * 1024 * 1024 - 300
 _BLOCKED = 0.1
 _SMALL = 100_000
@@ -25,7 +25,7 @@ _PATIENCE = 100.0
 
 @dataclass(frozen=True, slots=True)
 class Bomb:
-    """What is sent, and which answer is right."""
+    """A bomb, and the expected answer."""
 
     what: str
     make: Callable[[], bytes]
@@ -38,12 +38,12 @@ _ANSWERED = frozenset((200, 400, 413, 422))
 
 
 def args(value: bytes, tool: str = "choose") -> bytes:
-    """Write a call whose arguments hold this."""
+    """Write a call with these arguments."""
     return b'{"name": "%s", "id": "call_1", "args": {"one": "first", "rows": %s}}' % (tool.encode(), value)
 
 
 def text(arguments: str) -> bytes:
-    """Write a call whose arguments are this text."""
+    """Write a call with this text as arguments."""
     return json.dumps({"type": "function", "function": {"name": "rows", "arguments": arguments}}).encode()
 
 

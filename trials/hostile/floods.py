@@ -31,7 +31,7 @@ _STATUS = re.compile(rb"^HTTP/1\.1 (\d{3}) ")
 
 @dataclass(frozen=True, slots=True)
 class Flood:
-    """What is sent, after which headers, and which answers are right."""
+    """A flood: its headers, its body, and the expected answers."""
 
     what: str
     head: bytes
@@ -51,9 +51,9 @@ def _chunks(size: int) -> Iterator[bytes]:
         yield many
 
 
-# Up to the limit a body is kept, where nobody has said that it will be longer; all of them up to what may be in flight.
+# Without a declared length a body is kept up to its limit; all bodies together up to the limit in flight.
 _KEPT_MB = 25
-# What is taken, and goes nowhere, of a client that still sends when it has its answer, lest that is lost.
+# Bytes that are read and discarded from a client that still sends when it is answered, so that the answer is not lost.
 _DRAINED = 64 * 1024 * 1024
 _CHUNKED = _HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
 _FLOODS = (
@@ -105,7 +105,7 @@ def _flooded(server: Server, flood: Flood) -> Finding:
         f"peak ≤ {flood.most_mb} MB more",
         f"{found}; {closed} closed; {read / 1024:,.0f} KB read of each; peak {grown:+.0f} MB; others waited for up to "
         f"{milliseconds(witness.worst)}",
-        # The answer is lost on whoever is still sending when the connection is closed.
+        # A client that is still sending when the connection closes loses the answer.
         bool(flood.right & statuses.keys())
         and not statuses.keys() - flood.right - {0}
         and closed == _SIDE_BY_SIDE

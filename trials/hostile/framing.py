@@ -30,7 +30,7 @@ STRICTER = frozenset(
         "a length among the trailers",
         "an odd sign in a value",
         "an odd extension",
-        "an odd start",  # Methods that nobody knows.
+        "an odd start",  # Unknown methods.
         "an odd target",
         "an odd version",
         "CONNECT",
@@ -48,7 +48,7 @@ _REFUSALS_OF_FORM = frozenset((b"501", b"505"))
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request as somebody read it: whoever asks, for what, with which body."""
+    """A request as a reader saw it: method, target, headers and body."""
 
     method: bytes
     path: bytes
@@ -58,7 +58,7 @@ class Request:
 
 @dataclass
 class Reading:
-    """Which requests somebody has seen whole on a connection, and whether it ended with a refusal."""
+    """The complete requests that a reader saw on a connection, and whether it ended with a refusal."""
 
     requests: list[Request] = field(default_factory=list)
     is_refused: bool = False
@@ -140,7 +140,7 @@ class _Application:
                 return
             body, more = body + message["body"], message["more_body"]
         target = scope["raw_path"] + (b"?" + scope["query_string"] if scope["query_string"] else b"")
-        # Blanks at its end are no part of a value; whoever reads it strips them.
+        # Trailing blanks are not part of a value; readers strip them.
         who = tuple(value.rstrip(b" \t") for name, value in scope["headers"] if name == b"x-who")
         self.seen.append(Request(scope["method"].encode(), target, who, body))
         await self.may_answer.wait()

@@ -1,4 +1,4 @@
-"""Send a server requests that nobody would send, many at a time, and look at what it says."""
+"""Send a server many malformed requests at a time, and check its answers."""
 
 import asyncio
 import itertools
@@ -126,7 +126,7 @@ async def fuzz(
 
 @dataclass
 class _Fuzzing:
-    """What all connections share."""
+    """State that all connections share."""
 
     port: int
     requests: int

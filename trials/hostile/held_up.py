@@ -1,4 +1,4 @@
-"""Do whatever grows with what callers, models and tools send, at its bound, beside somebody who asks every 10 ms."""
+"""Send input of callers, models and tools at each bound, while a probe asks every 10 ms."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from tempfile import TemporaryDirectory
@@ -22,7 +22,7 @@ _LONGEST = 0.1
 _TIMES = 3
 _WELL_WITHIN = 0.06
 _OTHERS = [*bodies.CASES, *answers.CASES, *kept.CASES, *headers.CASES]
-# Of each kind, so that what is listed here goes on being answered.
+# Of each kind, so that lists stay small.
 _SHORT = [*listings.CASES[::4], *bodies.CASES[::4], *answers.CASES[::4], *kept.CASES[::4], *headers.CASES[::8]]
 
 

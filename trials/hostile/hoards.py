@@ -1,4 +1,4 @@
-"""Let a server keep what nobody fetches: calls that wait for a person, events and contents that are not read."""
+"""Let a server keep what is never fetched: calls that wait for a person, unread events and contents."""
 
 import json
 import socket
@@ -21,7 +21,7 @@ TOOLS = "trials/served/hoards.py"
 _MOST_MB = 256
 _READERS = 10
 _MEGABYTES = 20
-# Seconds in which all answers are ready, and the server keeps what it keeps of them.
+# Seconds until all answers are ready and kept by the server.
 _MOMENT = 2.0
 _PAPERS: tuple[tuple[str, Any], ...] = (
     ("one text of 4 MB", ["x" * 4_100_000]),
@@ -109,7 +109,7 @@ def _undownloaded() -> Finding:
 
 @contextmanager
 def _taking_nothing(server: Server, head: bytes, body: bytes, count: int) -> Iterator[None]:
-    """Send a request on connections of which nothing is read."""
+    """Send a request on connections that are never read."""
     with ExitStack() as stack:
         for _ in range(count):
             sock = stack.enter_context(socket.socket())

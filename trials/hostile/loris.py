@@ -34,7 +34,7 @@ _FILES_BESIDE = 300
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a connection ended: the status it got, 0 for none, and after how many seconds."""
+    """How a connection ended: its status, 0 for none, and after how many seconds."""
 
     status: int
     seconds: float

@@ -1,4 +1,4 @@
-"""Make requests that nobody would send, each from a number, so that whatever breaks can be sent again."""
+"""Malformed requests, each made from a number, so that a failing one can be sent again."""
 
 import itertools
 import json
@@ -67,12 +67,12 @@ Write = Callable[[random.Random], bytes]
 
 
 def attempt(seed: int) -> Attempt:
-    """Make what belongs to a number: requests whose framing is right, or wrong from the first byte on."""
+    """Make the attempt of a number: requests that are framed right, or wrong from the first byte on."""
     return attempt_with(seed, _framed)
 
 
 def attempt_with(seed: int, write: Write) -> Attempt:
-    """Make the same of requests that somebody else writes."""
+    """Make an attempt from requests of another source."""
     dice = random.Random(seed)
     count = dice.randint(1, _MOST_AHEAD)
     if dice.random() < 0.6:
@@ -85,14 +85,14 @@ def attempt_with(seed: int, write: Write) -> Attempt:
 
 
 def _framed(dice: random.Random) -> bytes:
-    """Write a request that is HTTP, whatever it asks for."""
+    """Write a request that is valid HTTP."""
     method, path = ("POST", "/tool_calls") if dice.random() < 0.6 else (dice.choice(_METHODS), _path(dice))
     body = b"" if method in ("GET", "HEAD") and dice.random() < 0.9 else _body(dice)
     return frame(dice, method, path, body)
 
 
 def frame(dice: random.Random, method: str, path: str, body: bytes, *always: str) -> bytes:
-    """Write a request with some headers that belong to it, and some that nobody would send."""
+    """Write a request with its headers, and some odd ones."""
     lines = [f"{method} {path} HTTP/1.1", "Host: localhost", f"Content-Type: {dice.choice(_TYPES)}"]
     lines += [f"{name}: {value}" for name, value in dice.sample(_HEADERS, dice.randint(0, 3))]
     lines += always
@@ -115,7 +115,7 @@ def _body(dice: random.Random) -> bytes:
 
 
 def alter(dice: random.Random, said: Any) -> bytes:
-    """Write JSON in which some places are others, and some bytes too."""
+    """Write JSON with some values replaced, and some bytes too."""
     for _ in range(dice.randint(0, 3)):
         said = _altered(dice, said)
     body = json.dumps(said, ensure_ascii=dice.random() < 0.5).encode("utf-8", "surrogatepass")

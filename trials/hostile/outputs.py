@@ -20,9 +20,9 @@ from trials.witness import Witness
 
 TOOLS = "trials/served/hostile.py"
 _MB = 1_000_000
-# What one call has to fit into: the budget of what a model reads, and some room for what stands around it.
+# The budget of one answer, and some room for its envelope.
 _MOST = 1_200_000
-# Seconds that others may wait meanwhile: whoever makes 50 MB on the event loop needs a tenth for that alone.
+# Seconds that others may wait meanwhile: 50 MB made on the event loop take a tenth alone.
 _LONGEST = 1.0
 _ENOUGH_KB = 4_000_000
 _LEAKS = 10

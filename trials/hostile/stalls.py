@@ -24,7 +24,7 @@ _MOST_MB = 128
 
 
 def run() -> Iterator[Finding]:
-    """Try S4 with bodies of which nothing but the end is missing."""
+    """Try S4 with bodies that lack only their end."""
     with serving(_TOOLS) as server:
         yield _stalled(server)
 

@@ -1,4 +1,4 @@
-"""Two tenants, each with something of everything, and the requests with which they guess at what is the other's."""
+"""Two tenants, each with one of everything, and requests with which each guesses at the other's."""
 
 import json
 import random
@@ -23,7 +23,7 @@ _QUERIES: Mapping[str, str] = {
     "/approvals/rules": "?limit=20",
     "/audit": "?limit=20",
 }
-# What only its owner may end, and what goes on until a person decides.
+# What only its owner may end, and what continues until a person decides.
 _ENDS = ("DELETE", "POST /approvals/{approval}", "POST /tool_calls/{held}/cancel")
 _RPC = ("POST", "/mcp")
 _MORE = ((), (), (), ("Prefer: respond-async",), ("Idempotency-Key: one",), ("Accept: text/event-stream",))
@@ -33,7 +33,7 @@ Names = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """Who sends requests, by which word all that is theirs is known, and the names of it."""
+    """A tenant's credential, marker word, and names of objects."""
 
     headers: Mapping[str, str]
     canary: str
@@ -44,7 +44,7 @@ _CANARIES = ("canary_acme_tenant", "canary_zeta_tenant")
 
 
 def write_two(keys: Path) -> list[Mapping[str, str]]:
-    """Write a key for each of two tenants into a file, and return by which headers they are known."""
+    """Write a key for each of two tenants into a file, and return their headers."""
     return [write_keys(keys, {"ann": ("*",)}, canary)["ann"] for canary in _CANARIES]
 
 
@@ -77,7 +77,7 @@ def _plant_one(client: httpx.Client, canary: str, number: int) -> Names:
     place = called.headers["Location"]
     client.get(place, headers={"Prefer": "wait=30"})
     waiting, held = send("approved", {"amount": number}), send("approved", {"amount": -number}, f"held {number}")
-    # By names that both have: in a path of the other's they stand in its answer.
+    # By names that both have: the other's path appears in its answer.
     assert client.put(f"/secrets/KEY_{number}", json={"value": canary}).status_code == 204
     return {
         "tool": "calculator",

@@ -1,4 +1,4 @@
-"""Make what a client may send on one connection, right and wrong, each from a number, and in which pieces it comes."""
+"""Valid and malformed requests on one connection, each made from a number, in pieces."""
 
 import itertools
 import random
@@ -26,7 +26,7 @@ _LINES = (
 _EXTENSIONS = (b"", b"", b"", b";a", b";a=b", b';a="b"', b";a=b;c=d", b" ;a=b")
 _TRAILERS = (b"", b"", b"", b"X-Who: ceo\r\n", b"Host: b\r\n", b"Content-Length: 5\r\n", b"A: b\r\nC: d\r\n")
 
-# What is wrong with a header or two, said by name, and the lines that stand for it.
+# Faults of a header or two, by name, and the lines that have them.
 _WRONG_LINES: dict[str, tuple[bytes, ...]] = {
     "two lengths": (b"Content-Length: 2\r\nContent-Length: 3", b"Content-Length: 3\r\nContent-Length: 2"),
     "the same length twice": (b"Content-Length: 2\r\nContent-Length: 2", b"Content-Length: 2, 2"),
@@ -110,9 +110,9 @@ _WRONG_SIZES = (
 
 @dataclass(frozen=True, slots=True)
 class Torn:
-    """What is sent, in its pieces, what is odd about it, and how the rest of the world behaves meanwhile.
+    """A request in its pieces, its fault, and how everything else behaves meanwhile.
 
-    `sent` is all of it, but for empty lines before.
+    `sent` is all of it, without leading empty lines.
     """
 
     pieces: tuple[bytes, ...]
@@ -124,7 +124,7 @@ class Torn:
 
 
 def tear(seed: int) -> Torn:
-    """Make what a number stands for."""
+    """Make the request of a number."""
     dice = random.Random(seed)
     oddities: set[str] = set()
     sent = b"".join(_write(dice, oddities) for _ in range(dice.choice((1, 1, 2, 2, 3, 5))))

@@ -18,7 +18,7 @@ from trials.witness import Witness
 TOOLS = "trials/served/hoards.py,sidecall.calculator"
 # The limit of the Kubernetes example.
 _MOST_MB = 256
-# Seconds in which 99 of 100 probes are answered meanwhile.
+# The allowed 99th percentile of probes, in seconds.
 _MOST_SECONDS = 0.5
 _BODY = 4 * 1024 * 1024
 _HEAD = b"POST %b HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

@@ -32,10 +32,10 @@ def run_shortly() -> Iterator[Finding]:
 
 @cache
 def read_docstrings(most: int, step: int = 1) -> Sequence[tuple[str, str]]:
-    """Return the first line and the rest of docstrings, chosen by chance, always the same on one machine.
+    """Return the first line and the rest of docstrings, in a random order that is stable on one machine.
 
-    They are of Python's own modules; where these are too few, also of what is installed beside it; and where these are,
-    too, of what is installed here. With a step only every so many modules are read, since to read all takes long.
+    They come from the standard library; if too few, also from installed packages; then from our own sources. With a
+    step only every so many modules are read, since reading all takes long.
     """
     own = Path(sysconfig.get_path("stdlib"))
     found: dict[str, str] = {}

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from sidecall.features.vector_stores.adding import make_mark, write_rows
+from sidecall.features.vector_stores.file_indexer import make_mark, write_rows
 from sidecall.features.vector_stores.indexing.cutting import cut_text
-from sidecall.features.vector_stores.kept import ShelfBounds
+from sidecall.features.vector_stores.kept import VectorStoreBounds
 from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.storage.database import Database
 from sidecall.storage.postgres.database import PostgresDatabase
@@ -53,7 +53,7 @@ def _run(found: Sequence[tuple[str, str]], queries: int) -> Iterator[Finding]:
 async def _try(
     row: str, database: Database, texts: Sequence[tuple[str, str]], queries: int, clock: Callable[[], float]
 ) -> Finding:
-    stores = VectorStores(database, ShelfBounds())
+    stores = VectorStores(database, VectorStoreBounds())
     await stores.open()
     store = (await stores.create("one", "", {})).id
     begun = clock()

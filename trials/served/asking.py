@@ -1,4 +1,4 @@
-"""A tool about whose calls people decide for good."""
+"""A tool whose calls are decided by rules."""
 
 from sidecall import tool
 

@@ -1,4 +1,4 @@
-"""Tools of which one is offered to callers with a name only."""
+"""Tools, one of which is offered to named callers only."""
 
 from sidecall import Caller, tool
 from trials.served.typed import approved, choose, fail_through, forbidden, kept, rows, waiting

@@ -1,4 +1,4 @@
-"""Tools whose effects can be counted: each writes a line that outlives its server, which they may end at any point."""
+"""Tools with countable effects: each writes a line that outlives its server, which they may end at any point."""
 
 import asyncio
 import os
@@ -45,7 +45,7 @@ class _Fuse:
 
 
 def _light(mark: str, last: int | None) -> None:
-    """Light a fuse in this thread, which is that of the event loop; once for each mark, whatever the server."""
+    """Light a fuse in this thread, the event loop's, once for each mark, across servers."""
     if last is not None:
         with suppress(FileExistsError):
             os.close(os.open(f"{_FILE}.{mark}", os.O_CREAT | os.O_EXCL))

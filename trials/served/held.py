@@ -1,4 +1,4 @@
-"""Tools that return and say much, and take whatever comes."""
+"""Tools that return and send much, and take any input."""
 
 import asyncio
 import threading
@@ -328,7 +328,7 @@ async def name_files(count: int, workspace: Workspace) -> str:
 
 
 class _Lag:
-    """For how long the event loop was held up at most, without the time in which it had no processor."""
+    """The longest time that the event loop was blocked, without time in which it had no processor."""
 
     def __init__(self) -> None:
         self.worst = 0.0

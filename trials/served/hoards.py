@@ -1,4 +1,4 @@
-"""Tools whose calls and answers a server has to keep for somebody who takes their time."""
+"""Tools whose calls and answers a server has to keep for slow clients."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator

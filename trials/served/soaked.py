@@ -1,4 +1,4 @@
-"""What a long mix of traffic calls beside the plain tools: tools with state, secrets, files, rates and questions."""
+"""The tools of a long mix of traffic, besides the plain ones: with state, secrets, files, rates and questions."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Objects that harm whoever touches them."""
+"""Objects that break the code that touches them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ SECRET = "hunter2-postgres-password"
 
 
 class Unsayable:
-    """Crash whoever wants to print it, and tell a secret on the way."""
+    """Raise when printed, with a secret in the error."""
 
     def __str__(self) -> str:
         raise RuntimeError(SECRET)

@@ -1,4 +1,4 @@
-"""Who sends requests for a long time: a connection, its credentials, and what it says of an answer."""
+"""A long-running client: its connection, its credentials, and checks of answers."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -73,7 +73,7 @@ class Guest:
         return Guest(self.port, self._callers, self.dice)
 
     def new_id(self) -> str:
-        """Return an id that nobody has had."""
+        """Return an unused id."""
         return f"call_{self.dice.getrandbits(64):x}"
 
     def close(self) -> None:

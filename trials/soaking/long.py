@@ -51,7 +51,7 @@ _SCOPES = {
 
 @dataclass
 class _Told:
-    """What was done, what there was no room for, what was odd, and what the processes held, by the second."""
+    """What was done, refused for lack of room, or odd, and the memory of the processes, by the second."""
 
     done: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)

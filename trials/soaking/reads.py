@@ -1,4 +1,4 @@
-"""What is read again and again, who may not, and secrets."""
+"""Repeated reads, refused callers, and secrets."""
 
 from collections.abc import Mapping
 

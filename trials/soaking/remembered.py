@@ -12,7 +12,7 @@ _LONG = {"Prefer": "wait=30"}
 
 
 async def _begin(guest: Guest, name: str, args: Any) -> str:
-    """Send a call that nobody waits for, and return its place."""
+    """Send a call without waiting for it, and return its address."""
     answer = await guest.call(name, args, headers=_BACKGROUND, status=202)
     expect(answer.headers["location"], f"/tool_calls/{answer.json['id']}")
     return answer.headers["location"]
@@ -130,7 +130,7 @@ async def _forget(guest: Guest) -> None:
 
 
 async def _decide_job(guest: Guest) -> None:
-    """Approve a call that nobody waits for."""
+    """Approve a call without a waiting client."""
     place = await _begin(guest, "pay", {"amount": 5})
     entry = (await guest.ask("GET", place)).json
     while entry["status"] in ("queued", "running"):
@@ -142,7 +142,7 @@ async def _decide_job(guest: Guest) -> None:
 
 
 async def _leave_job(guest: Guest) -> None:
-    """Hang up on the events of a call that goes on."""
+    """Hang up on the events of a call that continues."""
     place = await _begin(guest, "hold", {"seconds": 0.1})
     await guest.leave(guest.write("GET", f"{place}/events", headers=EVENTS))
     ended = (await guest.ask("GET", place, headers=_LONG)).json

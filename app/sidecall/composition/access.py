@@ -13,7 +13,13 @@ from sidecall.features.access.methods import Method, Methods
 from sidecall.features.access.resource import ProtectedResource
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.credentials.own_secrets import SecretKeeper, SecretsUnfit
-from sidecall.features.toolsets.toolsets import NO_TOOLSETS, Everybody, Toolsets, WithToolsets, read_toolsets
+from sidecall.features.toolsets.toolsets import (
+    NO_TOOLSETS,
+    AnonymousAuthenticator,
+    ToolsetAuthenticator,
+    Toolsets,
+    read_toolsets,
+)
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.later import Later
@@ -23,13 +29,13 @@ from sidecall.storage.ledger import Ledger
 if TYPE_CHECKING:
     from sidecall.features.access import api_keys as _api_keys
     from sidecall.features.access import key_file as _key_file
-    from sidecall.features.credentials.oauth import authorization_flow as _rounds
-    from sidecall.features.credentials.oauth import signing_in as _signing_in
+    from sidecall.features.credentials.oauth import authorization_flow as _flow
+    from sidecall.features.credentials.oauth import sign_in as _signing_in
 else:
     _api_keys = Later("sidecall.features.access.api_keys")
     _key_file = Later("sidecall.features.access.key_file")
-    _rounds = Later("sidecall.features.credentials.oauth.authorization_flow")
-    _signing_in = Later("sidecall.features.credentials.oauth.signing_in")
+    _flow = Later("sidecall.features.credentials.oauth.authorization_flow")
+    _signing_in = Later("sidecall.features.credentials.oauth.sign_in")
 
 logger = logging.getLogger("sidecall")
 
@@ -48,8 +54,8 @@ def build_access(settings: Settings, toolsets: Toolsets = NO_TOOLSETS, auditor: 
     access = _build_access(settings, auditor)
     if not toolsets:
         return access
-    access = access or Access(Everybody(), is_proved=False)
-    return replace(access, authenticator=WithToolsets(access.authenticator, toolsets))
+    access = access or Access(AnonymousAuthenticator(), is_proved=False)
+    return replace(access, authenticator=ToolsetAuthenticator(access.authenticator, toolsets))
 
 
 def open_toolsets(settings: Settings, tools: Iterable[CompiledTool]) -> Toolsets:
@@ -173,9 +179,9 @@ def build_keeper(settings: Settings, ledger: Ledger) -> SecretKeeper:
     sealer = sealing.Sealer(keys)
     if settings.public_url is None or settings.oauth is None:
         return SecretKeeper(places, sealer, auditor)
-    way = _rounds.WayBack(settings.public_url, settings.approval_ttl, settings.outgoing_proxy)
+    way = _flow.SignInUrls(settings.public_url, settings.approval_ttl, settings.outgoing_proxy)
     return SecretKeeper(
-        places, sealer, auditor, _signing_in.SigningIn.of(settings.providers, places, sealer, auditor, way)
+        places, sealer, auditor, _signing_in.OAuthSignIn.of(settings.providers, places, sealer, auditor, way)
     )
 
 

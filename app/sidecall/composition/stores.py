@@ -15,7 +15,7 @@ from sidecall.features.history.no_history import NoHistory
 from sidecall.features.rates.in_memory import Quotas
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.redact import Redaction
-from sidecall.features.workspaces.allowance import Allowance
+from sidecall.features.workspaces.limits import WorkspaceLimits
 from sidecall.features.workspaces.workspaces import Expiry, Workspaces
 from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.overload import StoreUnfit
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from sidecall.features.contract import lock as _lock
     from sidecall.features.history import history as _history
     from sidecall.features.history import memory_store as _in_memory
-    from sidecall.features.history import noted as _noted
     from sidecall.features.history import packing as _packing
-    from sidecall.features.history import showing as _showing
+    from sidecall.features.history import pending_calls as _noted
+    from sidecall.features.history import redactor as _redactor
     from sidecall.features.history import sql_store as _in_database
     from sidecall.features.history import stores as _places
     from sidecall.features.rates import shared as _shared
@@ -47,10 +47,10 @@ else:
     _history = Later("sidecall.features.history.history")
     _in_database = Later("sidecall.features.history.sql_store")
     _in_memory = Later("sidecall.features.history.memory_store")
-    _noted = Later("sidecall.features.history.noted")
+    _noted = Later("sidecall.features.history.pending_calls")
     _packing = Later("sidecall.features.history.packing")
     _places = Later("sidecall.features.history.stores")
-    _showing = Later("sidecall.features.history.showing")
+    _redactor = Later("sidecall.features.history.redactor")
     _shared = Later("sidecall.features.rates.shared")
     _lock = Later("sidecall.features.contract.lock")
     _embedding = Later("sidecall.features.vector_stores.embedding")
@@ -143,13 +143,15 @@ def build_history(
         return NoHistory()
     most = settings.max_history_value_bytes
     showing = (
-        _showing.Showing(Redaction(settings.log_redact, longest=most), most) if settings.history == "full" else None
+        _redactor.CallRedactor(Redaction(settings.log_redact, longest=most), most)
+        if settings.history == "full"
+        else None
     )
     bounds = _places.HistoryBounds(settings.history_ttl, settings.max_history_calls, settings.max_history_bytes)
     database = open_history(settings.store or IN_MEMORY, is_server=is_server, writers=writers)
     blocks = _in_memory.MemoryBlocks(bounds) if database is None else _in_database.SqlBlocks(database, bounds)
     return _history.History(
-        _noted.NotedCalls(settings.history_buffer_bytes, showing), _packing.Packer(), blocks, settings.history_ttl
+        _noted.PendingCalls(settings.history_buffer_bytes, showing), _packing.Packer(), blocks, settings.history_ttl
     )
 
 
@@ -157,7 +159,7 @@ def build_workspaces(settings: Settings) -> Workspaces:
     """Build the store of workspaces; folders are made on first use."""
     most = settings.workspace_max_bytes, settings.workspace_max_file_bytes, settings.workspace_max_entries
     expiry = Expiry(settings.workspace_idle_ttl, settings.workspace_ttl)
-    return Workspaces(settings.workspace_dir, Allowance(*most), expiry, settings.max_workspaces)
+    return Workspaces(settings.workspace_dir, WorkspaceLimits(*most), expiry, settings.max_workspaces)
 
 
 def build_vector_stores(settings: Settings, writers: Writers = NO_WRITERS) -> "_stores.VectorStores | None":
@@ -172,7 +174,7 @@ def build_vector_stores(settings: Settings, writers: Writers = NO_WRITERS) -> "_
     if settings.embeddings_url is not None:
         find_key = partial(secrets_in(settings.secrets_dir), settings.embeddings_secret)
         embeddings = _embedding.Embeddings(settings.embeddings_url, settings.embeddings_model, find_key)
-    bounds = _kept.ShelfBounds(settings.file_search_max_files, settings.file_search_max_bytes)
+    bounds = _kept.VectorStoreBounds(settings.file_search_max_files, settings.file_search_max_bytes)
     return _stores.VectorStores(open_file_store(settings.store or IN_MEMORY, writers), bounds, embeddings)
 
 

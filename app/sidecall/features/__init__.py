@@ -1,1 +1,1 @@
-"""What a server offers beside running tools: one folder a feature."""
+"""The features of a server besides running tools; each has its own folder."""

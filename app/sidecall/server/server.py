@@ -18,7 +18,7 @@ from types import FrameType
 
 import uvicorn
 
-from sidecall.features.telemetry.standard_streams import leave_at_once, say_last
+from sidecall.features.telemetry.standard_streams import exit_now, log_last
 from sidecall.kernel.executors.steady_loop import run_steadily
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.connections import SWEEP, Connections
@@ -136,8 +136,8 @@ class Server(uvicorn.Server):
         Not so in a worker, which may get each signal twice: from a terminal or systemd, and from its supervisor.
         """
         if self.should_exit and not self._is_worker and sig != HANG_UP:
-            say_last("ended at once by a second signal")
-            leave_at_once(128 + sig)
+            log_last("ended at once by a second signal")
+            exit_now(128 + sig)
         if self.should_exit:
             return
         # Ctrl+C comes from a desk, where no load balancer has to notice anything.

@@ -17,7 +17,7 @@ from socket import socket
 from types import FrameType
 
 from sidecall.dataclasses import dataclass
-from sidecall.features.telemetry.standard_streams import say_last
+from sidecall.features.telemetry.standard_streams import log_last
 from sidecall.server.signals import HANG_UP, ending_signals
 
 logger = logging.getLogger("sidecall")
@@ -178,7 +178,7 @@ class Supervisor:
         if self._ends_at is not None:
             if number == HANG_UP:
                 return
-            say_last("ended at once by a second signal")
+            log_last("ended at once by a second signal")
             self._at_once = True
             self._code = 128 + number
             self._kill()

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from types import FrameType, TracebackType
 
-from sidecall.features.telemetry.standard_streams import leave_at_once
+from sidecall.features.telemetry.standard_streams import exit_now
 
 logger = logging.getLogger("sidecall")
 
@@ -33,7 +33,7 @@ class Watchdog:
     def __init__(
         self,
         stuck_after: float,
-        end: Callable[[int], object] = leave_at_once,
+        end: Callable[[int], object] = exit_now,
         note: Callable[[float], object] = lambda _: None,
     ) -> None:
         """Log after so many seconds; `note` is told for how much longer the loop has stood still, in seconds."""

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 
 from sidecall.features.history.history import History
 from sidecall.features.history.memory_store import MemoryBlocks
-from sidecall.features.history.noted import Noted, NotedCalls
 from sidecall.features.history.packing import Packer
+from sidecall.features.history.pending_calls import NotedCall, PendingCalls
 from sidecall.features.history.sql_store import SqlBlocks
 from sidecall.features.history.stores import Blocks, HistoryBounds
 from sidecall.kernel.core.context import Caller
@@ -24,13 +24,13 @@ def make_id(milliseconds: int, number: int) -> str:
 
 def note_at(
     moment: float, number: int, *, caller: str = "ann", outcome: Outcome = "success", seconds: float = 0.001
-) -> Noted:
+) -> NotedCall:
     """Note a call that was accepted at this time, of one of two tools by its number."""
     ended = moment + seconds - time.time() + time.monotonic()
     tool = (say if number % 3 else add).compiled
     kept = ({"number": number}, True, str(number), None)
     call_id = make_id(int(moment * 1000), number)
-    return Noted(call_id, "1", tool, Caller(caller), outcome, seconds, ended, False, kept, ())
+    return NotedCall(call_id, "1", tool, Caller(caller), outcome, seconds, ended, False, kept, ())
 
 
 def make_blocks(store: str, bounds: HistoryBounds) -> Blocks:
@@ -39,7 +39,7 @@ def make_blocks(store: str, bounds: HistoryBounds) -> Blocks:
     return MemoryBlocks(bounds) if database is None else SqlBlocks(database, bounds)
 
 
-async def keep(blocks: Blocks, noted: Sequence[Noted]) -> None:
+async def keep(blocks: Blocks, noted: Sequence[NotedCall]) -> None:
     """Write calls as a server does."""
     packer = Packer()
     packed = list(packer.pack(noted))
@@ -50,5 +50,5 @@ async def keep(blocks: Blocks, noted: Sequence[Noted]) -> None:
 async def opened(blocks: Blocks, ttl: float) -> AsyncIterator[History]:
     """Ask for the calls of a place."""
     await blocks.open()
-    yield History(NotedCalls(1_000_000, None), Packer(), blocks, ttl)
+    yield History(PendingCalls(1_000_000, None), Packer(), blocks, ttl)
     await blocks.close()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sidecall.features.calls.entry import CallFilter
 from sidecall.features.history.history import History
-from sidecall.features.history.noted import Noted
+from sidecall.features.history.pending_calls import NotedCall
 from sidecall.features.history.stores import HistoryBounds
 from sidecall.kernel.core.context import Caller
 from tests.features.history.made import keep, make_blocks, make_id, opened
@@ -15,11 +15,11 @@ from tests.features.history.past import say
 BOUNDS = HistoryBounds(1e9, 1_000_000, 2**40)
 
 
-def note(milliseconds: int, number: int, caller: str, size: int) -> Noted:
+def note(milliseconds: int, number: int, caller: str, size: int) -> NotedCall:
     """Note a call with an answer of so many characters."""
     kept = ({}, True, "x" * size, None)
     call_id = make_id(milliseconds, number)
-    return Noted(call_id, "1", say.compiled, Caller(caller), "success", 0.001, time.monotonic(), False, kept, ())
+    return NotedCall(call_id, "1", say.compiled, Caller(caller), "success", 0.001, time.monotonic(), False, kept, ())
 
 
 async def read_pages(history: History, wanted: CallFilter) -> list[list[str]]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pytest
 
 from sidecall import InjectedToolArg, Secret, ToolException, tool
-from sidecall.features.history.showing import Showing
+from sidecall.features.history.redactor import CallRedactor
 from sidecall.features.telemetry.redact import Redaction
 from tests.kit.clients import MakeClient
 
@@ -102,7 +102,7 @@ def test_many_notes_are_cut() -> None:
     """What is kept of them has the bound of arguments."""
     notes = [f"{number:03d}{'z' * 197}" for number in range(60)]
 
-    kept = Showing(Redaction(), 4096).show_notes(notes)
+    kept = CallRedactor(Redaction(), 4096).show_notes(notes)
 
     assert kept == notes[: len(kept)]
     assert 18 <= len(kept) <= 20

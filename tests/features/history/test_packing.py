@@ -13,9 +13,9 @@ from sidecall.features.history.blocks import SPAN, read_heads
 from sidecall.features.history.history import History
 from sidecall.features.history.listing import BlockReader
 from sidecall.features.history.memory_store import MemoryBlocks
-from sidecall.features.history.noted import Noted, NotedCalls
 from sidecall.features.history.packing import Packer, to_milliseconds
-from sidecall.features.history.showing import Showing
+from sidecall.features.history.pending_calls import NotedCall, PendingCalls
+from sidecall.features.history.redactor import CallRedactor
 from sidecall.features.history.sql_store import SqlBlocks
 from sidecall.features.history.stores import Blocks, BlockSearch, HistoryBounds
 from sidecall.features.telemetry.redact import Redaction
@@ -32,13 +32,15 @@ from tests.features.history.past import add, say
 BOUNDS = HistoryBounds(1e9, 1000, 10_000_000)
 
 
-def note(milliseconds: int, number: int, tenant: str = "default") -> Noted:
+def note(milliseconds: int, number: int, tenant: str = "default") -> NotedCall:
     """Note a call that was accepted then."""
     called = (say if number % 3 else add).compiled
     kept = ({"number": number}, True, str(number), None)
     caller = Caller("ann" if number % 5 else "bob", tenant)
     outcome: Outcome = "success" if number % 7 else "timeout"
-    return Noted(make_id(milliseconds, number), "1", called, caller, outcome, 0.001, time.monotonic(), False, kept, ())
+    return NotedCall(
+        make_id(milliseconds, number), "1", called, caller, outcome, 0.001, time.monotonic(), False, kept, ()
+    )
 
 
 def test_a_block_spans_little_time() -> None:
@@ -169,7 +171,7 @@ class Broken(MemoryBlocks):
 
 async def test_what_is_not_written_before_the_end_is_counted_and_told(caplog: pytest.LogCaptureFixture) -> None:
     """In one line, whether there was no room or no place; once only."""
-    notes = NotedCalls(1_000_000, None)
+    notes = PendingCalls(1_000_000, None)
     history = History(notes, Packer(), Broken(BOUNDS), 1e9)
     await history.open()
     for _ in range(3):
@@ -187,7 +189,7 @@ async def test_what_is_not_written_before_the_end_is_counted_and_told(caplog: py
 async def test_what_cannot_be_written_is_written_later() -> None:
     """As far as there is room for it; the sums, too."""
     place = Broken(BOUNDS)
-    notes = NotedCalls(1_000_000, None)
+    notes = PendingCalls(1_000_000, None)
     history = History(notes, Packer(), place, 1e9)
     request = CallRequest(ToolCall(name="add", args={}, id="1"))
     ids = []
@@ -208,7 +210,7 @@ async def test_whoever_asks_is_answered_while_nothing_can_be_written(caplog: pyt
     """For a reason that nobody thought of, too; it is told."""
     place = Broken(BOUNDS)
     place.failure = ValueError
-    notes = NotedCalls(1_000_000, None)
+    notes = PendingCalls(1_000_000, None)
     history = History(notes, Packer(), place, 1e9)
     request = CallRequest(ToolCall(name="add", args={}, id="1"))
     notes.note(new_invocation(request, add.compiled, None), "success", 0.001)
@@ -223,7 +225,7 @@ async def test_whoever_asks_is_answered_while_nothing_can_be_written(caplog: pyt
 
 async def test_a_call_that_cannot_be_packed_takes_no_other_with_it(caplog: pytest.LogCaptureFixture) -> None:
     """It alone is left out, counted, and told with the reason; it counts in sums."""
-    notes = NotedCalls(1_000_000, Showing(Redaction(), 1000))
+    notes = PendingCalls(1_000_000, CallRedactor(Redaction(), 1000))
     history = History(notes, Packer(), MemoryBlocks(BOUNDS), 1e9)
     ids = []
     for number in range(9):

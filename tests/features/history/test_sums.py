@@ -9,8 +9,8 @@ import pytest
 
 from sidecall.features.calls.entry import CallFilter, to_datetime
 from sidecall.features.history.history import History
-from sidecall.features.history.noted import Noted
 from sidecall.features.history.packing import read_end, to_milliseconds
+from sidecall.features.history.pending_calls import NotedCall
 from sidecall.features.history.rollups import HOUR, SummaryPart
 from sidecall.features.history.sql_store import SqlBlocks
 from sidecall.features.history.stores import HistoryBounds
@@ -23,7 +23,7 @@ OUTCOMES: Sequence[Outcome] = ("success", "success", "success", "timeout", "tool
 PARTS: Sequence[SummaryPart] = ("name", "status", "kind", "caller", "hour")
 
 
-def make_calls(chance: random.Random, many: int, hours: int) -> list[Noted]:
+def make_calls(chance: random.Random, many: int, hours: int) -> list[NotedCall]:
     """Make calls of the last so many hours, each in the middle of its hour."""
     this_hour = int(time.time()) // HOUR
     return [
@@ -38,12 +38,12 @@ def make_calls(chance: random.Random, many: int, hours: int) -> list[Noted]:
     ]
 
 
-def hour_of(call: Noted) -> int:
+def hour_of(call: NotedCall) -> int:
     """Return the hour in which a call came."""
     return to_milliseconds(call.id) // 1000 // HOUR
 
 
-def value_of(call: Noted, part: SummaryPart) -> str | None:
+def value_of(call: NotedCall, part: SummaryPart) -> str | None:
     """Return what a call is counted by."""
     status, kind = read_end(call.outcome)
     when = to_datetime(hour_of(call) * HOUR).isoformat().replace("+00:00", "Z")
@@ -51,7 +51,7 @@ def value_of(call: Noted, part: SummaryPart) -> str | None:
     return values[part]
 
 
-def count(calls: Sequence[Noted], part: SummaryPart) -> dict[str | None, tuple[int, int]]:
+def count(calls: Sequence[NotedCall], part: SummaryPart) -> dict[str | None, tuple[int, int]]:
     """Count calls and failures by hand."""
     found = [(value_of(call, part), call.outcome != "success") for call in calls]
     many, failed = Counter(value for value, _ in found), Counter(value for value, is_error in found if is_error)
@@ -67,7 +67,7 @@ async def ask(
     return {group.value: (group.calls, group.errors) for group in found.groups}
 
 
-def spans(calls: Sequence[Noted], chance: random.Random) -> Iterator[tuple[int, int]]:
+def spans(calls: Sequence[NotedCall], chance: random.Random) -> Iterator[tuple[int, int]]:
     """Choose spans of hours: some within a day, some over several, and all."""
     first, last = min(map(hour_of, calls)), max(map(hour_of, calls))
     yield first, last + 1

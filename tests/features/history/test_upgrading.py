@@ -9,8 +9,8 @@ import asyncpg
 import pytest
 
 from sidecall.features.calls.entry import CallFilter
-from sidecall.features.history.noted import Noted
 from sidecall.features.history.packing import Packer
+from sidecall.features.history.pending_calls import NotedCall
 from sidecall.features.history.rollups import HOUR
 from sidecall.features.history.stores import HistoryBounds
 from sidecall.storage.migrate import read_migrations
@@ -53,7 +53,7 @@ def _list_steps(store: str) -> list[str]:
     return steps
 
 
-def _list_rows(store: str, noted: Sequence[Noted], hour: int) -> list[str]:
+def _list_rows(store: str, noted: Sequence[NotedCall], hour: int) -> list[str]:
     steps = []
     blob = "x'{}'" if store.startswith("sqlite") else "'\\x{}'"
     for one in Packer().pack(noted):

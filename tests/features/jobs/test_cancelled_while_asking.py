@@ -8,7 +8,7 @@ import pytest
 
 from sidecall import ToolAnnotations, tool
 from sidecall.features.calls.entry import Acceptance, CallEntry
-from sidecall.features.jobs.completion_waiters import Ends
+from sidecall.features.jobs.completion_waiters import CompletionWaiters
 from sidecall.features.jobs.suspended import SuspendedCalls
 from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.core.invocation import CallRequest
@@ -162,7 +162,7 @@ async def test_a_wish_outlives_the_server_that_was_to_follow_it(server: Server, 
     await database.write("ask_to_cancel", entry.id)
     await database.write("hold_call", entry.id, 1, approval.id)
 
-    await SuspendedCalls(server.ledger, lambda _: None, Ends()).settle_all()
+    await SuspendedCalls(server.ledger, lambda _: None, CompletionWaiters()).settle_all()
 
     await require_cancelled(server, entry)
     gate.set()

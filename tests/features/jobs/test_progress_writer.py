@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from sidecall.features.calls.notices import NoticeKind
-from sidecall.features.calls.progress import Said, SaidPart
+from sidecall.features.calls.progress import ProgressBatch, Said
 from sidecall.features.jobs.progress_writer import ProgressWriter
 from sidecall.kernel.core.overload import StoreUnavailable
 from tests.kit.waiting import until
@@ -24,7 +24,7 @@ class Store:
     at_once: int = 0
     most_at_once: int = 0
 
-    async def add(self, call_id: str, part: SaidPart, _forgotten: int) -> None:
+    async def add(self, call_id: str, part: ProgressBatch, _forgotten: int) -> None:
         """Keep it."""
         self.tries += 1
         self.at_once += sum(len(body) for _, body in part.said)
@@ -37,7 +37,7 @@ class Store:
         self.numbers.setdefault(call_id, []).extend(range(first, part.last + 1))
         self.bodies.setdefault(call_id, []).extend(body for _, body in part.said)
 
-    async def list_after(self, call_id: str, attempt: int, number: int) -> list[SaidPart]:
+    async def list_after(self, call_id: str, attempt: int, number: int) -> list[ProgressBatch]:
         """List nothing."""
         raise NotImplementedError
 

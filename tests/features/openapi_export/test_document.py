@@ -9,11 +9,11 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from pydantic import BaseModel, Field
 
 from sidecall import ApprovalRequired, Caller, ToolAnnotations, ToolContext, WebSearchTool, tool
-from sidecall.features.openapi_export.document import DocumentLook, write_document
+from sidecall.features.openapi_export.document import DocumentOptions, write_document
 from tests.kit.callers.keys import write_keys
 from tests.kit.clients import MakeClient
 
-LOOK = DocumentLook("https://tools.example")
+LOOK = DocumentOptions("https://tools.example")
 
 
 class Leaf(BaseModel):
@@ -185,8 +185,8 @@ async def test_it_is_read_again_only_when_it_has_changed(make_client: MakeClient
 def test_without_proofs_no_credential_is_named() -> None:
     """A gateway's headers are not the caller's to send."""
     assert "security" not in write_document([add.compiled], LOOK)
-    assert "security" not in write_document([add.compiled], DocumentLook("https://a.example", proofs=("gateway",)))
-    with_tokens = write_document([add.compiled], DocumentLook("https://a.example", proofs=("jwt",)))
+    assert "security" not in write_document([add.compiled], DocumentOptions("https://a.example", proofs=("gateway",)))
+    with_tokens = write_document([add.compiled], DocumentOptions("https://a.example", proofs=("jwt",)))
     assert with_tokens["security"] == [{"bearer": []}]
 
 
@@ -197,7 +197,7 @@ def test_chatgpt_gets_texts_as_short_as_it_demands() -> None:
     async def wordy(text: Annotated[str, Field(description="much " * 200)], rest: dict[str, int] | None = None) -> str:
         return text
 
-    short = write_document([wordy.compiled], DocumentLook("https://a.example", reader="gpt-actions"))
+    short = write_document([wordy.compiled], DocumentOptions("https://a.example", reader="gpt-actions"))
     whole = write_document([wordy.compiled], LOOK)
 
     assert len(operations(short)["wordy"]["description"]) <= 300

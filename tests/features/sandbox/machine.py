@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from sidecall.features.sandbox.opening import Opened, open_sandbox
+from sidecall.features.sandbox.support import SandboxSupport, open_sandbox
 from sidecall.kernel.ports.sandbox import SandboxLimits
 
 LIMITS = SandboxLimits(memory_mb=256)
@@ -35,14 +35,14 @@ os.execv(sys.executable, [sys.executable, *sys.argv[2:]])
 
 
 @cache
-def open_once() -> Opened:
+def open_once() -> SandboxSupport:
     """Return what sandboxes are made with, found out once; without it a test is skipped.
 
     In CI only where the machine forbids it: what can be installed has been.
     """
     with ThreadPoolExecutor(1) as thread:  # Where no event loop runs.
         opened = thread.submit(asyncio.run, open_sandbox(LIMITS)).result()
-    if opened.means is None:
+    if opened.backend is None:
         missing = f"there is no sandbox: {opened.report.reason}"
         if os.environ.get("CI") == "true" and "not installed" in missing:
             pytest.fail(missing)

@@ -19,13 +19,13 @@ class Session:
     """A shell and its folder."""
 
     def __init__(self, place: Path) -> None:
-        means = open_once().means
-        assert means is not None
+        backend = open_once().backend
+        assert backend is not None
         self.directory = place / "workspace"
         self.directory.mkdir()
         (place / "states").mkdir()
         self.states = ShellStates(place / "states")
-        self.shell = Shell(means, LIMITS, self.states)
+        self.shell = Shell(backend, LIMITS, self.states)
 
     async def run(self, command: str, seconds: float = 20.0) -> CommandEnd:
         """Run a command."""

@@ -68,9 +68,9 @@ async def test_no_python_gets_out(outside: Outside, kind: str) -> None:
     """Of files, other processes, networks, descriptors, mounts, namespaces."""
     if kind == "landlock" and read_version() < NEEDED:
         pytest.skip("the kernel's Landlock is too old")
-    means = open_once().means
-    assert means is not None
-    start = starter_in_bubblewrap(means, LIMITS) if kind == "bubblewrap" else starter_with_landlock(LIMITS)
+    backend = open_once().backend
+    assert backend is not None
+    start = starter_in_bubblewrap(backend, LIMITS) if kind == "bubblewrap" else starter_with_landlock(LIMITS)
     session = PythonSession(start, outside.directory)
     ends = {way: await session.run(_write(code, outside), 20) for way, code in PYTHON.items()}
     works = await session.run("sum(range(10))", 20)
@@ -96,9 +96,9 @@ async def test_no_python_gets_out_of_its_interpreter(outside: Outside) -> None:
 
 async def test_no_command_gets_out(outside: Outside, tmp_path: Path) -> None:
     """Nor do programs that the system has for it."""
-    means = open_once().means
-    assert means is not None
-    shell = Shell(means, LIMITS, ShellStates(tmp_path))
+    backend = open_once().backend
+    assert backend is not None
+    shell = Shell(backend, LIMITS, ShellStates(tmp_path))
     told = "; ".join(f"{name}={value}" for name, value in outside.names.items())
     out = []
     for way, command in SHELL.items():

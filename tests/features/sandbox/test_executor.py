@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sidecall.features.sandbox import local, opening
-from sidecall.features.sandbox.opening import Opened
+from sidecall.features.sandbox.support import SandboxSupport
 from sidecall.features.status.sandboxes import show_sandbox
 from sidecall.kernel.core.errors import DefinitionError
 from sidecall.kernel.ports.sandbox import SandboxReport
@@ -48,8 +48,8 @@ async def test_a_server_without_a_sandbox_does_not_start(
 ) -> None:
     """It says which tool needs one, and what is missing."""
 
-    async def open_none(_: Any) -> Opened:
-        return Opened(SandboxReport(reason="bubblewrap is not installed"))
+    async def open_none(_: Any) -> SandboxSupport:
+        return SandboxSupport(SandboxReport(reason="bubblewrap is not installed"))
 
     monkeypatch.setattr(opening, "open_sandbox", open_none)
 
@@ -60,9 +60,9 @@ async def test_a_server_without_a_sandbox_does_not_start(
 async def test_what_is_being_tried_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """By who asks about the sandbox, also for a use that needs none of it; where nothing is tried, nothing is begun."""
 
-    async def open_late(_: Any) -> Opened:
+    async def open_late(_: Any) -> SandboxSupport:
         await asyncio.sleep(0)
-        return Opened(SandboxReport("landlock"))
+        return SandboxSupport(SandboxReport("landlock"))
 
     monkeypatch.setattr(opening, "open_sandbox", open_late)
     sandbox = local.LocalSandbox()

@@ -15,9 +15,9 @@ class Sessions:
     """Sessions, and folders for them."""
 
     def __init__(self, place: Path, most: int, idle_seconds: float) -> None:
-        means = open_once().means
-        assert means is not None
-        self.pythons = PythonSessions(starter_in_bubblewrap(means, LIMITS), most, idle_seconds)
+        backend = open_once().backend
+        assert backend is not None
+        self.pythons = PythonSessions(starter_in_bubblewrap(backend, LIMITS), most, idle_seconds)
         self._place = place
 
     async def run(self, code: str, name: str = "one") -> PythonEnd:

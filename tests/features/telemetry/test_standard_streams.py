@@ -8,7 +8,7 @@ import pytest
 BEGIN = """
 import logging, logging.config, os, sys, threading, warnings
 from sidecall.features.telemetry.logs import make_log_config
-from sidecall.features.telemetry.standard_streams import count_dropped, leave_at_once, redirect_streams, say_last
+from sidecall.features.telemetry.standard_streams import count_dropped, exit_now, redirect_streams, log_last
 redirect_streams(1048576)
 logging.config.dictConfig(make_log_config("info", "json"))
 log = logging.getLogger("sidecall")
@@ -26,7 +26,7 @@ def run(script: str, *, merged: bool = False) -> subprocess.CompletedProcess[str
     ("end", "code"),
     [
         pytest.param("sys.exit(3)", 3, id="in order"),
-        pytest.param("leave_at_once(4)", 4, id="at once"),
+        pytest.param("exit_now(4)", 4, id="at once"),
         pytest.param("raise KeyError('canary')", 1, id="by an exception"),
     ],
 )
@@ -52,7 +52,7 @@ print("three", file=sys.stderr)
 warnings.warn("four")
 threading.Thread(target=lambda: [][5]).start()
 while threading.active_count() > 2: pass
-say_last("six")
+log_last("six")
 sys.stdout.write("sev"); sys.stdout.write("en\\n")
 print(sys.stdout.isatty(), sys.stderr.fileno(), sys.stdout.encoding, count_dropped())
 """

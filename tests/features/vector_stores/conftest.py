@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.features.vector_stores.kept import ShelfBounds
+from sidecall.features.vector_stores.kept import VectorStoreBounds
 from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.storage.opening import open_file_store
 from tests.kit.ledgers import KINDS
@@ -26,7 +26,7 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 async def stores(store_url: str) -> AsyncIterator[VectorStores]:
     """Give stores with room for four files, 3,000 bytes and two stores of one tenant."""
-    made = VectorStores(open_file_store(store_url), ShelfBounds(files=4, bytes=3000, stores=2))
+    made = VectorStores(open_file_store(store_url), VectorStoreBounds(files=4, bytes=3000, stores=2))
     await made.open()
     yield made
     await made.close()

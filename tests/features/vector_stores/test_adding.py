@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.vector_stores.kept import Cut, ShelfBounds
+from sidecall.features.vector_stores.kept import Cut, VectorStoreBounds
 from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.kernel.concurrency.pools import PDFS
 from sidecall.kernel.core.overload import StoreUnavailable
@@ -51,7 +51,7 @@ def database(store_url: str) -> Interrupted:
 @pytest.fixture
 async def stores(database: Interrupted) -> AsyncIterator[VectorStores]:
     """Give stores with room for two files."""
-    made = VectorStores(database, ShelfBounds(files=2, bytes=3000, stores=2))
+    made = VectorStores(database, VectorStoreBounds(files=2, bytes=3000, stores=2))
     await made.open()
     yield made
     await made.close()
@@ -153,7 +153,7 @@ async def test_where_there_is_no_room_that_is_said(stores: VectorStores) -> None
 
 async def test_texts_do_not_wait_for_pdf(store_url: str) -> None:
     """Which two tenants may read for twenty seconds each; another PDF waits."""
-    stores = VectorStores(open_file_store(store_url), ShelfBounds())
+    stores = VectorStores(open_file_store(store_url), VectorStoreBounds())
     await stores.open()
     store = await stores.create("one", "", {})
     texts = [

@@ -12,10 +12,10 @@ import respx
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sidecall.features.vector_stores.adding import make_mark
 from sidecall.features.vector_stores.embedding import EmbeddingFailed, Embeddings
+from sidecall.features.vector_stores.file_indexer import make_mark
 from sidecall.features.vector_stores.finding import Weights
-from sidecall.features.vector_stores.kept import ShelfBounds
+from sidecall.features.vector_stores.kept import VectorStoreBounds
 from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.storage.opening import open_file_store
 from tests.features.vector_stores.indexing.test_filters import FILES, FILTERS, holds
@@ -31,7 +31,7 @@ class Kept:
 
     def __init__(self, url: str) -> None:
         self.runner = asyncio.Runner()
-        self.stores = VectorStores(open_file_store(url), ShelfBounds(bytes=10**9))
+        self.stores = VectorStores(open_file_store(url), VectorStoreBounds(bytes=10**9))
         self.run(self.stores.open())
         self.texts = [self.run(self.stores.files.put("one", f"{it}.txt", "user_data", b"tea")).id for it in range(5)]
 
@@ -111,7 +111,7 @@ def service() -> Iterator[respx.Route]:
 
 async def test_what_means_the_same_is_found(store_url: str, service: respx.Route) -> None:
     """Beside what has the words; how much each counts can be said."""
-    stores = VectorStores(open_file_store(store_url), ShelfBounds(), Embeddings(URL, "small", lambda: "key"))
+    stores = VectorStores(open_file_store(store_url), VectorStoreBounds(), Embeddings(URL, "small", lambda: "key"))
     await stores.open()
     store = (await stores.create("one", "", {})).id
     ids = {}

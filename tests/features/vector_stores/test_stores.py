@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.vector_stores.kept import Choice, Cut, ShelfBounds
+from sidecall.features.vector_stores.kept import Cut, PageRequest, VectorStoreBounds
 from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.kernel.ports.file_errors import InvalidFile, TooManyFiles, UnknownFile, UnknownVectorStore
 from sidecall.storage.database import LONG_READS
@@ -64,7 +64,7 @@ async def test_what_is_another_tenants_is_not_there(stores: VectorStores) -> Non
         stores.find("two", store),
         stores.delete("two", store),
         stores.add("two", store, own, {}),
-        stores.list_members("two", store, Choice()),
+        stores.list_members("two", store, PageRequest()),
         stores.update("two", store, "b", {}),
         stores.delete("two", "\0"),
     ):
@@ -88,7 +88,7 @@ async def test_what_is_deleted_is_not_found(stores: VectorStores) -> None:
     await stores.delete("one", store)
     assert await stores.search("one", ["owls"], 10) == []
     assert (await stores.files.find("one", owls)).size == len(OWLS)
-    assert [it.id for it in (await stores.list("one", Choice())).items] == [second]
+    assert [it.id for it in (await stores.list("one", PageRequest())).items] == [second]
 
 
 async def test_a_file_is_put_in_the_place_of_what_is_there_of_it(stores: VectorStores) -> None:
@@ -121,7 +121,7 @@ async def test_what_cannot_be_read_says_why(
     member = await stores.add("one", store, file.id, {})
 
     assert (member.status, member.error) == ("failed", (code, message))
-    assert [(it.completed, it.failed) for it in (await stores.list("one", Choice())).items] == [(0, 1)]
+    assert [(it.completed, it.failed) for it in (await stores.list("one", PageRequest())).items] == [(0, 1)]
 
 
 async def test_one_tenant_has_so_much_room(stores: VectorStores) -> None:
@@ -150,14 +150,14 @@ async def test_lists_have_pages(stores: VectorStores) -> None:
     store, ids = await fill(stores, a=b"a", b=b"b", c=b"c")
     picture = await stores.files.put("one", "d", "vision", b"d")
 
-    first = await stores.files.list("one", Choice(2))
-    rest = await stores.files.list("one", Choice(2, "desc", first.items[-1].id))
+    first = await stores.files.list("one", PageRequest(2))
+    rest = await stores.files.list("one", PageRequest(2, "desc", first.items[-1].id))
     assert ([it.id for it in first.items], first.has_more) == ([picture.id, ids[2]], True)
     assert ([it.id for it in rest.items], rest.has_more) == ([ids[1], ids[0]], False)
-    assert [it.id for it in (await stores.files.list("one", Choice(), "vision")).items] == [picture.id]
-    members = await stores.list_members("one", store, Choice(2, "asc", ids[0]), "completed")
+    assert [it.id for it in (await stores.files.list("one", PageRequest(), "vision")).items] == [picture.id]
+    members = await stores.list_members("one", store, PageRequest(2, "asc", ids[0]), "completed")
     assert [it.file for it in members.items] == ids[1:]
-    assert (await stores.list_members("one", store, Choice(), "failed")).items == []
+    assert (await stores.list_members("one", store, PageRequest(), "failed")).items == []
 
 
 @pytest.mark.parametrize("name", ["", "x" * 256, "a\nb", "a\0b"])
@@ -185,7 +185,7 @@ async def test_no_query_is_syntax(stores: VectorStores, query: str) -> None:
 async def test_one_tenants_slow_searches_hold_up_no_others(store_url: str) -> None:
     """They take half of the places, of which each database has fewer than connections that read."""
     database = SlowDatabase(open_file_store(store_url), "slow")
-    stores = VectorStores(database, ShelfBounds())
+    stores = VectorStores(database, VectorStoreBounds())
     await stores.open()
     file = await stores.files.put("quick", "a.txt", "user_data", b"tea")
     store = await stores.create("quick", "", {})

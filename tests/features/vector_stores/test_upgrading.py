@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.features.vector_stores.kept import ShelfBounds
+from sidecall.features.vector_stores.kept import VectorStoreBounds
 from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.kernel.ports.file_errors import TooManyFiles
 from sidecall.storage.migrate import read_migrations
@@ -26,7 +26,7 @@ async def test_files_that_were_kept_before_they_were_counted_take_room(tmp_path:
             "INSERT INTO vector_store_files VALUES"
             " ('vs_1/file-1', 1, 'one', 'vs_1', 'file-1', 0, 'completed', '', '{}', 3200, 1600, 50);"
         )
-    stores = VectorStores(SqliteDatabase(path, purpose=FILES), ShelfBounds(files=9, bytes=1000))
+    stores = VectorStores(SqliteDatabase(path, purpose=FILES), VectorStoreBounds(files=9, bytes=1000))
     await stores.open()
     try:
         with pytest.raises(TooManyFiles):

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.features.workspaces.allowance import Allowance, Held
 from sidecall.features.workspaces.errors import WorkspaceError
+from sidecall.features.workspaces.limits import DiskUsage, WorkspaceLimits
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.features.workspaces.workspaces import Workspaces
 
-FEW = Allowance(total_bytes=1000, file_bytes=100, entries=10)
+FEW = WorkspaceLimits(total_bytes=1000, file_bytes=100, entries=10)
 MANY = 200
 
 
@@ -170,4 +170,4 @@ def test_what_is_counted_is_whole_or_a_bound_is_passed(workspace: Workspace) -> 
 
     workspace.require_room()
 
-    assert workspace._held == Held(size=2 + len("nowhere"), entries=3)
+    assert workspace._held == DiskUsage(size=2 + len("nowhere"), entries=3)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.features.workspaces.allowance import Allowance
 from sidecall.features.workspaces.errors import WorkspaceError
+from sidecall.features.workspaces.limits import WorkspaceLimits
 from sidecall.features.workspaces.workspace import Workspace
 
 
@@ -177,7 +177,7 @@ def _dig(top: int, levels: int) -> None:
 
 def test_a_workspace_is_never_fuller_than_it_may_be(workspace: Workspace) -> None:
     """In bytes, in those of a file, and in files and folders; what makes room is always let in."""
-    workspace.allowance = Allowance(total_bytes=100, file_bytes=60, entries=3)
+    workspace.allowance = WorkspaceLimits(total_bytes=100, file_bytes=60, entries=3)
     workspace.write_bytes("a", b"1" * 60)
 
     assert refuse(workspace, "write_bytes", "b", b"1" * 61) == ("too_large", "A file may have 60 bytes at most.")
@@ -197,7 +197,7 @@ def test_a_workspace_is_never_fuller_than_it_may_be(workspace: Workspace) -> Non
 
 def test_what_others_wrote_counts(workspace: Workspace) -> None:
     """A sandbox writes past the tools of files; the next of them finds it."""
-    workspace.allowance = Allowance(total_bytes=100, file_bytes=60, entries=30)
+    workspace.allowance = WorkspaceLimits(total_bytes=100, file_bytes=60, entries=30)
     (workspace.directory / "big").write_bytes(b"1" * 150)
 
     assert refuse(workspace, "write_bytes", "a", b"1")[0] == "quota"

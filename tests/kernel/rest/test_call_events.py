@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from sidecall import Registry, ToolContext, tool
-from sidecall.features.calls.event_stream import write_happenings
+from sidecall.features.calls.event_stream import write_updates
 from sidecall.features.jobs.event_log import EventLog
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.main import create_app
@@ -170,7 +170,7 @@ async def test_many_events_come_in_few_portions_and_turns() -> None:
     happenings = event_log.list_after(0)
 
     async def follow(reader: int) -> None:
-        async for portion in write_happenings(happenings):
+        async for portion in write_updates(happenings):
             sent.append((reader, portion))
 
     await asyncio.gather(follow(1), follow(2))

@@ -10,7 +10,7 @@ from sidecall.features.access.keys import mint_key
 def write_keys(
     path: Path, callers: Mapping[str, tuple[str, ...]], tenant: str = "default"
 ) -> dict[str, dict[str, str]]:
-    """Add keys for callers with these scopes to a file, and return by which headers each is known."""
+    """Add keys for callers with these scopes to a file, and return the headers of each."""
     headers = {}
     for subject, scopes in callers.items():
         text, kept = mint_key(subject, tenant, scopes)

@@ -1,4 +1,4 @@
-"""Something of everything that a caller can have on a server, known by one word that stands in all of it."""
+"""One of everything that a caller can have on a server; each contains the same marker word."""
 
 from itertools import count
 from typing import Any
@@ -35,7 +35,7 @@ _numbers = count(1)
 
 
 async def plant(client: httpx.AsyncClient, headers: dict[str, str]) -> dict[str, str]:
-    """Let a caller have one of everything, and return by which names."""
+    """Give a caller one of everything, and return the names."""
     order = f"{CANARY}-{next(_numbers)}"
 
     async def send(name: str, **more: Any) -> httpx.Response:
@@ -63,7 +63,7 @@ async def plant(client: httpx.AsyncClient, headers: dict[str, str]) -> dict[str,
         "new": "NEW_KEY",
         **await _send_file(client, order, headers),
         **await _fill_store(client, headers),
-        "provider": "hub",  # Nobody has signed in there.
+        "provider": "hub",  # There is no sign-in.
     }
 
 

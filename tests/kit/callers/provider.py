@@ -21,10 +21,10 @@ _FORM = {**_LINK, "Sec-Fetch-Site": "same-origin", "Origin": PUBLIC_URL}
 
 @dataclass
 class LocalProvider:
-    """What it has given to whom, and how it answers; tests change it.
+    """An OAuth provider on loopback: its grants, and how it answers; tests change it.
 
-    `grants` has the account of each refresh token that is good, `valid` that of each access token. One that was used
-    before takes all of its account along, as RFC 9700 wants it.
+    `grants` has the account of each live refresh token, `valid` that of each access token. Reuse of a refresh token
+    revokes all of its account, as RFC 9700 asks.
     """
 
     port: int = 0
@@ -45,7 +45,7 @@ class LocalProvider:
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """The address of the provider."""
         return f"http://127.0.0.1:{self.port}"
 
     def write_settings(self, **changes: Any) -> str:
@@ -71,7 +71,7 @@ class LocalProvider:
         return sum(asked.get("grant_type") == kind for asked in self.asked)
 
     def authorize(self, account: str, asked: dict[str, str]) -> str:
-        """Ask whoever has this account, and return where the browser goes."""
+        """Approve as the person of an account, and return where the browser is sent."""
         assert asked["client_id"] == CLIENT_ID
         assert (asked["response_type"], asked["code_challenge_method"]) == ("code", "S256")
         said = {"state": asked["state"]} | ({} if self.issuer is None else {"iss": self.issuer})
@@ -129,7 +129,7 @@ class _Handler(BaseHTTPRequestHandler):
     provider: LocalProvider
 
     def do_GET(self) -> None:
-        """Ask a person, say where what is asked for, or say whose a token is."""
+        """Serve the consent page, the metadata, or the account of a token."""
         url, provider = urlsplit(self.path), self.provider
         if url.path == "/authorize":
             asked = {name: values[0] for name, values in parse_qs(url.query).items()}

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 NO_ID = "01890a5d-ac96-774b-bcce-b302099a8057"
-# What there is not, by the names that stand in paths.
+# Ids that do not exist, by the names of path parameters.
 NONE = {
     "tool": "who",
     "call": NO_ID,
@@ -42,7 +42,7 @@ class Gate:
 
     @property
     def is_about_one(self) -> bool:
-        """Whether it is about one of several things that are a caller's."""
+        """Whether the request is about one object of a caller, rather than a list."""
         return "{" in self.path and self.path not in (
             "/tools/{tool}",
             "/tools/{tool}/call",
@@ -116,9 +116,9 @@ MCP_GATES = [
     Gate("GET", "/mcp", "tools:call", 405, 403, 405),
     Gate("DELETE", "/mcp", "tools:call", 405, 403, 405),
 ]
-# For browsers of persons: no credential counts, but the sealed link with which they come.
+# For browsers of persons: only the sealed link authenticates them.
 BY_LINK = (("GET", "/oauth/start"), ("POST", "/oauth/start"), ("GET", "/oauth/callback"))
-# For everybody, whatever comes with the request.
+# Served to everybody, with any credential.
 OPEN = ("/", "/docs", "/docs/assets/swagger-ui.css", "/openapi.json", "/healthz", "/readyz",
         "/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/below")  # fmt: skip
 REQUESTS = [(gate.method, gate.fill({**NONE, "secret": "who", "new": "who"}), gate.scope) for gate in GATES]

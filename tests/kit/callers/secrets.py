@@ -1,4 +1,4 @@
-"""Keys with which secrets of callers are encrypted in tests."""
+"""Encryption keys for callers' secrets in tests."""
 
 import base64
 

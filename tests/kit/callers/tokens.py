@@ -1,4 +1,4 @@
-"""An issuer of tokens, whose keys are served as respx answers."""
+"""An issuer of tokens, whose keys are served by respx."""
 
 import time
 from collections.abc import Mapping

@@ -13,7 +13,7 @@ def write_token_call(number: int = 1, name: str = "list_mail", **args: Any) -> d
 
 
 async def begin_to_wait(client: httpx.AsyncClient, call: dict[str, Any] | None = None, **headers: str) -> Any:
-    """Send a call, and return the approval with which it waits."""
+    """Send a call that needs approval, and return its approval."""
     response = await client.post("/tool_calls", json=call or write_token_call(), headers=headers)
     assert response.status_code == 202, response.text
     return response.json()

@@ -1,4 +1,4 @@
-"""Count the functions that some work enters, which says what it costs whatever else the machine does."""
+"""Count the functions that some work enters: a measure of cost that is independent of the machine."""
 
 import sys
 from collections.abc import Callable

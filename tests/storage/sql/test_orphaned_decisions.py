@@ -158,7 +158,7 @@ async def test_a_second_decision_in_doubt_is_looked_for_as_long_as_the_first(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Though nobody looks for the first any more: it was not written down, and the other one is, after a while."""
-    monkeypatch.setattr("sidecall.features.approvals.sql_undelivered._LOOKS", 2)
+    monkeypatch.setattr("sidecall.features.approvals.decision_tracker._LOOKS", 2)
     desk.database.before["change_approval"] = 1
     with pytest.raises(StoreUnavailable):
         await desk.approvals.decide(desk.id, APPROVE, "eve")

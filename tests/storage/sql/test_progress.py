@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sidecall.features.calls import sql_progress as progress_module
-from sidecall.features.calls.progress import Said, SaidPart
+from sidecall.features.calls.progress import ProgressBatch, Said
 from sidecall.features.calls.sql_progress import SqlProgress
 from sidecall.storage.database import Database
 from sidecall.storage.postgres.database import PostgresDatabase
@@ -29,10 +29,10 @@ async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
     await made.close()
 
 
-def part(attempt: int, last: int, *said: str) -> SaidPart:
+def part(attempt: int, last: int, *said: str) -> ProgressBatch:
     """Make what was said, the last of it under this number."""
     words: list[Said] = [("progress", f'{{"message":"{text}"}}'.encode()) for text in said]
-    return SaidPart(attempt, last, words)
+    return ProgressBatch(attempt, last, words)
 
 
 async def test_what_was_said_is_listed_in_its_order(database: Database) -> None:

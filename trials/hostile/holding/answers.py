@@ -1,4 +1,4 @@
-"""What tools return and say, at the bounds of answers."""
+"""Results and events of tools at the bounds of answers."""
 
 from trials.hostile.holding.case import STREAM, Case, ask_over_mcp, call, get, send
 

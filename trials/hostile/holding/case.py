@@ -40,19 +40,19 @@ def call(name: str, args: Any, /, **headers: str) -> Ask:
 
 
 def send(said: Any, path: str = "/tool_calls", **headers: str) -> Ask:
-    """Send JSON, as it is where it is bytes."""
+    """Send JSON; bytes are sent unchanged."""
     wanted = {"Content-Type": "application/json", **headers}
     body = said if isinstance(said, bytes) else json.dumps(said).encode()
     return lambda client: client.post(path, content=body, headers=wanted)
 
 
 def send_form(path: str, body: bytes, kind: str = "multipart/form-data; boundary=edge") -> Ask:
-    """Send a form as it is."""
+    """Send a form unchanged."""
     return lambda client: client.post(path, content=body, headers={"Content-Type": kind})
 
 
 def call_for_openai(name: str, arguments: str) -> Ask:
-    """Make a call in the form of Chat Completions, whose arguments are a text."""
+    """Make a Chat Completions call, whose arguments are a text."""
     return send({"id": "call_1", "type": "function", "function": {"name": name, "arguments": arguments}})
 
 

@@ -1,4 +1,4 @@
-"""What is remembered and kept: calls, approvals, files and stores."""
+"""Stored calls, approvals, files and vector stores."""
 
 from typing import Any
 from uuid import uuid4

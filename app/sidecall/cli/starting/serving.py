@@ -22,7 +22,7 @@ from sidecall.cli.starting.sharing import sharing_files
 from sidecall.composition.access import build_access
 from sidecall.composition.features import list_setting_names, load_features
 from sidecall.features.telemetry.logs import make_log_config
-from sidecall.features.telemetry.standard_streams import leave_at_once, redirect_streams, say_last
+from sidecall.features.telemetry.standard_streams import exit_now, log_last, redirect_streams
 from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.kernel.http.backlog import Backlog
@@ -162,7 +162,7 @@ def _serve_in_worker(settings: Settings, writers: Writers, sock: socket.socket, 
     """Serve in a worker process, which loads the tools for itself."""
     leave_on(signal.SIGTERM, signal.SIGINT)
     _begin_to_log(settings)
-    leave_on(signal.SIGTERM, signal.SIGINT, end=leave_at_once)
+    leave_on(signal.SIGTERM, signal.SIGINT, end=exit_now)
     try:
         _serve(settings, load_registry(settings), on_started, sock, writers)
     except SidecallError as error:
@@ -192,7 +192,7 @@ def _serve(
         if server.started or refusal is None:
             raise
         logger.error("the server cannot start: %s", refusal)
-        leave_at_once(START_FAILED)  # What is half made could not be closed.
+        exit_now(START_FAILED)  # What is half made could not be closed.
     if not server.started:
         refused = REFUSED if sock is None else START_REFUSED
         sys.exit(refused if lifecycle.is_refused else START_FAILED)
@@ -242,5 +242,5 @@ def _begin_to_log(settings: Settings) -> None:
 
 def _leave_unserved(code: int) -> None:
     """End on a signal, which a file of tools may have sent itself; a start that just ends would be a riddle."""
-    say_last("ended by a signal before anything was served")
-    leave_at_once(code)
+    log_last("ended by a signal before anything was served")
+    exit_now(code)

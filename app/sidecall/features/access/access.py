@@ -1,4 +1,4 @@
-"""What a server knows its callers by."""
+"""How a server authenticates its callers."""
 
 from collections.abc import Awaitable, Collection
 from typing import Protocol
@@ -11,7 +11,7 @@ from sidecall.kernel.core.context import Caller
 
 
 class Authenticator(Protocol):
-    """Whoever knows callers by their requests."""
+    """Recognizes callers by their requests."""
 
     def authenticate(self, scope: Scope) -> Caller | Awaitable[Caller]:
         """Return who sends a request, at once or later.
@@ -23,11 +23,11 @@ class Authenticator(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who knows the callers, and whether they have to prove who they are.
+    """The server's authentication: its methods, and whether credentials are required.
 
-    `hidden` are the headers that prove it, which are nobody's business afterwards. `resource` is what they are told of
-    tokens, where those are taken. `is_by_credential` says that nothing but the credential of a request decides whose it
-    is. `proofs` names the ways to prove it: `api_key`, `jwt`, `gateway`.
+    `hidden` are the headers that carry credentials; nothing but authentication reads them. `resource` is the metadata
+    about accepted tokens, where tokens are accepted. `is_by_credential` is true when the caller depends on nothing but
+    the request's credential. `proofs` names the methods: `api_key`, `jwt`, `gateway`.
     """
 
     authenticator: Authenticator

@@ -31,10 +31,10 @@ class KeyRing:
         clock: Callable[[], float] = time.monotonic,
         note: Callable[[Iterable[ApiKey]], None] | None = None,
     ) -> None:
-        """Read the file; `note` is told of the keys, later of those that have come or changed.
+        """Read the file; `note` is called with the keys now, and later with those that were added or changed.
 
         Raises:
-            KeysUnfit: It is none.
+            KeysUnfit: The file holds no keys.
         """
         self._file = file
         self._clock = clock
@@ -48,7 +48,7 @@ class KeyRing:
         return sum(key.is_valid() for key, _ in self._keys.values())
 
     def find(self, text: str) -> Caller | None:
-        """Return whose key this is; None where it opens nothing, whatever the reason."""
+        """Return the owner of a key; None where it is not valid, for any reason."""
         if self._clock() >= self._next:
             self._refresh()
         digest = digest_key(text)
@@ -65,12 +65,12 @@ class KeyRing:
         try:
             self._keys = self._read()
         except KeysUnfit as error:
-            # Whoever edits it by hand may be in the middle of it.
+            # The file may be read in the middle of an edit by hand.
             logger.error("the keys that were read before stay valid: %s", error.message)
         else:
-            self._tell(before)
+            self._log_change(before)
 
-    def _tell(self, before: int) -> None:
+    def _log_change(self, before: int) -> None:
         if before and not len(self):
             logger.warning(
                 "no key in %s is valid any more, so nobody can call with one: put the file back (SIDECALL_KEYS_FILE), "
@@ -110,7 +110,7 @@ class ApiKeys:
         self._is_alone = is_alone
 
     def recognize(self, scope: Scope) -> Caller | None:
-        """Return whose key came with a request; None where none did.
+        """Return the owner of the key in a request; None where there is no key.
 
         Raises:
             BadCredential: There is no such key, or several came.

@@ -13,12 +13,12 @@ from sidecall.kernel.core.context import ANONYMOUS, EVERYTHING, Caller
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.ports.store_checks import DEFAULT_TENANT
 
-# Who has sent a request, where a proxy on the way to this server says that it was somebody else.
+# Identify the caller of a request that came through a proxy.
 PEER = "sidecall.peer"
 # As long as an e-mail address, and then some.
 _LONGEST = 256
 _LONGEST_SCOPES = 4096
-# Callers whose headers need not be read again.
+# Callers whose headers are cached.
 _REMEMBERED = 1024
 
 
@@ -28,7 +28,7 @@ class InvalidCaller(RequestError):
 
 @dataclass(frozen=True, slots=True)
 class GatewayHeaders:
-    """The headers in which a gateway names callers; without one of scopes whoever is named may do everything."""
+    """The headers in which a gateway names callers; without one for scopes a named caller may do everything."""
 
     subject: str
     tenant: str | None = None
@@ -36,7 +36,7 @@ class GatewayHeaders:
 
 
 class Gateways:
-    """The addresses whose word on who calls is taken."""
+    """The addresses of gateways that are trusted to name callers."""
 
     def __init__(self, networks: Iterable[str]) -> None:
         self._networks = [ip_network(network) for network in networks]
@@ -61,10 +61,10 @@ LOOPBACK = ("127.0.0.0/8", "::1/128")
 
 
 class CallerHeader:
-    """Take callers from the headers in which a gateway names them, if it is one of those that are believed."""
+    """Take callers from the headers of a trusted gateway."""
 
     def __init__(self, headers: GatewayHeaders, gateways: Gateways | None = None) -> None:
-        """Know the headers; without `gateways` whoever sends them is believed."""
+        """Take the names of the headers; without `gateways` every sender is trusted."""
         self._headers = headers
         self._names = (
             _write_both(headers.subject),
@@ -75,7 +75,7 @@ class CallerHeader:
         self._read = lru_cache(_REMEMBERED)(self._caller)
 
     def recognize(self, scope: Scope) -> Caller | None:
-        """Return whom a gateway names; None where nobody is named, or somebody else does it.
+        """Return the caller that a gateway names; None without a name, or when the sender is not a trusted gateway.
 
         Raises:
             InvalidCaller: A header comes twice, or is too long, or not in printable UTF-8.
@@ -107,16 +107,16 @@ class NamedOrAnonymous:
         self._header = header
 
     def authenticate(self, scope: Scope) -> Caller:
-        """Return who sends a request.
+        """Return the caller of a request.
 
         Raises:
-            InvalidCaller: It is not said for certain.
+            InvalidCaller: The headers are ambiguous.
         """
         return self._header.recognize(scope) or ANONYMOUS
 
 
 def _write_both(header: str) -> tuple[str, bytes]:
-    """Return the name of a header as it is told of, and as it comes."""
+    """Return the name of a header for messages, and in the form in which it arrives."""
     return header, header.lower().encode()
 
 

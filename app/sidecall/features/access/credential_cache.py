@@ -11,14 +11,13 @@ from starlette.types import Scope
 from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.context import Caller
 
-# Where the headers stand in the scope by their names, for whoever comes later; of those that come twice the first
-# counts, as in the framework.
+# The key in the scope under which headers are cached by name; of repeated ones the first counts, as in the framework.
 HEADERS = "sidecall.headers"
 BEARER = b"authorization"
 KEY = b"x-api-key"
 
-# Seconds for which a credential need not be looked at again. Files of keys are looked at as often, so that one that is
-# revoked opens nothing after a second.
+# Seconds for which a credential is cached. Key files are read as often, so that a revoked key is refused within a
+# second.
 LOOK = 0.5
 _REMEMBERED = 1024
 _WAYS = 32
@@ -28,7 +27,7 @@ _LONGEST = 4096
 
 @dataclass(slots=True)
 class CachedCredential:
-    """Whose a credential is until when, and which requests, by method and path, its caller was seen to be permitted."""
+    """The caller of a credential, until when it is valid, and the requests (method and path) that were permitted."""
 
     caller: Caller
     until: float
@@ -36,11 +35,11 @@ class CachedCredential:
 
 
 class CredentialCache:
-    """The passes of those who have shown a credential lately, by its keyed hash.
+    """Cache accepted credentials by their keyed hash.
 
-    Only what opens something is kept: whatever does not is looked at in full each time, so that a credential that is
-    unknown, wrong or revoked takes the same way. Looking one up tells nobody how much of it was right, since nobody
-    knows the key of the hash. The credential itself is not kept.
+    Only accepted ones are cached. All others are checked in full each time, so that unknown, wrong and revoked
+    credentials take the same path. A lookup does not reveal how much of a credential was right, since the key of the
+    hash is secret. The credential itself is not kept.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -56,7 +55,7 @@ class CredentialCache:
         return found if found is not None and self._clock() < found.until else None
 
     def keep(self, scope: Scope, caller: Caller, way: tuple[str, str]) -> None:
-        """Remember whose the credential of a request is, and that it was permitted."""
+        """Cache the caller of a request's credential, and that the request was permitted."""
         digest = self._digest(scope)
         if digest is None:
             return

@@ -1,7 +1,7 @@
-"""Know the names by which this server is addressed.
+"""Names by which this server may be addressed.
 
-A web page whose name is made to lead to this machine after it was loaded (DNS rebinding) passes for a page of this
-server, but for the name that its browser sends as `Host`.
+A web page whose name is rebound to this machine after loading (DNS rebinding) looks like a page of this server, except
+for the name that its browser sends as `Host`.
 """
 
 import re
@@ -10,15 +10,15 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 
 # A name or address, and perhaps a port, which does not matter: names are what can be made to lead elsewhere.
 _HOST = re.compile(r"(?:\[([0-9a-f:.]{2,45})\]|([a-z0-9._-]{1,253}))(?::[0-9]{0,5})?", re.IGNORECASE)
-# Ends of names that nobody can own on the internet: of clusters, home and company networks, and Docker's.
+# Name endings that cannot be registered on the internet: of clusters, home and company networks, and Docker's.
 _PRIVATE = (".svc", ".local", ".internal")
 
 
 class OwnHosts:
     """The names of this server: loopback, the address it is bound to, and those that its operator has named.
 
-    Bound to an address that other machines reach, it also has every IP address, which cannot be made to lead elsewhere,
-    and every name that the public DNS gives to nobody: that of a container or Kubernetes Service, for instance.
+    When bound to an address that other machines reach, it also accepts every IP address, which cannot be rebound, and
+    every name outside the public DNS, such as that of a container or a Kubernetes Service.
     """
 
     def __init__(self, bound: str, named: Iterable[str] = ()) -> None:

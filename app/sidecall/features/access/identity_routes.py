@@ -14,9 +14,9 @@ router = APIRouter(tags=["callers"], dependencies=[Depends(refuse_unknown_parame
 
 
 class Identity(BaseModel, defer_build=True):
-    """Who sends a request, as this server has it."""
+    """The caller of a request, as this server sees it."""
 
-    subject: str = Field(description="The caller's name; `anonymous` where nobody is asked.")
+    subject: str = Field(description="The caller's name; `anonymous` where authentication is off.")
     tenant: str = Field(description="Whose calls, approvals, contents and stored items it shares.")
     scopes: list[str] = Field(description="What it may do; `*` is everything.")
     toolset: str | None = Field(description="The part of the tools that it sees; null: all that its scopes allow.")

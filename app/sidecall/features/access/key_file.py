@@ -1,4 +1,4 @@
-"""The file in which keys are kept: one a line, as JSON."""
+"""The file of API keys: one JSON object a line."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ class KeysUnfit(SidecallError):
 
 
 class KeyFile:
-    """A file of keys; whoever changes it puts a new one in its place, so that readers see one or the other whole."""
+    """A file of keys; changes replace the file atomically, so readers see the old or the new one in full."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -51,18 +51,18 @@ class KeyFile:
         try:
             return ApiKey.model_validate_json(line)
         except ValidationError as error:
-            # Without what it says: somebody may have put a key itself there.
+            # The content is left out of the message: it may be a key.
             wrong = "; ".join(f"{'.'.join(map(str, item['loc'])) or 'line'}: {item['msg']}" for item in error.errors())
             raise KeysUnfit(
                 f"{self.path}, line {number}, is no key as `sidecall keys new` writes them: {wrong}. {_MEND}"
             ) from None
 
     def change(self, change: Callable[[list[ApiKey]], Sequence[ApiKey]]) -> None:
-        """Put other keys in the place of the present ones; nobody else changes them meanwhile.
+        """Replace the keys atomically, under a lock.
 
         Raises:
-            KeysUnfit: It cannot be read.
-            OSError: It cannot be written.
+            KeysUnfit: The file cannot be read.
+            OSError: The file cannot be written.
         """
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with hold_alone(self.path):

@@ -19,11 +19,11 @@ from sidecall.outgoing.rules import OutgoingRules, name_hosts
 
 logger = logging.getLogger("sidecall")
 
-# Seconds for which keys are taken as they are; after them new ones are asked for.
+# Seconds for which keys are used before they are fetched again.
 _FRESH = 600.0
-# Seconds for which old ones still do while the issuer cannot be asked.
+# Seconds for which old keys are accepted while the issuer cannot be reached.
 _USABLE = 86_400.0
-# Seconds between two questions, whatever tokens come: whoever makes up names of keys makes nobody ask more often.
+# Seconds between two fetches, so that tokens with invented key ids cannot cause more.
 _PAUSE = 30.0
 _BOUNDS = AnswerBounds(max_bytes=1024 * 1024, max_seconds=20.0)
 _PATIENCE = httpx.Timeout(5.0)
@@ -60,10 +60,10 @@ class IssuerKeys:
         self._lock = asyncio.Lock()
 
     async def get(self) -> KeySet:
-        """Return the keys, fetched anew where they are old.
+        """Return the keys, fetched again where they are old.
 
         Raises:
-            IssuerUnreachable: There are none, or none that are young enough.
+            IssuerUnreachable: There are no keys that are young enough.
         """
         if self._keys is None or self._clock() - self._got_at > _FRESH:
             await self._refresh()
@@ -72,7 +72,7 @@ class IssuerKeys:
         return self._keys
 
     async def get_newer(self, than: KeySet) -> KeySet | None:
-        """Return other keys than those in which one was not found; None where there are none."""
+        """Fetch the keys again after one was not found in them; None where they have not changed."""
         if self._keys is than:
             await self._refresh()
         return None if self._keys is than else self._keys
@@ -100,7 +100,7 @@ class IssuerKeys:
 
 
 def _require_safe(url: str) -> str:
-    """Return an address that nobody on the way can change the answer of."""
+    """Require an address whose answers cannot be changed on the way."""
     found = httpx.URL(url)
     if found.scheme != "https" and found.host not in ("localhost", "127.0.0.1", "::1"):
         raise ValueError(f"its keys are at {url}, which is not https")
@@ -109,6 +109,6 @@ def _require_safe(url: str) -> str:
 
 async def _read(client: httpx.AsyncClient, url: str) -> Any:
     async with client.stream("GET", url, headers={"Accept": "application/json"}) as response:
-        if response.status_code != httpx.codes.OK:  # Wherever it leads is not where the operator has said.
+        if response.status_code != httpx.codes.OK:  # A redirect may lead to a host that the operator has not named.
             raise ValueError(f"{url} answers {response.status_code}")
         return json.loads(await response.aread())

@@ -11,7 +11,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstrai
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.ports.store_checks import DEFAULT_TENANT
 
-# By which a key that lies somewhere is known for one, by people and by scanners of repositories.
+# A prefix by which people and secret scanners recognize a key.
 PREFIX = "sidecall_"
 _BYTES = 32
 
@@ -41,7 +41,7 @@ class ApiKey(BaseModel, defer_build=True):
 
     @property
     def caller(self) -> Caller:
-        """Who calls with it."""
+        """The caller that this key authenticates."""
         return Caller(self.subject, self.tenant, frozenset(self.scopes))
 
     def is_valid(self, now: float | None = None) -> bool:
@@ -58,10 +58,10 @@ class ApiKey(BaseModel, defer_build=True):
 def mint_key(
     subject: str, tenant: str = DEFAULT_TENANT, scopes: tuple[str, ...] = (), expires_at: datetime | None = None
 ) -> tuple[str, ApiKey]:
-    """Return a new key, which nobody can guess, and what is to be kept of it.
+    """Return a new random key, and the record that is stored of it.
 
     Raises:
-        ValidationError: A name has signs that none has.
+        ValidationError: A name has characters that are not allowed.
     """
     text = PREFIX + secrets.token_urlsafe(_BYTES)
     kept = ApiKey(
@@ -77,5 +77,5 @@ def mint_key(
 
 
 def digest_key(text: str) -> str:
-    """Return the hash of a key; a fast one will do, since nobody can try 256 random bits."""
+    """Return the hash of a key; a fast hash suffices for 256 random bits."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,4 +1,4 @@
-"""Lead clients without a token to whoever gives them one."""
+"""Protected-resource metadata, by which clients find the issuer of tokens (RFC 9728)."""
 
 from typing import Any
 
@@ -45,5 +45,5 @@ async def get_resource_metadata(request: Request) -> Response:
 
 @router.get(WELL_KNOWN + "/{path:path}", include_in_schema=False)
 async def get_metadata_below(request: Request) -> Response:
-    """Answer the same where the resource has a path, which then stands behind the well-known one."""
+    """Answer the same for a resource with a path, which follows the well-known one."""
     return await get_resource_metadata(request)

@@ -1,4 +1,4 @@
-"""Try the ways in which a server is told who calls, one after the other."""
+"""Authentication methods, tried in order."""
 
 from collections.abc import Awaitable, Iterator, Sequence
 from typing import Protocol
@@ -33,7 +33,7 @@ class IssuerUnreachable(Overloaded):
 
 
 class Method(Protocol):
-    """One way in which a server is told who calls."""
+    """One authentication method."""
 
     def recognize(self, scope: Scope) -> Found:
         """Return who sends a request; None where it says nothing of the kind.
@@ -65,7 +65,7 @@ class Methods:
 
 
 ASK = "Send a credential in the header `Authorization: Bearer …`; this server serves nobody without one."
-# One text for all reasons, so that nobody learns which keys there are.
+# One text for all reasons, so that it does not reveal which keys exist.
 REFUSE = "The credential is none of this server, or not valid any more."
 
 

@@ -9,9 +9,9 @@ from sidecall.features.access.credential_cache import HEADERS, CredentialCache
 from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.core.errors import RequestError
 
-# Where it stands in the scope what says how to get a token.
+# The key in the scope for the challenge that says how to get a token.
 METADATA = "sidecall.resource_metadata"
-# Where the caller stands there. No part of `state`, where others keep what is theirs.
+# The key in the scope for the caller. It is not part of `state`, which belongs to others.
 CALLER = "sidecall.caller"
 
 
@@ -26,7 +26,7 @@ def permit_all(_method: str, _path: str, _caller: Caller) -> None:
 
 
 class Authentication:
-    """Write the caller of each request into its scope, and refuse a request whose caller is not known, or may not."""
+    """Put the caller of each request into its scope; refuse a request without a known, permitted caller."""
 
     def __init__(
         self,
@@ -36,14 +36,14 @@ class Authentication:
         is_open: Callable[[str], bool],
         permit: Permit = permit_all,
     ) -> None:
-        """Stand in front of an application.
+        """Wrap an application.
 
         Args:
-            app: What is served to those who are known.
-            access: Knows the callers.
-            refuse: Answers the others.
-            is_open: Returns whether a path is served to everybody, without a look at who they are.
-            permit: Says what they may do.
+            app: The application for authenticated callers.
+            access: Recognizes the callers.
+            refuse: Answers all other requests.
+            is_open: Returns whether a path needs no authentication.
+            permit: Checks what a caller may do.
         """
         self._app = app
         self._authenticator = access.authenticator
@@ -75,21 +75,21 @@ class Authentication:
             found = self._authenticator.authenticate(scope)
             if not isinstance(found, Caller):
                 return self._wait(found, path, scope, receive, send)
-            self._let_in(found, path, scope)
+            self._accept(found, path, scope)
         except RequestError as error:
             return self._refuse(scope, receive, send, error)
         return self._app(scope, receive, send)
 
     async def _wait(self, found: Awaitable[Caller], path: str, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            self._let_in(await found, path, scope)
+            self._accept(await found, path, scope)
         except RequestError as error:
             await self._refuse(scope, receive, send, error)
             return
         await self._app(scope, receive, send)
 
-    def _let_in(self, caller: Caller, path: str, scope: Scope) -> None:
-        scope[CALLER] = caller  # Also for whoever writes down that it was refused.
+    def _accept(self, caller: Caller, path: str, scope: Scope) -> None:
+        scope[CALLER] = caller  # The audit reads it too when the request is refused.
         self._permit(scope["method"], path, caller)
         if self._passes is not None:
             self._passes.keep(scope, caller, (scope["method"], path))
@@ -114,6 +114,6 @@ def path_of(scope: Scope) -> str:
 
 
 def caller_of(scope: Scope) -> Caller:
-    """Return who sends a request; anonymous where nobody tells callers apart."""
+    """Return the caller of a request; anonymous where authentication is off."""
     caller: Caller = scope.get(CALLER, ANONYMOUS)
     return caller

@@ -1,6 +1,7 @@
-"""Refuse what web pages of others send: a browser takes it to all that its own machine reaches, asking nobody.
+"""Refuse requests of foreign web pages.
 
-What is no browser says neither where a page comes from nor a name that is not the server's, and is not concerned.
+A browser sends a page's requests to everything that its machine reaches, without asking. Clients that are no browsers
+send neither an origin nor a foreign host name, and are not affected.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -32,7 +33,7 @@ class ForeignPage(RequestError):
 
 @dataclass(frozen=True)
 class OriginPolicy:
-    """Under which names a server is served, and which web pages besides its own may use it, by their origins."""
+    """The names under which a server is served, and the origins of other web pages that may use it."""
 
     hosts: OwnHosts
     origins: Collection[str] = ()
@@ -52,14 +53,14 @@ class PageRule:
         refuse: Refuse,
         is_exempt: Callable[[str], bool],
     ) -> None:
-        """Stand in front of an application.
+        """Wrap an application.
 
         Args:
-            app: What is served.
-            welcome: Who may come.
-            share: Puts around the application what lets the named pages read its answers.
-            refuse: Answers the others.
-            is_exempt: Returns whether a path is served under every name, and to every page.
+            app: The application.
+            welcome: The allowed hosts and origins.
+            share: Wraps the application so that the named pages may read its answers.
+            refuse: Answers refused requests.
+            is_exempt: Returns whether a path is served under every host name and to every origin.
         """
         self._app = app
         self._shared = share(app)
@@ -73,7 +74,7 @@ class PageRule:
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request.
 
-        A plain function that looks at little in what is no browser's, since it stands on the way of every call.
+        This is on the way of every call, so it is a plain function and returns early for clients that are no browsers.
         """
         if scope["type"] == "http":
             scope[HEADERS] = headers = dict(scope["headers"][::-1])
@@ -120,10 +121,10 @@ def _are_repeated(scope: Scope) -> bool:
 
 
 def _is_own_page(headers: Mapping[bytes, bytes], host: bytes | None, origin: bytes | None) -> bool:
-    """Return whether it comes from a page of this server, or of nobody.
+    """Return whether a request comes from a page of this server, or from no page.
 
-    The port of a page has to be ours: others on this machine are others. Its scheme need not be, since a gateway may
-    speak TLS in front of this server.
+    The port must be ours: another port of this machine is another program. The scheme may differ, since a gateway may
+    terminate TLS in front of this server.
     """
     if headers.get(b"sec-fetch-site") not in _OWN_SITES:
         return False
@@ -131,7 +132,7 @@ def _is_own_page(headers: Mapping[bytes, bytes], host: bytes | None, origin: byt
 
 
 def _is_link(method: str, origin: bytes | None, headers: Mapping[bytes, bytes]) -> bool:
-    """Return whether a person goes to a page of this server, from wherever, in a window of its own."""
+    """Return whether a request is a top-level navigation to a page of this server, from any site."""
     is_document = headers.get(b"sec-fetch-mode") == b"navigate" and headers.get(b"sec-fetch-dest") == b"document"
     return method == "GET" and origin is None and is_document
 

@@ -1,4 +1,4 @@
-"""What clients are told of the tokens that a server takes (RFC 9728)."""
+"""What clients are told about accepted tokens (RFC 9728)."""
 
 from collections.abc import Sequence
 from typing import Any

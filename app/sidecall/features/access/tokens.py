@@ -1,4 +1,4 @@
-"""Know callers by the tokens of an issuer: JWTs, of which each is made for this server."""
+"""Authenticate callers by JWTs that an issuer made for this server."""
 
 import hashlib
 import logging
@@ -19,7 +19,7 @@ from sidecall.kernel.ports.store_checks import DEFAULT_TENANT
 
 logger = logging.getLogger("sidecall")
 
-# Seconds by which the clocks of issuer and server may differ.
+# Allowed clock difference between issuer and server, in seconds.
 _LEEWAY = 30
 # Seconds after which a token that was found good is looked at again, since its key may be none any more.
 _GOOD_FOR = 60.0
@@ -30,7 +30,7 @@ _HEADER_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class TokenRules:
-    """Which tokens are taken, and where they say what; without `tenant` all callers are of one tenant."""
+    """Which tokens are accepted, and the claims that are read; without `tenant` all callers share one."""
 
     issuer: str
     audience: Sequence[str]
@@ -73,11 +73,11 @@ class Tokens:
         return caller if caller is not None and self._clock() < until else self._verify(token, digest)
 
     async def _verify(self, token: str, digest: bytes) -> Caller:
-        """Look at a token.
+        """Verify a token.
 
         Raises:
-            BadCredential: It is not good.
-            IssuerUnreachable: Nobody can tell just now.
+            BadCredential: The token is not valid.
+            IssuerUnreachable: The issuer's keys cannot be fetched.
         """
         keys = await self._keys.get()
         try:
@@ -108,7 +108,11 @@ class Tokens:
         tenant = DEFAULT_TENANT if rules.tenant is None else claims[rules.tenant]
         scopes = claims.get(rules.scopes, "")
         said = scopes.split(" ") if isinstance(scopes, str) else list(scopes)
-        return Caller(_word(claims["sub"]), _word(tenant), frozenset(_word(scope) for scope in said if scope))
+        return Caller(
+            _require_name(claims["sub"]),
+            _require_name(tenant),
+            frozenset(_require_name(scope) for scope in said if scope),
+        )
 
     def _keep(self, digest: bytes, caller: Caller, end: float) -> None:
         self._known[digest] = caller, min(end, self._clock() + _GOOD_FOR)
@@ -116,7 +120,7 @@ class Tokens:
             del self._known[next(iter(self._known))]
 
 
-def _word(value: Any) -> str:
+def _require_name(value: Any) -> str:
     """Return a text that is fit for a name.
 
     Raises:

@@ -35,7 +35,7 @@ _NOT_KEPT = "Error: the call was answered, but its answer was too large to be ke
 
 @dataclass(frozen=True, slots=True)
 class DecisionTerms:
-    """Until when whoever decides waits for the call's end, and where it is kept what they have decided."""
+    """How long a decision waits for the call's end, where decisions for later calls are kept, and who audits them."""
 
     deadline: Deadline | None = None
     rules: ApprovalRules | None = None
@@ -77,13 +77,13 @@ async def decide(
 ) -> Approval:
     """Run an approved call from the top of the pipeline, or answer a rejected one with the person's reason.
 
-    Where what was rejected is a call that the tool wanted to make itself, or the tool has asked in the middle of its
-    work, it runs and is told of it. The call's own deadline was for the answer that it waits; that of the terms is for
-    its end. What holds for later calls too is kept before anything runs.
+    A tool that asked in the middle of its work, or wanted to make the rejected call itself, runs again and learns of
+    the rejection. The deadline of the terms applies, not the call's own, which was for the answer "awaiting approval".
+    A decision for later calls is kept before anything runs.
 
     Raises:
-        UnknownApproval: There is none in the tenant of whoever decides.
-        MissingScope: Whoever approves has sent the call, and may not approve their own.
+        UnknownApproval: There is none in the tenant of the person who decides.
+        MissingScope: The caller may not approve their own calls.
         ApprovalConflict: It is decided already, or asks something else by now.
         Overloaded: There is no room to run the call now, or to keep what the person wrote; it goes on waiting.
         InvalidDecision: The person's own arguments do not fit; the call goes on waiting.
@@ -94,11 +94,11 @@ async def decide(
     if decision.decision == "approve" and is_own(record, by):
         terms.require(by, DECIDE_OWN)
     call = record.require_asked(decision.question)
-    # Should the tool ask something else before this is noted, nobody has decided about that.
+    # If the tool asks something else before this is noted, that question is still undecided.
     decision = decision.model_copy(update={"question": record.approval.question})
     _refuse_unclear(record, decision)
     _refuse_instead_of_sign_in(record, decision)
-    keeping = _Keeping(terms, _make_rule(pipeline, record, decision, by.subject), approval_id, decision, by)
+    keeping = _NewDecision(terms, _make_rule(pipeline, record, decision, by.subject), approval_id, decision, by)
     if decision.decision == "reject" and not record.tells_tool:
         rejected = await approvals.decide(approval_id, decision, by.subject)
         async with reopening(approvals, approval_id):
@@ -131,7 +131,7 @@ def note_end(pipeline: Pipeline, call: CallRecord, approval: Approval, message: 
 
 
 async def answer_rejected(pipeline: Pipeline, approvals: Approvals, approval: Approval, call: CallRecord) -> Approval:
-    """Answer a rejected call whose tool is not told of that, and let those who watch know."""
+    """Answer a rejected call whose tool does not learn of the rejection, and notify watchers."""
     message = refuse(CallRejected(approval.reason), call.tool_call).model_copy(update={"id": call.id})
     note_end(pipeline, call, approval, message, "rejected")
     return await keep_answer(approvals, approval.id, message, call)
@@ -143,7 +143,7 @@ def put_decided_args(call: CallRecord, approval: Approval) -> CallRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class _Keeping:
+class _NewDecision:
     """A decision that is to be written down, and the rule that it makes, if it does."""
 
     terms: DecisionTerms
@@ -160,7 +160,7 @@ class _Keeping:
 
 @asynccontextmanager
 async def reopening(approvals: Approvals, approval_id: str) -> AsyncIterator[None]:
-    """Take a decision back where nothing has run: there is no room, or whoever decided does not wait for it."""
+    """Revoke a decision when nothing has run: there is no room, or the deciding client does not wait."""
     try:
         yield
     except BaseException:
@@ -168,7 +168,7 @@ async def reopening(approvals: Approvals, approval_id: str) -> AsyncIterator[Non
         raise
 
 
-async def _enter(pipeline: Pipeline, request: CallRequest, keeping: _Keeping) -> Ticket | ToolMessage:
+async def _enter(pipeline: Pipeline, request: CallRequest, keeping: _NewDecision) -> Ticket | ToolMessage:
     """Let the call in, and keep what holds for later calls."""
     entered = await pipeline.gate.enter(request)
     try:
@@ -181,7 +181,7 @@ async def _enter(pipeline: Pipeline, request: CallRequest, keeping: _Keeping) ->
 
 
 def _refuse_unclear(record: ApprovalRecord, decision: Decision) -> None:
-    """Refuse a decision of which it is not clear what it means.
+    """Refuse an ambiguous decision.
 
     Raises:
         InvalidDecision: The message says why.
@@ -246,15 +246,15 @@ def is_own(record: ApprovalRecord, caller: Caller) -> bool:
 async def finish(
     pipeline: Pipeline, approvals: Approvals, request: CallRequest, entered: Ticket | ToolMessage, call: CallRecord
 ) -> Approval:
-    """Run a call that has waited, and keep its answer, unless it begins to wait for something else.
+    """Run a call that has waited, and keep its answer unless the call waits again.
 
     Raises:
-        CallRefused: Its executor has not begun it; it goes on waiting.
+        CallRefused: The executor refused the call; it goes on waiting.
     """
     assert request.resumes is not None
     try:
         ended = await _run(pipeline, request, entered)
-    except CallRefused:  # It has not begun, so nothing stands in the way of another decision.
+    except CallRefused:  # The tool has not begun, so another decision may follow.
         await approvals.reopen(request.resumes)
         raise
     except BaseException:
@@ -282,7 +282,7 @@ async def _run(pipeline: Pipeline, request: CallRequest, entered: Ticket | ToolM
 
 
 async def keep_answer(approvals: Approvals, approval_id: str, message: ToolMessage, call: CallRecord) -> Approval:
-    """Keep an answer; where there is no room for it, whoever decided gets it all the same, and others are told."""
+    """Keep an answer; without room for it, it goes to the deciding client alone, and others get a notice instead."""
     try:
         return (await approvals.answer(approval_id, message)).approval
     except TooManyApprovals:

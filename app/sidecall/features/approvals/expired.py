@@ -10,7 +10,7 @@ from sidecall.kernel.ports.approvals.decided import describe_beginning
 
 
 def note_expired(pipeline: Pipeline, record: ApprovalRecord) -> None:
-    """Note the end of such a call, with what has run and by whose word."""
+    """Write the end of an expired call, with what has run and who decided."""
     call = record.call
     if call is None or call.lost:
         return

@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable
 
 from sidecall.dataclasses import dataclass
+from sidecall.features.approvals.orphan_reports import ExpiredCalls
 from sidecall.features.approvals.packing import PackedApproval
 from sidecall.features.approvals.shortened import EXPIRED_SHOWN, expire, shorten
-from sidecall.features.approvals.undelivered_store import ExpiredCalls
 from sidecall.features.calls.entry import to_datetime
 from sidecall.kernel.core.errors import UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
@@ -20,9 +20,9 @@ from sidecall.kernel.ports.approvals.orphan import OnOrphan
 from sidecall.kernel.ports.approvals.preview import NO_PREVIEW, Preview
 from sidecall.storage.memory.room import Room
 
-# What an entry takes beside its bytes: Python's objects, and a decision and an answer that are short.
+# Bytes of an entry besides its texts: Python's objects, a short decision and a short answer.
 _BESIDE = 4096
-# Bytes after which a page ends, whatever is wanted.
+# Bytes after which a page ends.
 _PAGE_BYTES = 1024 * 1024
 # Seconds that an answer is kept at least, for the call that waits for it in another place; its bytes do not count once
 # it has expired.
@@ -42,7 +42,7 @@ class _Entry:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it was decided about, and its call answered."""
+        """Whether the call was decided and answered."""
         return self.status != "pending" and not self.is_running
 
 
@@ -75,7 +75,7 @@ class MemoryApprovals:
         self._expired = ExpiredCalls()
 
     async def ask(self, call: CallRecord, asked: ToolCall, preview: Preview = NO_PREVIEW) -> ApprovalRecord:
-        """Keep a call, or find the one like it, whatever has become of it.
+        """Store a call that waits, or return the approval of the same call, in any state.
 
         Raises:
             TooManyApprovals: So many wait or run already, or so many bytes of them; what has ended makes room.
@@ -101,7 +101,7 @@ class MemoryApprovals:
         return record
 
     async def find(self, call: CallRecord) -> ApprovalRecord | None:
-        """Find the approval of a call like this one, whatever has become of it; None if there is none."""
+        """Find the approval of the same call, in any state; None if there is none."""
         return self._find(compute_fingerprint(call)) if self._ids else None
 
     def _find(self, fingerprint: str) -> ApprovalRecord | None:
@@ -177,7 +177,7 @@ class MemoryApprovals:
         return self._change(entry, entry.packed.unpack().decide(decision, by))
 
     def on_orphan(self, listener: OnOrphan | None) -> None:
-        """Let a listener hear of what has expired; whoever decides here hears of it."""
+        """Register a listener for expired calls; decisions of this store are always delivered."""
         self._expired.hear(listener)
 
     async def reopen(self, approval_id: str, preview: Preview | None = None) -> ApprovalRecord:
@@ -215,7 +215,7 @@ class MemoryApprovals:
         return record
 
     def _expire(self, key: str, entry: _Entry) -> None:
-        """Let lists show for a while that nobody has decided in time; that takes no bytes of those that wait."""
+        """List an undecided call as expired for a while; this takes no room of waiting calls."""
         record = entry.packed.unpack()
         self._expired.note(record)
         packed = PackedApproval.of(expire(record))

@@ -45,7 +45,7 @@ class PackedApproval:
 
     @cached_property
     def size(self) -> int:
-        """How many bytes it takes."""
+        """The size in bytes."""
         parts = (self.head, self.rest, self.shown, self.asked, self.sent, self.message)
         return sum({id(part): len(part) for part in parts if part is not None}.values())
 
@@ -55,7 +55,7 @@ class PackedApproval:
         return _join(parts)
 
     def write(self) -> str:
-        """Return it as one JSON text, in which nothing stands twice."""
+        """Return the approval as one JSON text without repeated parts."""
         parts = self._parts
         if self.sent is not None and self.sent == self.asked:
             del parts["sent"]

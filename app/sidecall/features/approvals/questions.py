@@ -124,7 +124,7 @@ def _list_names(code: CodeType) -> Iterator[str]:
 
 
 def _is_asked_about(value: Any) -> bool:
-    """Return whether a value is a tool whose author wants a person to approve its calls."""
+    """Return whether a value is a tool that requires approval."""
     is_tool = "requires_approval" in getattr(type(value), "model_fields", ())
     return is_tool and value.requires_approval not in (None, False)
 

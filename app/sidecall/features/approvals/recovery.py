@@ -1,4 +1,4 @@
-"""Hear of calls that are strays, and take each up in a task of its own."""
+"""Recover orphaned calls, each in its own task."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -17,9 +17,9 @@ from sidecall.later import Later
 
 if TYPE_CHECKING:
     from sidecall.features.approvals import expired as _expired
-    from sidecall.features.approvals import undelivered as _carrying_out
+    from sidecall.features.approvals import orphans as _carrying_out
 else:
-    _carrying_out = Later("sidecall.features.approvals.undelivered")
+    _carrying_out = Later("sidecall.features.approvals.orphans")
     _expired = Later("sidecall.features.approvals.expired")
 
 logger = logging.getLogger("sidecall")
@@ -29,7 +29,7 @@ IsRemembered = Callable[[CallRecord], Awaitable[bool]]
 
 
 class OrphanRecovery:
-    """Carry out, or tell of, what the place where approvals are kept says that nobody does."""
+    """Carry out, or announce, decisions and expiries that the store reports as orphaned."""
 
     def __init__(
         self,

@@ -51,7 +51,7 @@ class AnsweredApproval(Approval):
 
 
 class ApprovalDecision(Decision):
-    """What a person decides; a member that is spelled wrong is refused, lest something else be approved."""
+    """A person's decision; unknown members are refused, so that a misspelt one approves nothing else."""
 
     # Not called as its member is: a generated client would take one for the other.
 
@@ -88,11 +88,11 @@ _ONE: dict[int | str, dict[str, Any]] = {
 async def list_approvals(
     parts: PartsDep, caller: CallerDep, status: StatusFilter = None, limit: Limit = 100, cursor: Cursor = None
 ) -> Response:
-    """List your tenant's approvals, oldest first: those that wait, those that were decided, and those that ran out.
+    """List your tenant's approvals, oldest first: waiting, decided and expired ones.
 
-    The last have the status `expired` and are listed for an hour at least; nobody can decide about them any more.
-    A page holds `limit` of them, and fewer when they are large; the header `Link` leads to the next, if there is one.
-    Arguments and answers of more than 4 KiB are null here; ask for the approval itself.
+    Those with the status `expired` are listed for at least an hour, and can no longer be decided. A page holds up to
+    `limit` approvals, fewer when they are large; the header `Link` leads to the next page, if there is one. Arguments
+    and answers of more than 4 KiB are null here; get the approval itself for them.
     """
     page = await parts.approvals.list(caller.tenant, status, limit, cursor, with_expired=status is None)
     response = Reply(to_json(page.approvals)).to_response()
@@ -105,14 +105,14 @@ async def list_approvals(
 @router.get(
     "/approvals/{approval_id}",
     operation_id="get_approval",
-    summary="Ask what became of a call",
+    summary="Get an approval",
     response_model=None,
     responses={**_ONE, **CALLER_PROBLEM, **_UNKNOWN, **_PARAMETER},
 )
 async def get_approval(
     parts: PartsDep, caller: CallerDep, approval_id: ApprovalId, format: MessageFormat = "langchain"
 ) -> Response:
-    """Show one approval; once the call is answered, `message` is what the model has to be told."""
+    """Get one approval; once the call is answered, `message` is the answer for the model."""
     record = await parts.approvals.get(approval_id, caller.tenant)
     if not (is_own(record, caller) or caller.may(DECIDE)):
         raise UnknownApproval

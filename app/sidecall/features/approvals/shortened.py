@@ -7,7 +7,7 @@ from sidecall.kernel.core.native_items import settle_item
 from sidecall.kernel.json_data.to_json import to_text
 from sidecall.kernel.ports.approvals.approval import ApprovalRecord
 
-# Seconds for which lists show at least that nobody has decided about a call in time.
+# Seconds for which lists show expired calls, at least.
 EXPIRED_SHOWN = 3600.0
 # Characters of arguments, of an answer and of other things that stay.
 _SHORT = 1024
@@ -26,7 +26,7 @@ def shorten(record: ApprovalRecord) -> ApprovalRecord:
         members["tool_call"] = approval.tool_call.model_copy(update={"args": {}})
     message = approval.message
     if message is not None and _is_large(message.model_dump(mode="json")):
-        members["message"] = _let_go(message, asked)
+        members["message"] = _make_placeholder(message, asked)
     if _is_large(asked.args):
         asked = asked.model_copy(update={"args": {}})
     shortened = approval.model_copy(update=members)
@@ -34,7 +34,7 @@ def shorten(record: ApprovalRecord) -> ApprovalRecord:
 
 
 def expire(record: ApprovalRecord) -> ApprovalRecord:
-    """Return what lists show of a call that nobody has decided about in time."""
+    """Return an expired, undecided call as lists show it."""
     approval = record.approval.model_copy(update={"status": "expired"})
     return shorten(record.model_copy(update={"approval": approval}))
 
@@ -43,8 +43,8 @@ def _is_large(value: Any) -> bool:
     return value is not None and len(to_text(value)) > _SHORT
 
 
-def _let_go(message: ToolMessage, asked: ToolCall) -> ToolMessage:
-    """Make what stands for an answer; whether it was one of success stays open."""
+def _make_placeholder(message: ToolMessage, asked: ToolCall) -> ToolMessage:
+    """Make a placeholder for an answer, which does not say whether it was a success."""
     error = {
         "kind": "output_error",
         "message": _LET_GO.removeprefix("Error: "),

@@ -10,18 +10,18 @@ from sidecall.storage.database import Database
 # Ended ones that are listed at once.
 _AT_ONCE = 100
 
-# Puts one record in the place of another; False where another one stands there by now.
+# Replaces one record by another; False where the record has changed.
 Change = Callable[[ApprovalRecord, ApprovalRecord], Awaitable[bool]]
 
 
 class EndedApprovals:
-    """Let those that were answered give up what is large, and then, where that is not enough, their places.
+    """Trim the texts of answered approvals to fit the bounds, then delete whole ones, oldest first.
 
-    None goes that a remembered call waits for.
+    Those that a durable call waits for are kept.
     """
 
     def __init__(self, database: Database, most: int, most_bytes: int, beside: int, change: Change) -> None:
-        """Take what may be kept; `beside` is what each record takes beside its own bytes."""
+        """Take the bounds; `beside` is the size of a record besides its texts."""
         self._database = database
         self._most = most
         self._most_bytes = most_bytes

@@ -5,11 +5,11 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 
+from sidecall.features.approvals.decision_tracker import DecisionTracker
+from sidecall.features.approvals.orphan_reports import ExpiredCalls
 from sidecall.features.approvals.packing import PackedApproval, read_packed
 from sidecall.features.approvals.shortened import EXPIRED_SHOWN, expire
 from sidecall.features.approvals.sql_ended import EndedApprovals
-from sidecall.features.approvals.sql_undelivered import CarriedDecisions
-from sidecall.features.approvals.undelivered_store import ExpiredCalls
 from sidecall.features.calls.entry import to_datetime
 from sidecall.features.calls.sql_lost_answers import MakeAnswer, answer_lost
 from sidecall.kernel.core.errors import UnknownApproval
@@ -23,12 +23,12 @@ from sidecall.kernel.ports.approvals.orphan import OnOrphan
 from sidecall.kernel.ports.approvals.preview import NO_PREVIEW, Preview
 from sidecall.storage.database import Database
 
-# What an entry takes beside its bytes: its place in the indexes, and a decision and an answer that are short.
+# Bytes of an entry besides its texts: index entries, a short decision and a short answer.
 _BESIDE = 4096
 _LARGE = 256 * 1024
 # Approvals that have expired and are read at once: they may be large, or many.
 _AT_ONCE = 20
-# Bytes after which a page ends, whatever is wanted.
+# Bytes after which a page ends.
 _PAGE_BYTES = 1024 * 1024
 # Seconds until an answer that could not be kept is tried again.
 _PAUSE = 1.0
@@ -54,14 +54,14 @@ class SqlApprovals:
         self._most_bytes = most_bytes
         self._clock = clock
         self._ended = EndedApprovals(database, most, most_bytes, _BESIDE, self._write)
-        self._carried = CarriedDecisions(self._find_own)
+        self._carried = DecisionTracker(self._find_own)
         self._expired = ExpiredCalls()
         self._late: set[asyncio.Task[None]] = set()
         # On their way into the database large ones take several times their size, so they go one by one.
         self._turn = asyncio.Lock()
 
     async def ask(self, call: CallRecord, asked: ToolCall, preview: Preview = NO_PREVIEW) -> ApprovalRecord:
-        """Keep a call, or find the one like it, whatever has become of it.
+        """Store a call that waits, or return the approval of the same call, in any state.
 
         Raises:
             TooManyApprovals: So many wait or run already, or so many bytes of them; what has ended makes room.
@@ -96,7 +96,7 @@ class SqlApprovals:
         return await self._database.write("ask_approval", *values, self._most, self._most_bytes) is not None
 
     async def find(self, call: CallRecord) -> ApprovalRecord | None:
-        """Find the approval of a call like this one, whatever has become of it; None if there is none."""
+        """Find the approval of the same call, in any state; None if there is none."""
         return await self._find(compute_fingerprint(call))
 
     async def _find(self, fingerprint: str) -> ApprovalRecord | None:
@@ -115,16 +115,16 @@ class SqlApprovals:
         return read_packed(rows[0][0])
 
     async def find_answered(self, approval_id: str) -> Approval | None:
-        """Find what was decided about a call, also one that has just expired; None if it has no answer yet.
+        """Find the decision about a call, even one that has just expired; None while it has no answer.
 
         Raises:
-            UnknownApproval: There is none, or it has expired, and nobody can decide about it any more.
+            UnknownApproval: There is none, or it has expired, and it cannot be decided any more.
             StoreUnavailable: The database cannot be used just now.
         """
         now = self._clock()
         rows = await self._database.read("get_decided_approval", approval_id, now)
         if not rows and not await self._expire_one(approval_id, now):
-            rows = await self._database.read("get_decided_approval", approval_id, now)  # Somebody was faster.
+            rows = await self._database.read("get_decided_approval", approval_id, now)  # Another process was faster.
         if not rows:
             raise UnknownApproval
         approval = read_packed(rows[0][0]).approval
@@ -175,11 +175,11 @@ class SqlApprovals:
             if await self._change(before, after):
                 self._carried.begin(after)
                 return after
-        (await self.get(approval_id)).require_pending()  # Somebody was faster.
+        (await self.get(approval_id)).require_pending()  # Another process was faster.
         raise TooManyApprovals(APPROVALS_FULL)
 
     def on_orphan(self, listener: OnOrphan | None) -> None:
-        """Let a listener hear, from now on, of what was decided here though nobody heard of that; None for none."""
+        """Register a listener for decisions that were stored without being delivered; None removes it."""
         self._carried.hear(listener)
         self._expired.hear(listener)
 
@@ -220,7 +220,7 @@ class SqlApprovals:
         if _is_open(kept):
             raise TooManyApprovals(APPROVALS_FULL)
         self._carried.end(approval_id)
-        return kept  # This server was taken for ended, and what everybody is told was written by another.
+        return kept  # This server was considered dead, and another one wrote the answer that everybody gets.
 
     async def forget(self) -> None:
         """Remove what has expired.
@@ -242,7 +242,7 @@ class SqlApprovals:
         return bool(rows) and await self._expire(read_packed(rows[0][0]), now)
 
     async def _expire(self, record: ApprovalRecord, now: float) -> bool:
-        """Let lists show for a while that nobody has decided in time; return False where somebody was faster."""
+        """List an undecided call as expired for a while; return False where it was decided first."""
         approval_id, packed = record.approval.id, PackedApproval.of(expire(record))
         if packed.size > _BESIDE:  # Its id is long.
             return await self._database.write("drop_expired_approval", approval_id, now) is not None
@@ -251,7 +251,7 @@ class SqlApprovals:
         return await self._database.write("expire_approval", *values) is not None
 
     async def settle_lost(self, make_answer: MakeAnswer, dead_since: float) -> int:
-        """Answer the calls that were decided by servers which have said nothing since then, and return how many."""
+        """Answer calls that were decided by servers that stopped responding; return how many."""
         settled = 0
         for _, text in await self._database.read("find_lost_approvals", dead_since):
             record = read_packed(text)
@@ -262,7 +262,7 @@ class SqlApprovals:
         return settled
 
     async def close(self) -> None:
-        """Give up what could not be kept; whoever opens the database next finds it unanswered."""
+        """Discard what could not be written; the next process that opens the database recovers it as unanswered."""
         self._carried.close()
         for task in self._late:
             task.cancel()
@@ -273,7 +273,7 @@ class SqlApprovals:
     async def _change(
         self, before: ApprovalRecord, after: ApprovalRecord, expires: float | None = None, owner: str | None = None
     ) -> bool:
-        """Put one record in the place of another; return False where another one stands there, or it is too large."""
+        """Replace a record; return False where it has changed meanwhile, or the new one is too large."""
         if await self._write(before, after, expires, owner):
             return True
         more = PackedApproval.of(after).size - PackedApproval.of(before).size
@@ -282,9 +282,10 @@ class SqlApprovals:
     async def _write(
         self, before: ApprovalRecord, after: ApprovalRecord, expires: float | None = None, owner: str | None = None
     ) -> bool:
-        """Put one record in the place of another, if it stands there and there is room.
+        """Replace a record, if it has not changed and there is room.
 
-        It expires when the other did, unless it says when. `owner` is the server that runs the call, where that counts.
+        It keeps its expiry unless the new one names another. `owner` is the server that runs the call, where that
+        matters.
         """
         packed = PackedApproval.of(after)
         is_running = _is_open(after)
@@ -308,7 +309,7 @@ class SqlApprovals:
         return row is not None
 
     async def _insist(self, before: ApprovalRecord, after: ApprovalRecord, expires: float | None) -> bool:
-        """Change a record that runs here; where the database cannot be used, as soon as it can, though nobody waits."""
+        """Change a record of a running call; while the database is unavailable, retry even if no client waits."""
         try:
             is_changed = await self._change(before, after, expires, self._owner)
         except (StoreUnavailable, asyncio.CancelledError) as error:
@@ -325,7 +326,7 @@ class SqlApprovals:
 
     async def _try_again(self, before: ApprovalRecord, after: ApprovalRecord, expires: float | None) -> None:
         approval_id = before.approval.id
-        # Another record runs here where it was written after all, and decided about anew.
+        # If that write succeeded after all and was decided again, another record is running here.
         while self._carried.get(approval_id) is before:
             await asyncio.sleep(_PAUSE)
             with suppress(StoreUnavailable):

@@ -39,7 +39,7 @@ def takes_user_tokens(tool: CompiledTool) -> bool:
     return any(injection.source == "user_token" for injection in tool.injections)
 
 
-# Those whose providers may want a person to acknowledge a call.
+# Tools whose providers may ask a person to acknowledge a call.
 _ACKNOWLEDGED = frozenset(("computer", "computer_use"))
 
 
@@ -65,25 +65,25 @@ def is_asked_about(tool: CompiledTool) -> bool:
 class FindPrevious:
     """Know a call again that was sent before, so that it neither waits nor runs a second time."""
 
-    # It stands before all that looks at arguments: what they judge may have changed since, and the answer has not.
+    # Runs before all checks of arguments: the checks may have changed since, the answer has not.
 
     def __init__(self, approvals: Approvals) -> None:
         self._approvals = approvals
 
     async def __call__(self, invocation: Invocation) -> None:
-        """Let the call go on when it is approved or new.
+        """Pass a call that is approved or new.
 
         Raises:
-            ApprovalRequired: It waits, or it was approved and still runs.
+            ApprovalRequired: It waits, or is approved and still running.
             AnsweredBefore: It has its answer.
-            StoreUnavailable: A person may have to be asked before it runs, and nobody knows whether that was done.
+            StoreUnavailable: The approval of the call cannot be looked up.
         """
         if invocation.request.approved or invocation.request.resumes is not None:
             return
         try:
             known = await self._approvals.find(CallRecord.of(invocation.request, invocation.id))
         except StoreUnavailable:
-            # Most calls of one that asks while it runs ask nobody, and those that do find out then.
+            # Most calls of a tool that may ask never do; the others find out when they ask.
             if is_asked_about(invocation.tool):
                 raise
             return
@@ -92,14 +92,14 @@ class FindPrevious:
             raise known.as_error()
 
     async def _look_again(self, invocation: Invocation, known: ApprovalRecord) -> None:
-        """Let a call go on that nobody has told that its person has signed in, since a server ended just then."""
+        """Continue a call whose sign-in is done but was not delivered because a server stopped."""
         tokens, sign_in = invocation.services.user_tokens, known.approval.sign_in
         if tokens is not None and sign_in is not None and known.approval.status == "pending":
             await tokens.look_again(invocation.request.caller, sign_in.provider)
 
 
 def replay_answer(invocation: Invocation) -> None:
-    """Give a call that was answered before the same answer; whoever sent it finds what was decided in the request."""
+    """Repeat the answer of a call that was answered before; its sender finds the decision in the request."""
     if isinstance(invocation.error, AlreadyAnswered):
         approval = invocation.error.approval
         decided = describe_decision(approval)
@@ -108,7 +108,7 @@ def replay_answer(invocation: Invocation) -> None:
 
 
 class Rules:
-    """Follow what people have decided about all calls of a tool by one caller; None where nobody has."""
+    """Apply rules: decisions that hold for all calls of a tool by one caller."""
 
     def __init__(self, rules: ApprovalRules | None) -> None:
         self._rules = rules
@@ -169,10 +169,10 @@ def _show_checks(call: ToolCall, preview: Preview) -> Preview:
 
 
 class ApproveInside:
-    """Ask for approval of what a tool is about to do, once it has said so; when it is given, the tool runs again.
+    """Ask for approval when a running tool requests it; once approved, the tool runs again.
 
-    A tool that asks a second time about the same call has failed, so that no call asks for ever, unless it is one that
-    has more to say each time, with a state.
+    A tool that asks a second time about the same call fails, so that it cannot ask forever, unless its questions carry
+    a state that shows progress.
     """
 
     def __init__(self, approvals: Approvals, rules: ApprovalRules | None = None) -> None:
@@ -180,7 +180,7 @@ class ApproveInside:
         self._rules = Rules(rules)
 
     def __call__(self, invocation: Invocation) -> Awaitable[None] | None:
-        """Put the approval in the place of the failure that says so; nothing has to be awaited for any other."""
+        """Replace the failure that requests approval by the approval; return None at once for other failures."""
         error = invocation.error
         wanted = error.__cause__ if isinstance(error, ToolExecutionError) else None
         if isinstance(wanted, ApprovalWanted):
@@ -193,7 +193,7 @@ class ApproveInside:
         return self._ask_about(invocation, wanted)
 
     async def _ask_about(self, invocation: Invocation, wanted: ApprovalRequired) -> None:
-        if wanted.state is None:  # What somebody has decided about all calls answers no question.
+        if wanted.state is None:  # A rule for all calls does not answer a question.
             await self._rules.follow(invocation)
         raise (
             await ask_person(self._approvals, invocation, await _preview.show_question(invocation, wanted))
@@ -205,7 +205,7 @@ class ApproveInside:
 
 
 async def ask_person(approvals: Approvals, invocation: Invocation, preview: Preview) -> ApprovalRecord:
-    """Let a call wait for a person; one that has waited before goes on waiting under the same id.
+    """Suspend a call until a person decides; one that has waited before keeps its id.
 
     Raises:
         TooManyApprovals: Too many calls wait already.
@@ -218,7 +218,7 @@ async def ask_person(approvals: Approvals, invocation: Invocation, preview: Prev
 
 
 async def _ask_whole(invocation: Invocation, asking: Coroutine[Any, Any, ApprovalRecord]) -> ApprovalRecord:
-    """Ask; a remembered call that is cancelled meanwhile waits, so that who cancels it takes back what was asked."""
+    """Store the question even if the call is cancelled meanwhile, so that the cancellation can withdraw it."""
     if not invocation.request.is_remembered:
         return await asking
     task, is_cancelled = asyncio.ensure_future(asking), False

@@ -1,1 +1,1 @@
-"""Who has decided what, and who was refused."""
+"""Audit: decisions and refusals, with who made them."""

@@ -48,10 +48,10 @@ class _Refusals:
 
 @dataclass(slots=True)
 class Auditor:
-    """Write entries into the log and into the ledger.
+    """Write audit entries to the log and the ledger.
 
-    Decisions are written at once. Refusals are counted, and each kind of them is one entry a minute, so that nobody
-    fills the ledger or the log with requests that are refused.
+    Decisions are written at once. Refusals are counted, one entry per kind and minute, so that refused requests cannot
+    fill the ledger or the log.
     """
 
     trail: AuditTrail
@@ -72,9 +72,9 @@ class Auditor:
             await self.flush()
 
     async def record(self, action: AuditAction, by: Caller, target: str, details: dict[str, Any]) -> None:
-        """Write down a decision.
+        """Write a decision.
 
-        Where the ledger fails just now it stands in the log alone, since what was decided has happened.
+        If the ledger fails, it is in the log only, since the decision has already taken effect.
         """
         await self._write(
             AuditEntry(

@@ -1,4 +1,4 @@
-"""What is written down of decisions: who let what happen, or was refused."""
+"""Audit entries: who allowed what, or was refused."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -33,9 +33,7 @@ class AuditEntry(BaseModel, defer_build=True):
     id: str
     at: datetime = Field(description="When; of several refusals the first.")
     action: AuditAction
-    by: str | None = Field(
-        default=None, description="Whose decision it was, or who was refused; null where nobody has proved who it is."
-    )
+    by: str | None = Field(default=None, description="Who decided, or was refused; null for a caller who is not known.")
     tenant: str = Field(exclude=True)
     target: str | None = Field(
         default=None,
@@ -47,7 +45,7 @@ class AuditEntry(BaseModel, defer_build=True):
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """Which entries are wanted; times are in seconds since 1970."""
+    """Filters for entries; times are in seconds since 1970."""
 
     tenant: str
     action: AuditAction | None = None
@@ -65,9 +63,9 @@ class AuditPage:
 
 
 class AuditTrail(Protocol):
-    """Where entries are kept for a time, up to a number of them; of refusals no more than half as many.
+    """Stores audit entries for a time, up to a maximum number; refusals take at most half of it.
 
-    So nobody who is refused again and again gets rid of what was written down before.
+    So a caller who is refused again and again cannot push out other entries.
     """
 
     ttl: float

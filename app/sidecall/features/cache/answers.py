@@ -16,7 +16,7 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.json_data.bulk import is_bulky
 from sidecall.kernel.pipeline.format import make_message
 
-# What an answer takes beside its text.
+# Bytes of an answer besides its text.
 _BESIDE = 512
 # Bytes of JSON that are read or written off the event loop.
 _LARGE = 64 * 1024
@@ -24,7 +24,7 @@ _LARGE = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Caching:
-    """How much is kept of answers, and how many seconds a tool has that does not say so itself."""
+    """Bounds of the answer cache, and the default age in seconds of tools that set none."""
 
     most_bytes: int = 16 * 1024 * 1024
     most_entries: int = 10_000
@@ -33,7 +33,7 @@ class Caching:
 
 @dataclass(frozen=True, slots=True)
 class KeptAnswer:
-    """What a tool has said, as JSON, without whatever belongs to one call; `made_at` is on the monotonic clock."""
+    """A tool's answer as JSON, without the parts that belong to one call; `made_at` is on the monotonic clock."""
 
     body: bytes
     made_at: float
@@ -89,7 +89,7 @@ class KeptAnswers:
         return answer, age
 
     def keep(self, key: bytes, tool: CompiledTool, ttl: float, answer: KeptAnswer) -> None:
-        """Keep an answer, in the place of the one that is there; one that is larger than all the room is not kept."""
+        """Store an answer, replacing an older one; an answer larger than the whole cache is not stored."""
         self._drop(key)
         size = len(answer.body) + _BESIDE
         if size > self._most_bytes or self._most == 0:

@@ -43,7 +43,7 @@ _NAMED = (type, types.FunctionType, types.BuiltinFunctionType)
 _WRITERS: dict[type, Callable[[Any], bytes]] = {
     type(None): lambda _: b"none()",
     bool: lambda value: _join(b"bool", [b"1" if value else b"0"]),
-    # In hexadecimal digits, of which there may be any number.
+    # Hexadecimal, since integers may have any number of digits.
     int: lambda value: _join(b"int", [hex(value).encode()]),
     float: lambda value: _join(b"float", [value.hex().encode()]),
     str: lambda value: _join(b"str", [value.encode("utf-8", "surrogatepass")]),

@@ -21,18 +21,17 @@ _Run = Callable[[Invocation], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Landed:
-    """What became of a run: an answer for all; or none, where the message is for the call that has begun it."""
+class FlightResult:
+    """The result of a shared run: an answer for all, or none where the message belongs to the first call only."""
 
     answer: KeptAnswer | None
     message: ToolMessage
 
 
 class Flight:
-    """Run a tool in a task of its own, so that it ends with none of the calls that wait for it.
+    """Run a tool in its own task, so that it outlives each of the calls that wait for it.
 
-    It has the deadline of the tool, whatever the clients of the calls allow, and is cancelled when nobody waits for it
-    any more.
+    The tool's deadline applies, not those of the calls' clients. The run is cancelled when no call waits any more.
     """
 
     def __init__(
@@ -43,14 +42,14 @@ class Flight:
         keep: Callable[[KeptAnswer], None],
         leave: Callable[["Flight"], None],
     ) -> None:
-        """Begin to run what a call asks for.
+        """Start the run of a call.
 
         Args:
             invocation: The call.
-            run: _Runs the tool.
-            timeout: Seconds that a tool has which does not say so itself.
-            keep: Is given an answer that may be given again.
-            leave: Is called once nobody may join any more.
+            run: Runs the tool.
+            timeout: Seconds for a tool that sets no timeout of its own.
+            keep: Called with an answer that may be reused.
+            leave: Called when no more calls may join.
         """
         self._run = run
         self._keep = keep
@@ -61,8 +60,8 @@ class Flight:
         self._task.add_done_callback(self._land)
 
     def _prepare(self, invocation: Invocation, timeout: float | None) -> Invocation:
-        """Make an invocation of what the tool needs, without whatever ends with the first call."""
-        request = replace(invocation.request, listener=self._tell, presence=None, deadline=None, holder=None)
+        """Copy from an invocation what the tool needs, without parts that end with the first call."""
+        request = replace(invocation.request, listener=self._publish, presence=None, deadline=None, holder=None)
         seconds = invocation.tool.options.timeout or timeout
         deadline = None if seconds is None else invocation.started + seconds
         alone = Invocation(
@@ -72,18 +71,18 @@ class Flight:
         alone.own_secrets, alone.mask = invocation.own_secrets, invocation.mask
         return alone
 
-    async def _fly(self, invocation: Invocation) -> Landed:
+    async def _fly(self, invocation: Invocation) -> FlightResult:
         try:
             await self._run(invocation)
             message = invocation.message
             assert message is not None
             # What a command asks for names the call that it answers.
             if changes_state(message):
-                return Landed(None, message)
+                return FlightResult(None, message)
             answer = await KeptAnswer.of(message, invocation.notes, invocation.attempts)
             if answer.is_success:
                 self._keep(answer)
-            return Landed(answer, message)
+            return FlightResult(answer, message)
         except BaseException:
             if invocation.share is not None:
                 invocation.share.settle(0)
@@ -92,17 +91,17 @@ class Flight:
             if invocation.share is not None:
                 invocation.close_share()
 
-    def _land(self, task: asyncio.Task[Landed]) -> None:
+    def _land(self, task: asyncio.Task[FlightResult]) -> None:
         self._leave(self)
         if not task.cancelled():
-            task.exception()  # Looked at, since perhaps nobody waits for it any more.
+            task.exception()  # Retrieve the exception, since perhaps no call waits any more.
 
-    def _tell(self, kind: str, _call_id: str, said: Mapping[str, Any]) -> Pause | None:
+    def _publish(self, kind: str, _call_id: str, said: Mapping[str, Any]) -> Pause | None:
         told = [listener(kind, call_id, said) for listener, call_id in self._listeners]
         pauses = [pause for pause in told if pause is not None]
         return Pauses(pauses) if pauses else None
 
-    async def wait(self, invocation: Invocation) -> Landed:
+    async def wait(self, invocation: Invocation) -> FlightResult:
         """Wait for the end together with others, until the client of this call does not wait any longer.
 
         Raises:
@@ -128,13 +127,13 @@ class Flight:
         try:
             return _take(self._task, invocation)
         finally:
-            if not self._waiting:  # Its error's traceback holds the frame in which this flight stands.
+            if not self._waiting:  # The traceback of its error refers to the frame that holds this flight.
                 del self._task
 
 
-def _take(task: asyncio.Future[Landed], invocation: Invocation) -> Landed:
+def _take(task: asyncio.Future[FlightResult], invocation: Invocation) -> FlightResult:
     try:
-        return task.result()  # Which raises with the traceback that the run has left, whoever else has raised it.
+        return task.result()  # Re-raises with the traceback of the run, even if others have raised it before.
     except (ToolExecutionError, asyncio.CancelledError) as error:  # It names the call.
         raise ToolExecutionError(invocation.tool.name, invocation.call.id) from error.__cause__
     finally:

@@ -1,4 +1,4 @@
-"""How old an answer a client takes, as it says in `Cache-Control` (RFC 9111)."""
+"""How old an answer a client accepts, by its `Cache-Control` (RFC 9111)."""
 
 from collections.abc import Mapping
 
@@ -11,9 +11,9 @@ _DIGITS = 9
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """What a client takes: `max_age` is in seconds, None where it does not matter to it, 0 where the tool has to run.
+    """The ages that a client accepts: `max_age` in seconds, None for any, 0 if the tool has to run.
 
-    `may_keep` False means that its answer is neither taken from what is kept nor kept.
+    With `may_keep` False the answer is neither read from the cache nor stored.
     """
 
     may_keep: bool = True

@@ -1,4 +1,4 @@
-"""Answer the calls of a tool whose answers may be given again."""
+"""Answer calls from the cache of answers."""
 
 import hashlib
 import logging
@@ -7,7 +7,7 @@ from typing import Any
 
 from sidecall.features.cache.answers import Caching, KeptAnswer, KeptAnswers
 from sidecall.features.cache.exact import write_exactly
-from sidecall.features.cache.flight import Flight, Landed
+from sidecall.features.cache.flight import Flight, FlightResult
 from sidecall.features.cache.freshness import Freshness, read_freshness
 from sidecall.kernel.core.cache_policy import Cache
 from sidecall.kernel.core.invocation import Invocation
@@ -80,7 +80,7 @@ class RunCached:
         self._flights[key] = (tool, flight)
         return flight
 
-    async def _answer(self, invocation: Invocation, landed: Landed, *, is_first: bool) -> None:
+    async def _answer(self, invocation: Invocation, landed: FlightResult, *, is_first: bool) -> None:
         told = {"cache": {"status": "miss" if is_first else "shared"}}
         if landed.answer is not None:
             invocation.attempts = landed.answer.attempts

@@ -24,7 +24,7 @@ class AcceptedCall:
 
     @property
     def entry(self) -> CallEntry:
-        """What is known of it."""
+        """The entry of the call."""
         call, end = self.call, self.end
         is_begun = self.acceptance.owner is not None
         created, sent = call.created_at, call.tool_call

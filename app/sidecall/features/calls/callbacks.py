@@ -21,7 +21,7 @@ class DueCallback:
 
 
 class CallbackQueue(Protocol):
-    """Which ended calls somebody has still to be told of; each method is one step and durable once it returns."""
+    """The queue of webhooks to send for ended calls; each method is one durable step."""
 
     async def list_due(self, now: float, most: int, most_of_host: int) -> Sequence[DueCallback]:
         """List up to `most` of those that are due, fairly between their callers and the hosts that are told.

@@ -70,7 +70,7 @@ class Follower:
         return [call for call in asked.values() if call is not None]
 
     def _ask_for(self, call_id: str) -> ShownCall | None:
-        """Ask for a call; None where the server does not know it any more, such as one that has begun anew."""
+        """Ask for a call; None where the server no longer knows it, for instance after a restart."""
         try:
             return dict(ask(self._client, "GET", place_of("tool_calls", call_id)))
         except RefusedByServer as error:
@@ -121,7 +121,7 @@ def _insist(follower: Follower, url: str) -> list[ShownCall]:
     while True:
         try:
             news = follower.find_news()
-        # What is no JSON is the word of a gateway, whose server begins anew.
+        # A text that is no JSON comes from a gateway whose server is restarting.
         except (httpx.TransportError, RefusedByServer, ValueError) as error:
             if isinstance(error, RefusedByServer) and not error.may_pass:
                 raise

@@ -103,7 +103,7 @@ def print_audit(entries: Iterable[dict[str, Any]]) -> None:
 
 
 def _print_table(headings: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
-    """Print a table whose last column takes the room that the others leave; without room it is left out."""
+    """Print a table whose last column fills the remaining width; without room it is left out."""
     console = open_console()
     rows = [tuple(map(clean, row)) for row in rows]
     widths = [max(map(cell_len, column)) for column in zip(headings, *rows, strict=True)]

@@ -1,4 +1,4 @@
-"""What is kept with a call of a person's word about it, since the approval is forgotten earlier."""
+"""A person's decision that is stored with its call, since the approval is forgotten earlier."""
 
 from datetime import datetime
 from typing import Any, Self
@@ -10,10 +10,10 @@ from sidecall.dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CallDecision:
-    """Who has decided about a call, when and why.
+    """Who decided about a call, when and why.
 
-    `asked_args` are what was asked for and `args` what ran, as JSON text of what may be shown; None where nobody has
-    changed them. `approval_id` is the approval of a call that has not waited itself, but was sent again.
+    `asked_args` are the requested arguments and `args` those that ran, as JSON text without hidden values; both are
+    None unless they were changed. `approval_id` is the approval of a repeated call, which has not waited itself.
     """
 
     by: str

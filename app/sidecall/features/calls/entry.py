@@ -1,4 +1,4 @@
-"""What is known of one call, and what is kept of it."""
+"""The entry of a call, and the values that are stored with it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import field
@@ -17,12 +17,12 @@ from sidecall.kernel.core.result_values import ABSENT, find_value, write_stored
 CallStatus = Literal[
     "queued", "running", "awaiting_approval", "succeeded", "failed", "cancelled", "expired", "outcome_unknown"
 ]
-# Of arguments and answers, after which a page of calls ends, whatever is wanted.
+# Bytes of arguments and answers after which a page of calls ends.
 PAGE_CHARACTERS = 1024 * 1024
 OPEN: frozenset[CallStatus] = frozenset(("queued", "running", "awaiting_approval"))
 
 
-def _let_message_be_absent(schema: dict[str, Any]) -> None:
+def _make_message_optional(schema: dict[str, Any]) -> None:
     schema["required"] = [name for name in schema["required"] if name != "message"]
 
 
@@ -32,7 +32,7 @@ class CallEntry(BaseModel, defer_build=True):
     model_config = ConfigDict(
         frozen=True,
         json_schema_serialization_defaults_required=True,
-        json_schema_extra=_let_message_be_absent,
+        json_schema_extra=_make_message_optional,
     )
 
     id: str = Field(description="The invocation's id, a UUIDv7; also the `id` of its ToolMessage.")
@@ -55,7 +55,8 @@ class CallEntry(BaseModel, defer_build=True):
     args: Any = Field(default=None, description="Its arguments, without secrets and shortened; null if not kept.")
     approval_id: str | None = Field(default=None, description="The approval that it waits for, or waited for.")
     decided_by: str | None = Field(
-        default=None, description="Who has decided about it, this one or all such; null if nobody had to, or not kept."
+        default=None,
+        description="Who decided about it, or about all such calls; null if no decision was needed or kept.",
     )
     decided_at: datetime | None = Field(default=None, description="When they did.")
     reason: str | None = Field(default=None, description="What they said of it; null if nothing, or not kept.")
@@ -63,28 +64,28 @@ class CallEntry(BaseModel, defer_build=True):
         default=None,
         description="What its model asked for, where a person has put other arguments in place; null if not kept.",
     )
-    replay_of: str | None = Field(default=None, description="The call of which this one is a repetition.")
+    replay_of: str | None = Field(default=None, description="The call that this one repeats.")
     message: ToolMessage | None = Field(
         default=None, description="Its answer, once there is one and where it is kept; absent in lists."
     )
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more will happen to it."""
+        """Whether the call is finished."""
         return self.status not in OPEN
 
 
 # Those that each call has are not frozen: to set the fields of such ones takes several times as long.
 @dataclass(slots=True)
 class Acceptance:
-    """What is kept of a call beside its record.
+    """What is stored with the record of an accepted call.
 
     Args:
-        owner: The server that begins it at once; None where it is queued.
-        args: Its arguments as they are shown, as JSON text.
-        key: By what it is known again.
-        replay_of: The call of which it is a repetition.
-        callback_url: Where to tell that it has ended.
+        owner: The server that starts it at once; None if it is queued.
+        args: Its arguments as JSON text, without hidden values.
+        key: The key that identifies repeated requests.
+        replay_of: The call that it repeats.
+        callback_url: The URL of the webhook for its end.
     """
 
     owner: str | None = None
@@ -96,10 +97,10 @@ class Acceptance:
 
 @dataclass(slots=True)
 class ClaimedCall:
-    """A call that a server may run: the record of it, and the attempt that its end has to name.
+    """A call that a server has claimed: its record, and the attempt that has to be named at its end.
 
-    `describe` says what is known of it; None where whoever accepted it knows that better. `is_unwanted` says that
-    somebody has cancelled it while it ran before.
+    `describe` returns its entry; None where the server that accepted it knows it better. `is_unwanted` is true when it
+    was cancelled during an earlier run.
     """
 
     record: CallRecord
@@ -110,7 +111,7 @@ class ClaimedCall:
 
 @dataclass(frozen=True, slots=True)
 class LostCall:
-    """A call whose server has ended while it ran."""
+    """A call whose server stopped while it ran."""
 
     id: str
     name: str
@@ -120,9 +121,9 @@ class LostCall:
 
 @dataclass(slots=True)
 class CallCompletion:
-    """How an attempt at a call ended; `text` is its answer as JSON once that was written, as it is only once.
+    """How an attempt at a call ended; `text` is its answer as JSON once it was serialized, so that this is done once.
 
-    `never_ran` says that it waited for a person, and its tool was not begun; `decision` is what a person has said.
+    `never_ran` is true when it waited for a person and its tool was not started; `decision` is the person's decision.
     """
 
     status: CallStatus
@@ -140,13 +141,13 @@ class CallCompletion:
         return self.text
 
     def store(self) -> bytes:
-        """Return its answer as JSON, as it is stored."""
+        """Return the answer as JSON, as it is stored."""
         return self.write() if find_value(self.message) is ABSENT else write_stored(self.message)
 
 
 @dataclass(frozen=True, slots=True)
 class CallFilter:
-    """Which calls are looked for; None means any. Times are in seconds since 1970."""
+    """Filters for calls; None means any. Times are in seconds since 1970."""
 
     tenant: str
     names: Sequence[str] | None = None

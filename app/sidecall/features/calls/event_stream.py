@@ -44,7 +44,7 @@ async def write_call_events(
     parts: Parts, request: Request, entry: CallEntry, after: int, form: DialectName
 ) -> AsyncGenerator[bytes]:
     """Write what happens to a call, and at last its answer in this dialect."""
-    if not entry.is_durable:  # It has ended, and nobody has heard what its tool said.
+    if not entry.is_durable:  # It has ended, and the events of its tool are not here.
         for piece in _write_message(entry, form):
             yield piece
         return
@@ -67,7 +67,7 @@ async def _write(parts: Parts, request: Request, sights: Sights, form: DialectNa
                 yield write_event("error", bytes(shutdown_problem(request).body))
                 return
             elif sight is not None:
-                async for portion in write_happenings(sight):
+                async for portion in write_updates(sight):
                     yield portion
                 spoken = time.monotonic()
             elif time.monotonic() - spoken >= KEEP_ALIVE:
@@ -75,7 +75,7 @@ async def _write(parts: Parts, request: Request, sights: Sights, form: DialectNa
                 spoken = time.monotonic()
 
 
-async def write_happenings(happenings: Sequence[LoggedEvent]) -> AsyncIterator[bytes]:
+async def write_updates(happenings: Sequence[LoggedEvent]) -> AsyncIterator[bytes]:
     """Write what has happened in few portions; others have their turns in between, as many may come for it at once."""
     for portion in _join(happenings):
         yield portion

@@ -1,4 +1,4 @@
-"""By what a call is known again when it comes twice."""
+"""Idempotency keys of calls."""
 
 import hashlib
 import json
@@ -14,10 +14,10 @@ from sidecall.kernel.ports.approvals.fingerprint import read_args
 
 @dataclass(frozen=True, slots=True)
 class CallKey:
-    """By what a call is known again when it comes twice.
+    """The key that identifies repeated requests of a call.
 
-    `expires_at`, in seconds since 1970, is until when it is known if its call ends at once; with any later end its time
-    begins anew. `reused` says what is wrong where the key stands for another call.
+    `expires_at` (seconds since 1970) is the expiry if the call ends at once; a later end extends it. `reused` describes
+    the conflict when the key belongs to another call.
     """
 
     text: str
@@ -27,18 +27,18 @@ class CallKey:
 
 
 def make_key(kind: str, caller: Caller, text: str, call: ToolCall, beside: Sequence[Any], expires_at: float) -> CallKey:
-    """Make the key of a call: the same text of two callers makes two.
+    """Make the key of a call; equal texts of two callers make two keys.
 
     Args:
-        kind: Where the text comes from.
-        caller: Who sent it.
-        text: What it sent.
-        call: What the key stands for.
-        beside: What came with the call and makes it another one: state and context.
-        expires_at: Until when the key is known if the call ends at once, in seconds since 1970.
+        kind: The source of the text.
+        caller: The sender.
+        text: The text of the key.
+        call: The call that the key identifies.
+        beside: State and context, which also distinguish calls.
+        expires_at: When the key expires if the call ends at once, in seconds since 1970.
     """
     whose = ", ".join(map(quote_text, (kind, caller.tenant, caller.subject, text)))
-    # Not its id, which programs that send none get anew each time.
+    # Without its id: programs that send none get a new one each time.
     what = [call.name, read_args(call.args), *beside]
     return CallKey(_hash(f"[{whose}]"), _hash(_write(what)), expires_at)
 

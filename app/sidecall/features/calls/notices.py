@@ -1,8 +1,8 @@
-"""What servers that share a ledger tell each other: where something is new, and nothing of what it is."""
+"""Notices between servers that share a ledger: that something has changed, but not what."""
 
 from typing import Literal, Protocol
 
-# A call stands otherwise; somebody wants one cancelled; one waits for a server; its tool has said something.
+# A call has changed; a cancellation is requested; a call is queued; a tool has sent progress.
 NoticeKind = Literal["changed", "cancel", "queued", "progress"]
 
 
@@ -33,7 +33,7 @@ class Notices(Protocol):
 
 
 class NoNotices:
-    """The notices of a ledger that has one server, or none by which its servers could tell each other anything."""
+    """The notices of a ledger that only one server uses, or that cannot deliver any."""
 
     def attach(self, listener: NoticeListener) -> None:
         """Give a listener nothing."""

@@ -32,11 +32,11 @@ async def list_calls(
 
 
 def join_pages(remembered: CallPage, past: CallPage, limit: int) -> CallPage:
-    """Make one page of two that begin at the same place; each knows its own calls as far as it reaches.
+    """Merge two pages that begin at the same place, as far as both reach.
 
-    A page may be short, and go on all the same: of the calls that were found some may have been forgotten meanwhile.
+    A page may be short and still have a next one, since calls may have been forgotten in between.
     """
-    # Of two of one id that which is remembered counts: a person has decided about it, and both were told of its end.
+    # Of two entries with one id the stored one wins: it has the decision, and was published.
     found = {entry.id: entry for entry in merge(past.calls, remembered.calls, key=_by_id, reverse=True)}
     found |= {entry.id: entry for entry in remembered.calls}
     reach = max(remembered.cursor or "", past.cursor or "")
@@ -47,7 +47,7 @@ def join_pages(remembered: CallPage, past: CallPage, limit: int) -> CallPage:
 
 
 async def find_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
-    """Find a call that a caller may see, as it stands now: its own, or with the scope for it one of its tenant.
+    """Find a call that a caller may see, in its present state: its own, or with the scope one of its tenant.
 
     Raises:
         UnknownCall: There is none, or it is not kept any more.
@@ -67,11 +67,11 @@ async def _find_of_tenant(parts: Parts, call_id: str, tenant: str) -> CallEntry:
 
 
 async def cancel_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
-    """Cancel a call that goes on without its client.
+    """Cancel a call that runs without its client.
 
     Raises:
-        UnknownCall: There is none that the caller may see or, if it could see it, cancel.
-        MissingScope: It is another's, and the caller may not cancel those, or not see them.
+        UnknownCall: There is none that the caller may see and cancel.
+        MissingScope: It belongs to another caller, and the scope to cancel or see it is missing.
         CallEnded: It has ended.
     """
     entry = await _find_of_tenant(parts, call_id, caller.tenant)

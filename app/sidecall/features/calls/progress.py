@@ -1,4 +1,4 @@
-"""Where servers that share a ledger keep what tools say while they run."""
+"""Progress events of running calls, for servers that share a ledger."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -10,8 +10,8 @@ Said = tuple[str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class SaidPart:
-    """Some of what the tool of one attempt has said, in order; `last` is the number of the last of it, from 1."""
+class ProgressBatch:
+    """Consecutive events of one attempt; `last` is the number of the last one, counted from 1."""
 
     attempt: int
     last: int
@@ -19,21 +19,21 @@ class SaidPart:
 
 
 class ProgressLog(Protocol):
-    """What tools have said, for those who watch their calls at another server; it may be lost with the database."""
+    """Progress events for watchers at other servers; they may be lost with the database."""
 
-    async def add(self, call_id: str, part: SaidPart, forgotten: int) -> None:
-        """Keep more of it, and forget what this attempt has said up to that number.
+    async def add(self, call_id: str, part: ProgressBatch, forgotten: int) -> None:
+        """Append events, and drop those of this attempt up to that number.
 
         Raises:
-            StoreUnavailable: It is not kept.
+            StoreUnavailable: They are not stored.
         """
 
-    async def list_after(self, call_id: str, attempt: int, number: int) -> Sequence[SaidPart]:
-        """List what was said after this number of an attempt, and in later attempts.
+    async def list_after(self, call_id: str, attempt: int, number: int) -> Sequence[ProgressBatch]:
+        """List the events after this number of an attempt, and of later attempts.
 
         Raises:
-            StoreUnavailable: It cannot be read.
+            StoreUnavailable: They cannot be read.
         """
 
     async def forget(self) -> None:
-        """Forget what calls have said that ended some minutes ago."""
+        """Delete the events of calls that ended some minutes ago."""

@@ -1,4 +1,4 @@
-"""Answer calls that are remembered: those with a key, and those whose client does not wait to the end."""
+"""Answer durable calls: those with a key, and those whose client does not wait for the end."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -73,11 +73,11 @@ async def answer_remembered(
     how = _choose_how(parts, request, tool, preferences, is_async, callback_url)
     submitted = await parts.jobs.submit(request, how)
     if isinstance(submitted, AcceptedCall) and submitted.end is not None:
-        _let_through(submitted.end.message, how, submitted)
+        _raise_problem(submitted.end.message, how, submitted)
         return _write_end(submitted.end, form, _make_headers(parts, submitted, request, tool, preferences))
     waiting = _wait(parts, submitted, preferences, request.deadline, is_async=is_async)
     entry = await context.while_present(waiting)
-    _let_through(entry.message, how, submitted)
+    _raise_problem(entry.message, how, submitted)
     return await write_entry(parts, entry, form, _make_headers(parts, submitted, request, tool, preferences))
 
 
@@ -94,7 +94,7 @@ async def accept_call(
     how = _choose_how(parts, request, tool, preferences, is_async)
     submitted = await parts.jobs.submit(request, how)
     entry = await _wait(parts, submitted, preferences, request.deadline, is_async=is_async)
-    _let_through(entry.message, how, submitted)
+    _raise_problem(entry.message, how, submitted)
     return entry, _make_headers(parts, submitted, request, tool, preferences)
 
 
@@ -116,15 +116,15 @@ def _choose_how(
 async def answer_replay(
     parts: Parts, call_id: str, context: RequestContext, preferences: Preferences, form: DialectName, *, insists: bool
 ) -> Reply:
-    """Accept a call that was sent before once more, for whoever asks for it, and answer with where to ask for its end.
+    """Accept a repetition of an earlier call, and answer with the address of its result.
 
     Args:
         parts: The parts of the server.
-        call_id: Which call.
-        context: What the request is about.
+        call_id: The id of the earlier call.
+        context: The context of the request.
         preferences: How long its client waits.
         form: The form of the answer.
-        insists: Whether the client wants it although the tool does not say that it may run again.
+        insists: Whether to repeat it even if its tool is not marked as repeatable.
 
     Raises:
         RequestError: It cannot be repeated, or there is no room.
@@ -143,7 +143,7 @@ async def answer_replay(
         )
     # Under its own id it would be known again, and answered as it was before.
     call = record.tool_call.model_copy(update={"id": new_call_id()})
-    # The headers of the one who asks: those of the first call may name somebody else.
+    # The headers of this request: those of the first call may name another caller.
     request = CallRequest(
         call, context.caller, record.state, record.context, context.headers, deadline=context.deadline
     )
@@ -154,7 +154,7 @@ async def answer_replay(
     return await write_entry(parts, entry, form, _make_headers(parts, submitted, request, tool, preferences))
 
 
-def _let_through(message: ToolMessage | None, how: Submission, submitted: Submitted) -> None:
+def _raise_problem(message: ToolMessage | None, how: Submission, submitted: Submitted) -> None:
     """Raise what its author lets through to a client that waits for the end of a call, the first time and later."""
     if how.waits and message is not None and message.status == "error":
         problem = find_problem(message)
@@ -213,16 +213,16 @@ def _never(_entry: CallEntry) -> bool:
 
 
 def _write_end(end: CallCompletion, form: DialectName, headers: dict[str, str]) -> Reply:
-    """Write the answer of a call that has just ended, in the words in which it was written down where it can be."""
+    """Write the answer of a call that has just ended, using the stored text where there is one."""
     message = end.message
-    headers |= _tell_cache(message, headers)
+    headers |= _add_cache_status(message, headers)
     if form == "langchain" and not message.additional_kwargs:
         return Reply(end.write(), 200, headers)
     return Reply(to_json(write_answer(message, form)), 200, {**headers, **_writing.name_failure(message, form)})
 
 
-def _tell_cache(message: ToolMessage, headers: dict[str, str]) -> dict[str, str]:
-    """Write whether a cache has answered; of an answer that was given before it is not said anew."""
+def _add_cache_status(message: ToolMessage, headers: dict[str, str]) -> dict[str, str]:
+    """Note whether the answer came from a cache; not for a replayed answer."""
     cached = message.response_metadata.get("cache")
     return {} if cached is None or "Idempotency-Replayed" in headers else cache_headers(cached)
 
@@ -230,7 +230,7 @@ def _tell_cache(message: ToolMessage, headers: dict[str, str]) -> dict[str, str]
 async def write_entry(parts: Parts, entry: CallEntry, form: DialectName, headers: dict[str, str]) -> Reply:
     """Write the answer of a call that has ended, or what is known of one that has not."""
     if entry.message is not None:
-        told = _tell_cache(entry.message, headers) | _writing.name_failure(entry.message, form)
+        told = _add_cache_status(entry.message, headers) | _writing.name_failure(entry.message, form)
         return Reply(to_json(write_answer(entry.message, form)), 200, {**headers, **told})
     if entry.status == "awaiting_approval" and entry.approval_id is not None:
         approval = (await parts.approvals.get(entry.approval_id)).approval
@@ -254,10 +254,10 @@ def is_remembered(tool: CompiledTool) -> bool:
 
 
 def has_to_be_remembered(tool: CompiledTool, sent: ReceivedCall) -> bool:
-    """Return whether a call is remembered for its tool's sake, or since it goes on alone."""
+    """Return whether a call must be stored because of its tool, or because no client waits for it."""
     return tool.options.is_remembered or goes_on_alone(sent)
 
 
 def goes_on_alone(sent: ReceivedCall) -> bool:
-    """Return whether a call says itself that nobody waits for its answer."""
+    """Return whether a call asks to run without a waiting client."""
     return sent.is_async or sent.callback_url is not None

@@ -1,4 +1,4 @@
-"""Ask what became of calls."""
+"""Routes for past and running calls."""
 
 import re
 from dataclasses import replace
@@ -145,7 +145,7 @@ async def list_tool_calls(
     return response
 
 
-# Before the route of one call, whose id it would be taken for; so is the next.
+# Before the route of one call, which would take it for an id; so is the next.
 @router.get(
     "/tool_calls/summary",
     operation_id="summarize_tool_calls",
@@ -197,9 +197,9 @@ async def export_tool_calls(parts: PartsDep, wanted: WantedCalls, format: Answer
 @router.get(
     "/tool_calls/{call_id:uuid}",
     operation_id="get_tool_call",
-    summary="Ask what became of a call",
+    summary="Get a call and its answer",
     response_model=None,
-    responses={**_ONE, 503: {"model": Problem, "description": "So many wait for ends of calls that you cannot."}},
+    responses={**_ONE, 503: {"model": Problem, "description": "Too many requests wait for the ends of calls."}},
     openapi_extra={"parameters": [PREFER]},
 )
 async def get_tool_call(
@@ -234,10 +234,10 @@ async def get_tool_call(
 async def watch_tool_call(
     request: Request, parts: PartsDep, caller: CallerDep, call_id: CallId, format: AnswerForm = "langchain"
 ) -> Response:
-    """Follow a call as server-sent events: how it stands, what its tool says, and at last its answer.
+    """Follow a call as server-sent events: its status, the progress of its tool, and at last its answer.
 
     `progress` and `partial` come from the server that runs the call, which keeps the last of them until some minutes
-    after its end. `Last-Event-ID` goes on after the event of that number.
+    after its end. `Last-Event-ID` continues after the event of that number.
     """
     entry = await find_call(parts, str(call_id), caller)
     after = read_last(request)
@@ -259,7 +259,7 @@ async def watch_tool_call(
 async def cancel_tool_call(
     parts: PartsDep, caller: CallerDep, call_id: CallId, format: AnswerForm = "langchain"
 ) -> Response:
-    """Cancel a call that goes on without its client; what it has done already stays done."""
+    """Cancel a call that runs without its client; what it has done already is not undone."""
     return _respond(await cancel_call(parts, str(call_id), caller), format, {})
 
 

@@ -1,4 +1,4 @@
-"""How many calls are remembered in a database, and which of those that have ended may be forgotten."""
+"""How many calls are stored in a database, and which ended ones may be deleted."""
 
 import time
 from collections.abc import Callable
@@ -8,22 +8,22 @@ from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.database import Database
 
-# Seconds after its end for which a call is never forgotten for want of room, so that whoever sent it can ask for it.
+# Seconds after its end during which a call is never deleted for lack of room, so that its sender can fetch it.
 GRACE = 60.0
 # Calls that are forgotten in one step.
 _STEP = 256
 # Seconds between two counts of what there is, at least, and how many times as long as a count takes.
 _COUNT_AGAIN = 60.0
 _SELDOM = 200
-# Seconds after its end for which a call is kept that somebody is to be told of: more than all tries take.
+# Seconds after its end for which a call with a pending webhook is kept: longer than all retries take.
 _TELLING = 604_800.0
 
 
 @dataclass(frozen=True, slots=True)
 class CallBounds:
-    """For how many seconds calls are kept that have ended, and how many calls are, of how many bytes.
+    """How long ended calls are kept, in seconds, and the maximum number and bytes of calls.
 
-    `key_ttl` and `approval_ttl` are for how long an ended call is known by its key and its approval.
+    `key_ttl` and `approval_ttl` are how long an ended call is found by its key and its approval.
     """
 
     ttl: float = 604_800.0
@@ -34,10 +34,10 @@ class CallBounds:
 
 
 class KeptCalls:
-    """Know about how many calls there are, and forget ended ones that are too old or too many.
+    """Estimate the number of stored calls, and delete ended ones that are too old or too many.
 
-    A call that is known by its key, or its approval, or that somebody is still to be told of, is never forgotten. What
-    other servers write is counted now and then; in between it is reckoned.
+    A call with a live key, approval or pending webhook is never deleted. Writes of other servers are counted from time
+    to time and estimated in between.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The answers of calls whose process ended before they had one."""
+"""Answers for calls whose process stopped before they had one."""
 
 from collections.abc import Callable
 

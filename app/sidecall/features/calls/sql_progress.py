@@ -1,12 +1,12 @@
-"""What tools say while they run, in a database."""
+"""Progress events in a database."""
 
 import asyncio
 from collections.abc import Sequence
 
-from sidecall.features.calls.progress import Said, SaidPart
+from sidecall.features.calls.progress import ProgressBatch, Said
 from sidecall.storage.database import Database
 
-# Seconds for which it is kept, unless its call has not ended: as long as by the server that ran it.
+# Seconds for which events are kept after a call's end: as long as at the server that ran it.
 _KEPT = 300.0
 
 
@@ -16,21 +16,23 @@ class SqlProgress:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, call_id: str, part: SaidPart, forgotten: int) -> None:
-        """Keep more of it, and forget what this attempt has said up to that number."""
+    async def add(self, call_id: str, part: ProgressBatch, forgotten: int) -> None:
+        """Append events, and drop those of this attempt up to that number."""
         text = "\n".join(f"{kind} {body.decode()}" for kind, body in part.said)
         writes = [self._database.write("add_progress", call_id, part.attempt, part.last, text)]
         if forgotten:
             writes.append(self._database.write("trim_progress", call_id, part.attempt, forgotten))
         await asyncio.gather(*writes)
 
-    async def list_after(self, call_id: str, attempt: int, number: int) -> Sequence[SaidPart]:
-        """List what was said after this number of an attempt, and in later attempts."""
+    async def list_after(self, call_id: str, attempt: int, number: int) -> Sequence[ProgressBatch]:
+        """List the events after this number of an attempt, and of later attempts."""
         rows = await self._database.read("list_progress", call_id, attempt, number)
-        return [SaidPart(attempt, last, [_read(line) for line in text.split("\n")]) for attempt, last, text in rows]
+        return [
+            ProgressBatch(attempt, last, [_read(line) for line in text.split("\n")]) for attempt, last, text in rows
+        ]
 
     async def forget(self) -> None:
-        """Forget what calls have said that ended some minutes ago."""
+        """Delete the events of calls that ended some minutes ago."""
         await self._database.write("forget_progress", _KEPT)
 
 

@@ -12,14 +12,14 @@ from sidecall.features.calls.sql_store import ATTEMPT, to_entry
 from sidecall.kernel.core.record import CallRecord
 from sidecall.storage.database import Database, Row
 
-# Of each caller, and at once; and seconds for which a list of them is good, so that who comes anew waits no longer, or
-# so many times as long as it took to read, which may be long where many are queued.
+# How many queued calls are listed, of each caller and in all; and for how many seconds, or multiples of the time it
+# took to read, a list is used before a new caller is noticed.
 _LISTED = 1000
 _FRESH = 0.05
 _PATIENCE = 10
-# Where the name of a queued call's tool stands in a row, and when it was sent.
+# The columns of a queued call's tool name and creation time.
 _NAME, _SENT = 4, 5
-# Seconds after which a call is taken whose tool is not here: no other server has it either.
+# Seconds after which a call is claimed though its tool is not here: no other server has it either.
 _STRANGE = 3600.0
 
 
@@ -32,7 +32,7 @@ class SqlCallQueue:
         self._served: dict[tuple[str, str], float] = {}  # callers, and when each had its last turn
         self._listed: deque[Row] = deque()  # Calls that were queued lately, in the order of their turns.
         self._is_whole = False  # Whether that was all that was queued.
-        self._noted: list[Row] = []  # Meanwhile.
+        self._noted: list[Row] = []  # A refresh was requested in the meantime.
         self._stale_at = 0.0
 
     def note(self, call_id: str, tenant: str, caller: str) -> None:
@@ -40,7 +40,7 @@ class SqlCallQueue:
         self._noted.append((call_id, tenant, caller, 0))
 
     def look_again(self) -> None:
-        """Note that calls were queued which nobody has noted."""
+        """Note that calls were queued, so that the list is read again."""
         self._stale_at = 0.0
 
     async def claim(
@@ -99,7 +99,7 @@ class SqlCallQueue:
         return count
 
     async def count_open(self) -> tuple[int, int]:
-        """Count the calls that are queued, and those that run, at whatever server."""
+        """Count queued and running calls at all servers."""
         queued, running = (await self._database.read("count_open_calls"))[0]
         return queued, running
 
@@ -116,19 +116,19 @@ class SqlCallQueue:
         return await self._database.write("ask_to_cancel", call_id) is not None
 
     async def list_cancelled(self, owner: str) -> Sequence[str]:
-        """List the calls of this server that somebody wants to be cancelled."""
+        """List the calls of this server whose cancellation was requested."""
         return [row[0] for row in await self._database.read("list_unwanted_calls", owner)]
 
     async def ask_to_cancel_held(self, call_id: str) -> None:
-        """Note that somebody wants a call to be cancelled that was approved, should it wait again."""
+        """Request the cancellation of an approved call, should it wait again."""
         await self._database.write("ask_to_cancel_held", call_id)
 
     async def list_held_cancelled(self, limit: int = 1000) -> Sequence[CallEntry]:
-        """List the calls that wait for a person though somebody wants them to be cancelled."""
+        """List the calls that wait for a person and whose cancellation was requested."""
         return [to_entry(row) for row in await self._database.read("list_unwanted_held_calls", limit)]
 
     async def list_lost(self, dead_since: float, owner: str) -> Sequence[LostCall]:
-        """List the calls that run on servers but this one which have said nothing since then, in seconds since 1970."""
+        """List the calls running on other servers that have not responded since then, in seconds since 1970."""
         rows = await self._database.read("list_lost_calls", dead_since, owner)
         return [_to_lost(row) for row in rows]
 

@@ -33,12 +33,12 @@ from sidecall.storage.listing import read_page
 _COLUMNS = 17
 ATTEMPT = 8
 _ENDED = 11
-# What a row takes beside its texts.
+# Bytes of a row besides its texts.
 _BESIDE = 256
 
 
 class SqlCalls:
-    """Remember calls in one table; those that are found by a key stand in it under that, too."""
+    """Store calls in one table; a call with a key is indexed by it."""
 
     def __init__(
         self, database: Database, bounds: CallBounds | None = None, clock: Callable[[], float] = time.time
@@ -47,7 +47,7 @@ class SqlCalls:
         self._clock = clock
         self._kept = KeptCalls(database, bounds, clock)
         self.kept: EndedCalls = self._kept
-        # Of many calls, finding those that somebody wants may take long.
+        # A filter that matches few of many calls may take long.
         self._shares = Shares(LONG_READS[database.dialect], most_waiting=1000)
 
     async def accept(self, call: CallRecord, acceptance: Acceptance) -> AcceptedCall | None:
@@ -86,7 +86,7 @@ class SqlCalls:
         free_at = self._kept.keep_until(now, was_held=False)
         known: Row = (None, None, None, free_at)
         if key is not None:
-            expires_at = key.expires_at + now - created  # As the end of others begins its time anew.
+            expires_at = key.expires_at + now - created  # Ended calls renew the time of their key.
             known = (key.text, key.fingerprint, expires_at, max(free_at, expires_at))
         said = None if end.decision is None else end.decision.write()
         size = _measure(record) + _measure(acceptance.args or "") + _measure(message) + _measure(said or "") + _BESIDE
@@ -105,10 +105,10 @@ class SqlCalls:
         return None if row is None else AcceptedCall(call, acceptance, end, now)
 
     async def find(self, key: CallKey) -> CallEntry | None:
-        """Find the call of a key; None if there is none, or the key has expired, which is then free.
+        """Find the call of a key; None if there is none or the key has expired, which frees it.
 
         Raises:
-            KeyReused: It stands for another call.
+            KeyReused: It belongs to another call.
         """
         rows = await self._database.read("find_key", key.text)
         if not rows:
@@ -154,9 +154,9 @@ class SqlCalls:
     async def hold(
         self, call_id: str, attempt: int | None, approval_id: str, decision: CallDecision | None = None
     ) -> bool:
-        """Note that a person has to decide about a call, again where it has no attempt.
+        """Mark a call as waiting for a person, even one without an attempt.
 
-        Return whether somebody wants it to be cancelled.
+        Return whether its cancellation was requested.
         """
         said = None if decision is None else decision.write()
         size = _measure(said or "")
@@ -204,7 +204,7 @@ class SqlCalls:
 
 
 def _name_call(call: CallRecord) -> tuple[Row, float]:
-    """Return whose call it is and which one, as the table has it, and when it was made, in seconds since 1970."""
+    """Return the tenant and id of a call as columns, and its creation time in seconds since 1970."""
     said = call.__dict__  # At once, since a model looks far for each attribute.
     caller, sent = said["caller"], said["tool_call"].__dict__
     named = (said["id"], caller.tenant, caller.subject, sent["name"], quote_text(sent["id"]))

@@ -1,4 +1,4 @@
-"""Where calls are remembered."""
+"""Protocols of the store of calls."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -19,17 +19,16 @@ from sidecall.kernel.core.record import CallRecord
 
 
 class EndedCalls(Protocol):
-    """The remembered calls of which nothing more will come, and the room that all remembered calls take."""
+    """The ended calls of the store, and the room that all stored calls take."""
 
     @property
     def is_full(self) -> bool:
-        """Whether so many calls are kept, or so many bytes of them, that there is no room for another."""
+        """Whether the maximum number or bytes of calls is reached."""
 
     async def forget(self, room_for: int = 0) -> bool:
-        """Forget some ended calls that are too old or too many, in a short step; return whether there may be more.
+        """Delete some ended calls that are too old or too many, in one short step; return whether there may be more.
 
-        None that is known by its key or its approval goes, none that somebody is still to be told of, and none that has
-        just ended.
+        Calls with a live key, approval or pending webhook, and those that have just ended, are kept.
 
         Args:
             room_for: How many more calls there should be room for.
@@ -37,10 +36,10 @@ class EndedCalls(Protocol):
 
 
 class Calls(Protocol):
-    """Where calls are remembered.
+    """Stores calls.
 
-    Each method is one step and durable once it returns. Whoever ends a call names the attempt: of two servers that took
-    the same call for theirs, one is heard.
+    Each method is one durable step. A server that ends a call names its attempt, so that of two servers that run the
+    same call only one is accepted.
     """
 
     kept: EndedCalls
@@ -60,10 +59,10 @@ class Calls(Protocol):
         """
 
     async def find(self, key: CallKey) -> CallEntry | None:
-        """Find the call of a key; None if there is none, or the key has expired, which is then free.
+        """Find the call of a key; None if there is none or the key has expired, which frees it.
 
         Raises:
-            KeyReused: It stands for another call.
+            KeyReused: It belongs to another call.
         """
 
     async def get(self, call_id: str, tenant: str) -> CallEntry:
@@ -94,9 +93,9 @@ class Calls(Protocol):
     async def hold(
         self, call_id: str, attempt: int | None, approval_id: str, decision: CallDecision | None = None
     ) -> bool:
-        """Note that a person has to decide about a call, and return whether somebody wants it to be cancelled.
+        """Mark a call as waiting for a person, and return whether its cancellation was requested.
 
-        One that waits again has no attempt; its end has the decision by which it has begun where nobody says more.
+        A call that waits again has no attempt; at its end the stored decision is used unless another is given.
         """
 
     async def finish(self, call_id: str, attempt: int | None, end: CallCompletion) -> float | None:
@@ -129,13 +128,13 @@ class CallQueue(Protocol):
         """Note that a call was just queued, so that it is not looked for."""
 
     def look_again(self) -> None:
-        """Note that calls were queued which nobody has noted."""
+        """Note that calls were queued, so that the list is read again."""
 
     async def count_queued(self) -> int:
         """Count the calls that wait for a server to begin them."""
 
     async def count_open(self) -> tuple[int, int]:
-        """Count the calls that are queued, and those that run, at whatever server."""
+        """Count queued and running calls at all servers."""
 
     async def cancel(self, call_id: str, end: CallCompletion) -> bool:
         """End a call that is queued, or ask the server that runs it to; False where it is neither."""
@@ -144,16 +143,16 @@ class CallQueue(Protocol):
         """Ask the server that runs a call to cancel it; False where none does."""
 
     async def list_cancelled(self, owner: str) -> Sequence[str]:
-        """List the calls of this server that somebody wants to be cancelled."""
+        """List the calls of this server whose cancellation was requested."""
 
     async def ask_to_cancel_held(self, call_id: str) -> None:
-        """Note that somebody wants a call to be cancelled that was approved, should it wait again."""
+        """Request the cancellation of an approved call, should it wait again."""
 
     async def list_held_cancelled(self, limit: int = 1000) -> Sequence[CallEntry]:
-        """List the calls that wait for a person though somebody wants them to be cancelled."""
+        """List the calls that wait for a person and whose cancellation was requested."""
 
     async def list_lost(self, dead_since: float, owner: str) -> Sequence[LostCall]:
-        """List the calls that run on servers but this one which have said nothing since then, in seconds since 1970."""
+        """List the calls running on other servers that have not responded since then, in seconds since 1970."""
 
     async def list_orphans(self, owner: str, runs: Callable[[str], bool]) -> Sequence[LostCall]:
         """List the calls that this server should run, without those that it `runs`."""

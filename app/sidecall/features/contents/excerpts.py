@@ -30,7 +30,7 @@ T = TypeVar("T")
 # Requests that wait, and those of one caller.
 MOST_WAITING = 1000
 MOST_OF_CALLER = 100
-# Seconds after which whoever was sent away may try again.
+# Seconds after which a refused client may try again.
 _RETRY_AFTER = 1
 _NUMBER = "[1-9][0-9]{0,8}"
 _RANGE = f"^({_NUMBER}|{_NUMBER}-({_NUMBER})?|-{_NUMBER})$"
@@ -66,7 +66,7 @@ JsonPath = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What of a content a request asks for."""
+    """The part of a content that a request asks for."""
 
     lines: str | None
     word: str | None
@@ -94,7 +94,7 @@ class Excerpts:
     """
 
     def __init__(self, patience: float = 10.0) -> None:
-        """Let nobody wait longer for a turn than so many seconds."""
+        """Take the longest wait for a turn, in seconds."""
         self._turn = Semaphore(1)
         self._patience = patience
 
@@ -115,7 +115,7 @@ class Excerpts:
         """
         whose = key_of(caller)
         await self._enter(whose, deadline)
-        # A thread goes on though nobody waits for it, and so long it is its turn.
+        # A thread continues after its request is gone, and keeps its turn until it ends.
         making = outlast(self._take_turn(fetch, wanted, whose))
         if deadline is None:
             return await making

@@ -50,7 +50,7 @@ def find_values(body: bytes, path: str) -> list[Any]:
 
 def _find(environment: "_Environment", path: str, plain: Any) -> list[Any]:
     compiled = environment.compile(path)
-    assert not isinstance(compiled, CompoundJSONPath)  # Of which RFC 9535 knows nothing.
+    assert not isinstance(compiled, CompoundJSONPath)  # Extensions that RFC 9535 does not have.
     nodes: Iterable[JSONPathMatch] = [environment.make_root(plain)]
     for segment in compiled.segments:
         _refuse_searches(segment)
@@ -74,7 +74,7 @@ def _refuse_searches(segment: JSONPathSegment) -> None:
 
 
 class _Environment(JSONPathEnvironment):
-    """What one path may use and do; without `match` and `search`, whose patterns could take for ever."""
+    """The functions and bounds of a path; without `match` and `search`, whose patterns could run without end."""
 
     max_recursion_depth = 200
 

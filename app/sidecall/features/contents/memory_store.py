@@ -14,7 +14,7 @@ from sidecall.kernel.ports.contents import KeptContent, TooManyContents
 # Small bodies cost more than their bytes, so of those only one in so many bytes is kept, though never fewer than a few.
 _SHARE = 4096
 _FEW = 64
-# An id and whose it is: another's is looked for as one that there is not.
+# An id and its owner: another's content is not found.
 _Key = tuple[str, str, str]
 
 
@@ -43,10 +43,10 @@ class MemoryContents:
         self._lock = Lock()
 
     async def keep(self, body: str | bytes, caller: Caller, media_type: str, *, is_sent: bool = False) -> str | None:
-        """Keep a caller's body and return its id, which nobody can guess; None when it is larger than all the room.
+        """Store a caller's body and return its random id; None when it is larger than the whole store.
 
         Raises:
-            TooManyContents: It was sent, and its caller has no room left.
+            TooManyContents: It was uploaded, and its caller has no room left.
         """
         # Of a text the characters are counted first, which are no more than its bytes: it may be of any length.
         if len(body) > self.quota:
@@ -107,7 +107,7 @@ class MemoryContents:
         self._forget(room_for=size)
 
     def _forget(self, room_for: int) -> None:
-        """Drop what has expired, and as much more as a new body needs; they stand in the order in which they came."""
+        """Drop what has expired, and as much more as a new body needs, oldest first."""
         now = self._clock()
         while self._kept:
             key, (expires, _) = next(iter(self._kept.items()))

@@ -51,7 +51,7 @@ _WHOLE = {
 
 
 class UploadedContent(BaseModel, defer_build=True):
-    """What became of a body that was sent to be kept."""
+    """An uploaded content."""
 
     id: str
     url: str = Field(description="Where it can be read and deleted.")
@@ -70,11 +70,11 @@ class UploadedContent(BaseModel, defer_build=True):
 async def get_content(
     request: Request, parts: PartsDep, context: ContextDep, content_id: ContentId, wanted: WantedDep
 ) -> Response:
-    """Answer with the whole content of a call whose answer says `truncated`, or with what was uploaded.
+    """Get the whole content of an answer that says `truncated`, or an uploaded one.
 
-    `Range` asks for some of its bytes, `If-None-Match` for nothing while one has it. With `lines` and `grep` some lines
-    of it are read, in an answer that is bounded; the header `Link` leads to those that did not fit. With `path` the
-    values in JSON come as an array, or as lines where they are asked for.
+    `Range` selects bytes; `If-None-Match` answers 304 while the content is the same. `lines` and `grep` select lines,
+    in an answer that is bounded; the header `Link` leads to those that did not fit. With `path` the selected values of
+    a JSON content come as an array, or as lines where they are asked for.
     """
     if wanted is not None:
         fetch = partial(parts.contents.get, content_id, context.caller)
@@ -90,7 +90,7 @@ def _respond(request: Request, content: KeptContent) -> Response:
     headers = {"ETag": etag, "Cache-Control": "private, no-cache", "Accept-Ranges": "bytes"}
     if has(request.headers.get("if-none-match"), etag):
         return Response(status_code=304, headers=headers)
-    # As a header of its own, since the framework would say more of a text than whoever sent it.
+    # Set by hand: the framework would add a charset to texts.
     headers |= {"Content-Type": content.media_type, **SAFE}
     size = len(content.body)
     wanted = find_range(request.headers, size, etag)

@@ -45,14 +45,14 @@ class SqlContents:
         self.loop = asyncio.get_running_loop()
 
     async def keep(self, body: str | bytes, caller: Caller, media_type: str, *, is_sent: bool = False) -> str | None:
-        """Keep a caller's body and return its id, which nobody can guess.
+        """Store a caller's body and return its random id.
 
         Returns:
-            None when it is larger than all there is room for, or the database cannot be used: the call was answered,
-            and what is left of its answer is worth more than none.
+            None when it is larger than the whole store, or the database is unavailable: a cut answer is better than
+                none.
 
         Raises:
-            TooManyContents: It was sent, and its caller has no room left.
+            TooManyContents: It was uploaded, and its caller has no room left.
         """
         # Of a text the characters are counted first, which are no more than its bytes: it may be of any length.
         if len(body) > self.quota:
@@ -94,7 +94,7 @@ class SqlContents:
             raise TooManyContents(self.quota, first - now)
 
     async def _take_back(self, content_id: str, whose: tuple[str, str], now: float) -> None:
-        """Remove a body again whose caller has sent others meanwhile, so that together they are too many."""
+        """Remove a body again if concurrent uploads of its caller exceed the bound together."""
         if await self._database.write("take_content_back", content_id, *whose, now, self.quota) is not None:
             raise TooManyContents(self.quota, 1.0)
 

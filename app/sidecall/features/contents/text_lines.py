@@ -107,7 +107,7 @@ def find_lines(text: str, word: str, wanted: LineRange, *, ignore_case: bool = F
 
 
 def _find_in_later_line(text: str, sought: str, at: int, stop: int) -> int:
-    """Return where a text stands next behind the line of this place; -1 where it does not."""
+    """Return the next offset of a text behind the line at this offset; -1 if there is none."""
     end = text.find("\n", at, stop)
     return -1 if end < 0 else text.find(sought, end + 1, stop)
 

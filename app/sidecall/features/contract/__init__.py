@@ -1,1 +1,1 @@
-"""What callers rely on: hashes of tools, the lock file, and calls that are pinned to them."""
+"""Contracts: hashes of tools, the lock file, and calls that are pinned to them."""

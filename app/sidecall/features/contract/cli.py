@@ -12,7 +12,7 @@ from sidecall.kernel.registry import Registry
 from sidecall.terminal.given import load_registry, read_settings, write_count
 from sidecall.terminal.options import Tools
 
-# How `sidecall check --lock` ends where something is not as it is locked, and nothing breaks callers.
+# The exit code of `sidecall check --lock` for differences that do not break callers.
 COMPATIBLE = 3
 
 

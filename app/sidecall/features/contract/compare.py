@@ -43,7 +43,7 @@ def _compare(old: Any, new: Any, where: str) -> Iterator[Change]:
     if old == new:
         return
     # True and {} take anything, False nothing.
-    old, new = _be_object(old), _be_object(new)
+    old, new = _to_object(old), _to_object(new)
     if _has_options(old) or _has_options(new):
         yield from _compare_options(old, new, where)
     else:
@@ -59,7 +59,7 @@ def _has_options(schema: Schema) -> bool:
     return "anyOf" in schema or "oneOf" in schema
 
 
-def _be_object(schema: Any) -> Schema:
+def _to_object(schema: Any) -> Schema:
     if isinstance(schema, dict):
         return schema
     return {"not": {}} if schema is False else {}

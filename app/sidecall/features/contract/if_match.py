@@ -5,7 +5,7 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.registry import Registry
 
-# Changes that are told of.
+# How many changes an error lists.
 _MOST = 20
 
 

@@ -1,4 +1,4 @@
-"""Know what tools are, and what they were as far as anybody has said."""
+"""Present and former contracts of tools."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
@@ -14,14 +14,14 @@ else:
     _lock = Later("sidecall.features.contract.lock")
     _definitions = Later("sidecall.kernel.schema.forms.definitions")
 
-# What a tool was before, and before that; whoever changes it more often is told of less.
+# How many former contracts of a tool are kept.
 _MOST = 4
 
 
 class KnownContracts:
-    """What callers may rely on: tools as they are, as they were before they were loaded again, and as they are locked.
+    """The contracts of tools: the present ones, those before a reload, and the locked ones.
 
-    Nothing is worked out before a call asks for it.
+    Nothing is computed before a call asks for it.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class KnownContracts:
         self._locked = locked
 
     def follow(self, old: Mapping[str, CompiledTool], new: Mapping[str, CompiledTool]) -> None:
-        """Note which tools stand in the place of others."""
+        """Note which tools replace others."""
         changed = {name: tool for name, tool in old.items() if name in new and new[name] is not tool}
         kept = {name: before for name, before in self._before.items() if name in new}
         self._before = kept | {name: (tool, *kept.get(name, ()))[:_MOST] for name, tool in changed.items()}
@@ -48,7 +48,7 @@ class KnownContracts:
         return known[1]
 
     def explain(self, tool: CompiledTool, hashes: Iterable[str]) -> "list[_compare.Change] | None":
-        """List how a tool has changed since it had one of these hashes; None where nobody knows."""
+        """List how a tool has changed since it had one of these hashes; None where none of them is known."""
         wanted = frozenset(hashes)
         old = next((it for it in self._list_known(tool.name) if it.hash in wanted), None)
         return None if old is None else _lock.compare_tool(old, _lock.lock_tool(tool))

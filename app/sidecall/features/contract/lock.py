@@ -1,4 +1,4 @@
-"""What callers rely on, as a file that is kept with the sources: `tools.lock`."""
+"""The lock file `tools.lock`: contracts of all tools, kept with the sources."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -37,7 +37,7 @@ class _Lock(BaseModel, defer_build=True):
 
 @dataclass(frozen=True, slots=True)
 class ToolChange:
-    """How one tool has changed."""
+    """The changes of one tool."""
 
     tool: str
     change: Change

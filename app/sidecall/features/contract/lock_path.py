@@ -1,4 +1,4 @@
-"""Where the lock of tools is."""
+"""The path of the lock file."""
 
 # In the folder that the program is started in.
 LOCK = "tools.lock"

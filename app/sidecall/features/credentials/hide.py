@@ -1,4 +1,4 @@
-"""Keep the secrets of a call out of what it is answered with, and out of what is told of it on its way."""
+"""Keep the secrets of a call out of its answer, its events and its log lines."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,7 +20,7 @@ def takes_secrets(tool: CompiledTool) -> bool:
 
 
 def hide_in_events(invocation: Invocation) -> None:
-    """Let whoever listens hear of no secret that the call was given."""
+    """Mask the call's secrets in the events that listeners get."""
     mask, listener = invocation.mask, invocation.request.listener
     if mask is None or listener is None:
         return

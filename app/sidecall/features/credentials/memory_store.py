@@ -60,7 +60,7 @@ class MemorySecrets:
         return [secret for secret, _, _ in self._secrets.values() if secret.key_id != key_id][:limit]
 
     async def renew(self, old: SealedSecret, new: SealedSecret) -> None:
-        """Put one in the place of another, unless that has been replaced meanwhile."""
+        """Replace a secret, unless it has been replaced meanwhile."""
         known = self._secrets.get(_key_of(old))
         if known is not None and known[0] == old:
             self._secrets[_key_of(old)] = (new, *known[1:])

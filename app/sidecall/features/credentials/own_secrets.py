@@ -18,11 +18,11 @@ from sidecall.kernel.ports.secrets import (
 )
 
 if TYPE_CHECKING:
-    from sidecall.features.credentials.oauth import signing_in as _signing_in
+    from sidecall.features.credentials.oauth import sign_in as _signing_in
 
 logger = logging.getLogger("sidecall")
 
-_NO_KEY = ""  # By which none was encrypted.
+_NO_KEY = ""  # A key id that no secret has.
 
 
 class SecretsUnfit(SidecallError):
@@ -37,7 +37,7 @@ class SecretKeeper:
         places: SealedSecrets,
         sealer: Seal | None,
         auditor: Auditor,
-        signing_in: "_signing_in.SigningIn | None" = None,
+        signing_in: "_signing_in.OAuthSignIn | None" = None,
     ) -> None:
         self.signing_in = signing_in
         self._places = places
@@ -46,7 +46,7 @@ class SecretKeeper:
         self._has_lost_key = False  # Whether some are kept here although there is no key.
 
     async def open(self) -> None:
-        """Encrypt anew what was encrypted with an older key, so that it is needed no more."""
+        """Re-encrypt secrets that have an older key, so that the older key is no longer needed."""
         if self._sealer is None:
             self._has_lost_key = bool(await self._places.list_old(_NO_KEY, 1))
             if self._has_lost_key:

@@ -1,4 +1,4 @@
-"""Find the tokens with which a tool acts for its caller's person, and let the call wait where one is missing."""
+"""Find the tokens with which a tool acts for its caller's person, and suspend the call where one is missing."""
 
 from collections.abc import Awaitable
 
@@ -45,43 +45,43 @@ def _list_providers(invocation: Invocation) -> list[str]:
 class RequireSignIn:
     """Let a call wait that acts for a person who has not signed in."""
 
-    # It stands behind what judges the arguments: nobody signs in for a call that cannot be run.
+    # After all checks of arguments: a person should not sign in for a call that cannot run.
 
     def __init__(self, approvals: Approvals) -> None:
         self._approvals = approvals
 
     def __call__(self, invocation: Invocation) -> Awaitable[None] | None:
-        """Let the call go on where its tool has what it takes; of several providers the first is asked for.
+        """Pass a call that has all required tokens; otherwise ask for the first missing one.
 
         Raises:
             ApprovalRequired: From `await`: it waits.
             AnsweredBefore: From `await`: the same call was answered while this one was on its way.
             TooManyApprovals: From `await`: too many calls wait already.
-            ToolNotConfigured: Nobody can sign in here.
+            ToolNotConfigured: Sign-in is not configured.
         """
         provider = find_missing_provider(invocation)
         return None if provider is None else _ask(self._approvals, invocation, provider)
 
 
 def find_missing_provider(invocation: Invocation) -> str | None:
-    """Return the first provider whose token a call cannot do without, and has not; None where there is none."""
+    """Return the first provider whose required token is missing; None where there is none."""
     for injection in _list_injections(invocation):
         if injection.required and injection.field not in invocation.user_tokens:
             return injection.field or ""
     return None
 
 
-class AskAgain:
-    """Let a call wait for a person to sign in again, once its tool has said that their token is refused.
+class RenewSignIn:
+    """Suspend a call until a person signs in again, when its tool reports that the token was refused.
 
-    A tool that says so of a token which it has got just now has failed, so that nobody signs in for ever.
+    A tool that refuses a token it got just now fails, so that a person is not asked forever.
     """
 
     def __init__(self, approvals: Approvals) -> None:
         self._approvals = approvals
 
     def __call__(self, invocation: Invocation) -> Awaitable[None] | None:
-        """Put the wait in the place of the failure that says so; nothing has to be awaited for any other."""
+        """Replace the failure that reports a refused token by the wait; return None at once for other failures."""
         error = invocation.error
         refused = error.__cause__ if isinstance(error, ToolExecutionError) else None
         if not isinstance(refused, UserTokenRefused):

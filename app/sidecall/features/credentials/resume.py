@@ -24,12 +24,12 @@ else:
 
 logger = logging.getLogger("sidecall")
 
-# Most seconds until a call is tried again for which there was no room.
+# Maximum delay in seconds before a call is retried for which there was no room.
 _PAUSE = 5.0
 
 
 class SignInWaits:
-    """The calls that wait for somebody to sign in; each goes on in a task of its own."""
+    """Calls that wait for a sign-in; each is resumed in its own task."""
 
     def __init__(self, pipeline: Pipeline, approvals: Approvals, notice: Notice) -> None:
         self._pipeline = pipeline
@@ -38,7 +38,7 @@ class SignInWaits:
         self._begun = BegunWork()
 
     def resume(self, caller: Caller, provider: str) -> None:
-        """Let a caller's calls go on that wait for a token of this provider; nobody waits for their end."""
+        """Resume a caller's calls that wait for a token of this provider, without waiting for their end."""
         self._begun.begin(self._resume_all(caller, provider))
 
     def reject(self, caller: Caller, provider: str) -> None:
@@ -74,7 +74,7 @@ class SignInWaits:
     async def _insist(
         self, act: Callable[[str, str, str], Awaitable[Approval]], approval_id: str, caller: Caller, provider: str
     ) -> None:
-        """Act on a call as soon as there is room; one that somebody else has acted on is left alone."""
+        """Decide about a call as soon as there is room; skip one that was decided by others."""
         while True:
             try:
                 approval = await act(approval_id, caller.subject, provider)

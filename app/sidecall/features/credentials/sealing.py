@@ -16,9 +16,9 @@ _PURPOSE = "sidecall.secret.1"
 
 
 class Sealer:
-    """Encrypt with the first of several keys (AES-256-GCM), and decrypt with whichever it was.
+    """Encrypt with the first of several keys (AES-256-GCM), and decrypt with any of them.
 
-    Whose secret it is and its name are part of what is authenticated, so that one cannot be put in another's place.
+    The owner and the name are authenticated too, so a secret cannot be moved to another place.
     """
 
     def __init__(self, keys: Sequence[str]) -> None:

@@ -30,7 +30,7 @@ _UNAVAILABLE: dict[int | str, dict[str, Any]] = {503: {"model": Problem, "descri
 
 
 class SecretValue(BaseModel, defer_build=True):
-    """A secret as its caller sends it; nobody can read it again."""
+    """A secret that a caller stores; it cannot be read again."""
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 

@@ -17,7 +17,7 @@ def secrets_in(folder: Path) -> Callable[[str], str | None]:
     """
 
     def look_up(name: str) -> str | None:
-        # Empty variables are what orchestrators make of values that nobody has set.
+        # Orchestrators set empty variables for missing values.
         if os.environ.get(name):
             return os.environ[name]
         try:
@@ -42,13 +42,13 @@ def list_missing(tool: CompiledTool, secrets: Callable[[str], str | None], *, re
 
 
 def warn_of_unknown_providers(tools: Iterable[CompiledTool], providers: Collection[str]) -> None:
-    """Log which tools act for persons at a provider that nobody has named."""
+    """Log which tools need a provider that is not configured."""
     for tool in tools:
         for provider in list_unknown_providers(tool, providers):
             logger.warning("tool %s takes a token of %s, which SIDECALL_OAUTH lacks", tool.name, provider)
 
 
 def list_unknown_providers(tool: CompiledTool, providers: Collection[str]) -> list[str]:
-    """Name the providers whose tokens a tool takes, and that nobody has named."""
+    """List the providers that a tool needs and that are not configured."""
     taken = (it.field or "" for it in tool.injections if it.source == "user_token")
     return [provider for provider in dict.fromkeys(taken) if provider not in providers]

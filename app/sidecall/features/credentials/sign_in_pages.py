@@ -1,4 +1,4 @@
-"""The pages that a person sees who signs in elsewhere; nothing of the request's stands in them but what was sealed."""
+"""The pages of the sign-in flow; of the request they contain sealed values only."""
 
 from collections.abc import Mapping
 from html import escape
@@ -20,7 +20,7 @@ _PAGE = """<!doctype html>
 """
 
 
-def ask_whether_to_begin(subject: str, tenant: str, provider: str) -> HTMLResponse:
+def show_start(subject: str, tenant: str, provider: str) -> HTMLResponse:
     """Ask a person whether they want to sign in for a caller."""
     whose = f"<b>{escape(subject)}</b>" + ("" if tenant == "default" else f" of <b>{escape(tenant)}</b>")
     body = (
@@ -36,23 +36,23 @@ def _make(status: int, title: str, body: str, headers: Mapping[str, str]) -> HTM
     return HTMLResponse(_PAGE.format(title=title, body=body), status, {**_SAFE, **headers})
 
 
-def _tell(status: int, title: str, text: str) -> HTMLResponse:
+def _render(status: int, title: str, text: str) -> HTMLResponse:
     return _make(status, title, f"<p>{text}</p>", {"Referrer-Policy": "no-referrer"})
 
 
 def show_signed_in() -> HTMLResponse:
     """Let a person go who has signed in."""
-    return _tell(200, "Signed in", "The program goes on by itself. You can close this window.")
+    return _render(200, "Signed in", "The program goes on by itself. You can close this window.")
 
 
 def show_denied() -> HTMLResponse:
     """Let a person go who does not allow it."""
-    return _tell(200, "Not allowed", "The program is told that you do not allow it. You can close this window.")
+    return _render(200, "Not allowed", "The program is told that you do not allow it. You can close this window.")
 
 
 def show_invalid() -> HTMLResponse:
     """Refuse a link, or a way back, that is none."""
-    return _tell(
+    return _render(
         400,
         "This link does not work",
         "It is too old, was used before, or belongs to another browser. Open the link again that the program gave you.",
@@ -60,15 +60,15 @@ def show_invalid() -> HTMLResponse:
 
 
 def show_other() -> HTMLResponse:
-    """Refuse somebody who is not the one whom the link is for."""
-    return _tell(403, "This link is not yours", "It was made for somebody else.")
+    """Refuse a browser whose person is not the one the link is for."""
+    return _render(403, "This link is not yours", "It was made for somebody else.")
 
 
 def show_failed() -> HTMLResponse:
     """Ask a person to try again."""
-    return _tell(502, "It did not work", "Open the link again that the program gave you. The server's log says more.")
+    return _render(502, "It did not work", "Open the link again that the program gave you. The server's log says more.")
 
 
 def show_off() -> HTMLResponse:
-    """Send a person away where nobody signs in."""
-    return _tell(404, "Nothing here", "Nobody signs in at this server.")
+    """Show that sign-in is switched off."""
+    return _render(404, "Nothing here", "Nobody signs in at this server.")

@@ -11,17 +11,22 @@ from starlette.responses import RedirectResponse
 
 from sidecall.features.access.access import Access
 from sidecall.features.access.methods import Unauthenticated
-from sidecall.features.credentials.oauth.authorization_flow import Invitation, LinkInvalid, SignInDenied, SignInRounds
+from sidecall.features.credentials.oauth.authorization_flow import (
+    AuthorizationFlows,
+    Invitation,
+    LinkInvalid,
+    SignInDenied,
+)
 from sidecall.features.credentials.oauth.paths import CALLBACK, START
 from sidecall.features.credentials.own_secrets import SecretKeeper
 from sidecall.features.credentials.sign_in_pages import (
-    ask_whether_to_begin,
     show_denied,
     show_failed,
     show_invalid,
     show_off,
     show_other,
     show_signed_in,
+    show_start,
 )
 from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.http.late_route import LateRoute
@@ -41,39 +46,39 @@ _PATIENCE = 900
 @router.get(START)
 async def show_sign_in(request: Request, parts: PartsDep) -> Response:
     """Show a person which caller wants to act for them, and where."""
-    rounds = _find_rounds(parts.secrets)
-    if rounds is None:
+    flows = _find_flows(parts.secrets)
+    if flows is None:
         return show_off()
     try:
-        invitation = rounds.read_link(request.query_params.get("link", ""))
+        invitation = flows.read_link(request.query_params.get("link", ""))
     except LinkInvalid:
         return show_invalid()
     if await _is_other(request, invitation.caller):
         return show_other()
-    return ask_whether_to_begin(invitation.caller.subject, invitation.caller.tenant, invitation.provider)
+    return show_start(invitation.caller.subject, invitation.caller.tenant, invitation.provider)
 
 
 @router.post(START)
 async def begin_sign_in(request: Request, parts: PartsDep) -> Response:
     """Begin a round of signing in, which this browser alone can end."""
-    rounds = _find_rounds(parts.secrets)
-    if rounds is None:
+    flows = _find_flows(parts.secrets)
+    if flows is None:
         return show_off()
     try:
-        invitation = rounds.read_link(request.query_params.get("link", ""))
+        invitation = flows.read_link(request.query_params.get("link", ""))
         if await _is_other(request, invitation.caller):
             return show_other()
         browser = _read_browser(request) or secrets.token_urlsafe(24)
-        address = await rounds.begin(invitation, browser)
+        address = await flows.begin(invitation, browser)
     except LinkInvalid:
         return show_invalid()
     except (TokenUnavailable, TooManySecrets) as error:
         logger.warning("a person cannot sign in: %s", error.message)
         return show_failed()
     response = RedirectResponse(address, 303, {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"})
-    is_secure, place = rounds.public_url.startswith("https:"), START.rpartition("/")[0]
+    is_secure, place = flows.public_url.startswith("https:"), START.rpartition("/")[0]
     response.set_cookie(
-        _COOKIE, browser, _PATIENCE, path=_path_of(rounds) + place, secure=is_secure, httponly=True, samesite="lax"
+        _COOKIE, browser, _PATIENCE, path=_path_of(flows) + place, secure=is_secure, httponly=True, samesite="lax"
     )
     return response
 
@@ -81,15 +86,15 @@ async def begin_sign_in(request: Request, parts: PartsDep) -> Response:
 @router.get(CALLBACK)
 async def end_sign_in(request: Request, parts: PartsDep) -> Response:
     """Take what a provider sends a person back with, and let the calls go on that have waited for it."""
-    rounds = _find_rounds(parts.secrets)
-    if rounds is None:
+    flows = _find_flows(parts.secrets)
+    if flows is None:
         return show_off()
     try:
         came = _read_answer(request)
-        invitation = rounds.read_state(came.get("state", ""))
+        invitation = flows.read_state(came.get("state", ""))
         if await _is_other(request, invitation.caller):
             return show_other()
-        await rounds.finish(came, _read_browser(request) or "")
+        await flows.finish(came, _read_browser(request) or "")
     except LinkInvalid:
         return show_invalid()
     except SignInDenied:
@@ -102,12 +107,12 @@ async def end_sign_in(request: Request, parts: PartsDep) -> Response:
     return show_signed_in()
 
 
-def _find_rounds(keeper: SecretKeeper) -> SignInRounds | None:
-    return None if keeper.signing_in is None else keeper.signing_in.rounds
+def _find_flows(keeper: SecretKeeper) -> AuthorizationFlows | None:
+    return None if keeper.signing_in is None else keeper.signing_in.flows
 
 
-def _path_of(rounds: SignInRounds) -> str:
-    return urlsplit(rounds.public_url).path
+def _path_of(flows: AuthorizationFlows) -> str:
+    return urlsplit(flows.public_url).path
 
 
 def _whose(invitation: Invitation) -> tuple[Caller, str]:
@@ -133,10 +138,10 @@ def _read_browser(request: Request) -> str | None:
 
 
 async def _is_other(request: Request, wanted: Caller) -> bool:
-    """Return whether a request proves to be somebody else's; a browser of nobody known proves nothing.
+    """Return whether a request authenticates as another caller; one without credentials does not.
 
     Raises:
-        RequestError: It is not said for certain.
+        RequestError: Its credentials are ambiguous.
     """
     access: Access | None = request.app.state.access
     if access is None:

@@ -58,7 +58,7 @@ class SqlSecrets:
         return list(map(_to_secret, rows))
 
     async def renew(self, old: SealedSecret, new: SealedSecret) -> None:
-        """Put one in the place of another, unless that has been replaced meanwhile."""
+        """Replace a secret, unless it has been replaced meanwhile."""
         whose = (old.name, old.tenant, old.caller)
         await self._database.write("renew_secret", *whose, new.key_id, new.sealed, old.sealed)
 

@@ -1,1 +1,1 @@
-"""The calls that have ended, and what became of each."""
+"""History of ended calls."""

@@ -1,4 +1,4 @@
-"""Calls in blocks: what is looked for stands in columns, the rest behind it, so that a call costs a part of a row."""
+"""Calls packed into blocks: columns for filters, then the bodies, so that a call takes a fraction of a row."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -10,20 +10,20 @@ from pydantic_core import from_json
 from sidecall.dataclasses import dataclass
 from sidecall.features.calls.entry import CallEntry, CallFilter, CallStatus, to_datetime
 from sidecall.features.history.decided import KeptDecision, show_decision
-from sidecall.features.history.showing import read_shown
+from sidecall.features.history.redactor import read_shown
 from sidecall.kernel.core.messages import ToolMessage
 
 # Calls of one block, and the milliseconds between the first and the last of its ids.
 MOST_CALLS = 256
 SPAN = 2000
 ID = 36
-# Behind whatever is kept of the calls of a block.
+# Appended to the bodies of a block.
 _END = 2**30
 _BITS = tuple(1 << index for index in range(MOST_CALLS))
 
 
 class Heads(NamedTuple):
-    """What filters look at: of each call its id, and by number its name, its caller and how it ended."""
+    """The columns for filters: the id of each call, and by number its tool, caller and outcome."""
 
     ids: str
     names: list[str]
@@ -61,7 +61,7 @@ class Heads(NamedTuple):
 
 
 def _places(of: Sequence[int], fitting: set[int]) -> list[int]:
-    """Return where one of these numbers stands."""
+    """Return the positions of these numbers."""
     if len(fitting) > 1:
         return [index for index, number in enumerate(of) if number in fitting]
     # Most calls are others: they are passed over without a step of Python for each.
@@ -74,7 +74,7 @@ def _places(of: Sequence[int], fitting: set[int]) -> list[int]:
 
 
 class Body(NamedTuple):
-    """What is kept of one call beside what filters look at; times are in microseconds."""
+    """The stored part of a call that filters do not need; times are in microseconds."""
 
     call_id: str
     ended: int
@@ -102,7 +102,7 @@ class Block:
 
     @property
     def size(self) -> int:
-        """How many bytes it takes, about."""
+        """The size in bytes, about."""
         return len(self.heads) + len(self.bodies) + (ID + 50) * (len(self.marks) + 2)
 
 
@@ -112,7 +112,7 @@ def read_heads(text: bytes) -> Heads:
 
 
 def mark(part: str, value: str) -> str:
-    """Return how a block is marked in which a call has this value."""
+    """Return the mark of blocks in which a call has this value."""
     return f"{part}:{value}"
 
 
@@ -145,7 +145,7 @@ class Piece(NamedTuple):
 
 
 def find_piece(places: Sequence[int], indexes: Sequence[int]) -> Piece:
-    """Return the part in which these calls stand."""
+    """Return the piece that contains these calls."""
     after = max(indexes) + 1
     return Piece(places[min(indexes)], places[after] if after < len(places) else _END)
 

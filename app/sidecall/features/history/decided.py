@@ -1,20 +1,20 @@
-"""What is kept of a person's word about a call: of which approval, whose, and what the model had asked for."""
+"""Decisions in the history: the approval, who decided, and what the model had requested."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from sidecall.features.history.showing import Showing
+from sidecall.features.history.redactor import CallRedactor
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.secret_mask import hide_spellings
 
-# The id of the approval, if the call has waited; who has decided and when, if anybody; the arguments that they changed,
-# if they did; and what they said. The last two only where arguments and answers are kept. Most calls have nothing.
+# The approval's id, if the call waited; who decided and when; the arguments that the person changed; their comment. The
+# last two only where arguments and answers are kept. Most calls have none of it.
 KeptDecision = tuple[()] | tuple[str | None, str | None, str | None, Any, str | None]
 
 
-def keep_decision(request: CallRequest, showing: Showing | None, hidden: Collection[str]) -> KeptDecision:
-    """Copy what a person has said of a call, without hidden parameters and what is secret."""
+def keep_decision(request: CallRequest, showing: CallRedactor | None, hidden: Collection[str]) -> KeptDecision:
+    """Copy a decision without hidden parameters and secrets."""
     decided = request.decided
     if decided is None:
         return (request.resumes, None, None, None, None)
@@ -28,7 +28,7 @@ def keep_decision(request: CallRequest, showing: Showing | None, hidden: Collect
 
 
 def hide_in_decision(kept: KeptDecision, secrets: Collection[str]) -> KeptDecision:
-    """Copy it with a mark in the place of these secrets."""
+    """Copy a decision with these secrets masked."""
     if not kept or not secrets:
         return kept
     return (*kept[:3], hide_spellings(kept[3], secrets), hide_spellings(kept[4], secrets))

@@ -1,4 +1,4 @@
-"""The calls that have ended here, and what became of each."""
+"""The history of calls that ended at this server."""
 
 import asyncio
 import logging
@@ -11,11 +11,11 @@ from sidecall.features.calls.entry import OPEN, CallEntry, CallFilter, CallPage
 from sidecall.features.calls.errors import CallNotKept, UnknownCall
 from sidecall.features.history.blocks import Block
 from sidecall.features.history.listing import BlockReader
-from sidecall.features.history.noted import NotedCalls
 from sidecall.features.history.packing import Packer
+from sidecall.features.history.pending_calls import PendingCalls
 from sidecall.features.history.rollups import HOUR, CallSummary, SummaryPart, find_without_kind, summarize
 from sidecall.features.history.stores import Blocks
-from sidecall.features.history.waiting import WithWaiting
+from sidecall.features.history.with_pending import HistoryWithPending
 from sidecall.features.telemetry.calls import CallNotes
 from sidecall.kernel.concurrency.outlasting import outlast
 from sidecall.kernel.core.context import Caller
@@ -39,7 +39,7 @@ _EVER = 2**40
 class History:
     """Note each call that has ended, write it down a moment later, and find it again."""
 
-    def __init__(self, notes: NotedCalls, packer: Packer, blocks: Blocks, ttl: float) -> None:
+    def __init__(self, notes: PendingCalls, packer: Packer, blocks: Blocks, ttl: float) -> None:
         """Join what it takes; calls are kept for `ttl` seconds."""
         self._notes = notes
         self.notes: CallNotes = notes
@@ -47,7 +47,7 @@ class History:
         self._blocks = blocks
         self._ttl = ttl
         self._backlog: deque[Block] = deque()
-        self._found = WithWaiting(blocks, self._backlog, packer)
+        self._found = HistoryWithPending(blocks, self._backlog, packer)
         self._listing = BlockReader(self._found, ttl)
         self._writing: asyncio.Task[None] | None = None
         self._rounds: list[asyncio.Task[None]] = []
@@ -56,12 +56,12 @@ class History:
 
     @property
     def dropped(self) -> int:
-        """How many calls were left out, since there was no room for them."""
+        """How many calls were dropped for lack of room."""
         return self._notes.dropped
 
     @property
     def database(self) -> Database | None:
-        """Where it is kept; None where that is in memory."""
+        """The database of the history; None in memory."""
         return self._blocks.database
 
     async def open(self) -> None:
@@ -140,7 +140,7 @@ class History:
         await self._settle_if_possible()
         first = None if since is None else int(since // HOUR)
         before = None if until is None else int(-(-until // HOUR))
-        # Of the day in which the oldest hour lies that is kept, the hours before it do not count.
+        # On the day of the oldest stored hour, the hours before it do not count.
         oldest = max(first or 0, int(time.time() - self._ttl) // HOUR)
         end = _EVER if before is None else before
         found = await self._found.sum_up(tenant, by, oldest, end)
@@ -164,9 +164,9 @@ class History:
             self._notes.held += block.size
         failures = self._packer.take_failures()
         if failures:
-            self._tell_missing("for which there was no room")
+            self._warn_missing("for which there was no room")
             self._notes.dropped += len(failures)
-            self._tell_missing("which could not be packed", failures[0])
+            self._warn_missing("which could not be packed", failures[0])
 
     async def _write(self) -> None:
         self._pack_all()
@@ -181,16 +181,16 @@ class History:
             for block in blocks:
                 self._backlog.popleft()
                 self._notes.held -= block.size
-        self._tell_missing("for which there was no room")
+        self._warn_missing("for which there was no room")
 
     def _give_up(self) -> None:
-        """Count the calls that could not be written before the end, which nobody will write."""
-        self._tell_missing("for which there was no room")
+        """Count the calls that could not be written before shutdown."""
+        self._warn_missing("for which there was no room")
         self._notes.dropped += sum(block.calls for block in self._backlog)
         self._backlog.clear()
-        self._tell_missing("which could not be written before this server ended")
+        self._warn_missing("which could not be written before this server ended")
 
-    def _tell_missing(self, why: str, failure: Exception | None = None) -> None:
+    def _warn_missing(self, why: str, failure: Exception | None = None) -> None:
         if self.dropped != self._told:
             logger.warning("the history lacks %d calls, %s", self.dropped - self._told, why, exc_info=failure)
             self._told = self.dropped

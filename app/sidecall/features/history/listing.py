@@ -38,7 +38,7 @@ class _Place:
 
 
 class BlockReader:
-    """Read calls newest first: a block whose calls are older than what was found already is not looked at."""
+    """Read calls newest first; skip a block whose calls are older than those found already."""
 
     def __init__(self, blocks: FoundBlocks, ttl: float) -> None:
         """Read blocks; what is older than `ttl`, in seconds, is not found even if it is still there."""
@@ -92,7 +92,7 @@ class BlockReader:
                     return shown, seen
                 seen += 1
                 text = found.get(place.block)
-                if text is not None:  # It may have been forgotten meanwhile.
+                if text is not None:  # It may have been deleted meanwhile.
                     kept = cut_body(text, pieces[place.block].begin, place.heads.places, place.index)
                     body = unpack_body(kept)
                     shown.append((make_entry(tenant, place.heads, place.index, body), body.is_whole))
@@ -101,7 +101,7 @@ class BlockReader:
 
 
 def _split(places: Sequence[_Place]) -> Iterator[Sequence[_Place]]:
-    """Yield places in portions that are read at once: between two calls of a block lies what nobody wants."""
+    """Yield places in groups that are read at once; unwanted calls may lie between two of a block."""
     begun, size = 0, 0
     spans: dict[str, Piece] = {}
     for number, place in enumerate(places):

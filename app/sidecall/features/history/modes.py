@@ -1,4 +1,4 @@
-"""How much of calls is kept in the history."""
+"""How much of each call the history keeps."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What a server has that keeps no history."""
+"""The null history, used when history is off."""
 
 from typing import TYPE_CHECKING
 

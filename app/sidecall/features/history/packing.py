@@ -13,9 +13,9 @@ from pydantic_core import to_json
 from sidecall.features.calls.entry import CallStatus
 from sidecall.features.history.blocks import MOST_CALLS, SPAN, Block, Heads, make_marks, place_all
 from sidecall.features.history.decided import hide_in_decision
-from sidecall.features.history.noted import KeptValues, Noted
+from sidecall.features.history.pending_calls import KeptValues, NotedCall
+from sidecall.features.history.redactor import write_shown
 from sidecall.features.history.rollups import BUCKETS, HOUR, WIDTH, Callers, Sum, SumKey, Sums
-from sidecall.features.history.showing import write_shown
 from sidecall.kernel.core.context import cut_id
 from sidecall.kernel.core.secret_mask import hide_spellings
 from sidecall.kernel.ports.observer import Outcome
@@ -50,8 +50,8 @@ class Packer:
         self.sums = Sums()
         self._failures: list[Exception] = []
 
-    def pack(self, noted: Sequence[Noted]) -> Iterator[Block]:
-        """Yield blocks of these calls, one after the other so that whoever packs may rest between."""
+    def pack(self, noted: Sequence[NotedCall]) -> Iterator[Block]:
+        """Yield blocks of these calls one at a time, so that the caller may pause in between."""
         # Their moments are of another clock.
         offset = time.time() - time.monotonic()
         for tenant, calls in _sort(noted):
@@ -63,27 +63,27 @@ class Packer:
                 calls = calls[len(group) :]
 
     def take_failures(self) -> list[Exception]:
-        """Return why calls were left out that could not be packed, one for each, and begin anew."""
+        """Return the errors of calls that could not be packed, one each, and clear them."""
         taken, self._failures = self._failures, []
         return taken
 
     def take_sums(self) -> list[Sum]:
-        """Return the sums of what was packed, and begin anew."""
+        """Return the sums of the packed calls, and clear them."""
         taken, self.sums = self.sums, Sums()
         return [Sum(key, counts) for key, counts in taken.items()]
 
-    def _pack_group(self, tenant: str, group: Sequence[Noted], offset: float) -> list[Block]:
+    def _pack_group(self, tenant: str, group: Sequence[NotedCall], offset: float) -> list[Block]:
         try:
             return [_make_block(tenant, group, offset)]
         except Exception as error:
             if len(group) == 1:
                 self._failures.append(error)
                 return []
-        # Whichever it is, the others are none the worse for it.
+        # One bad call must not affect the others.
         half = len(group) // 2
         return [block for part in (group[:half], group[half:]) for block in self._pack_group(tenant, part, offset)]
 
-    def _sum_up(self, tenant: str, calls: Sequence[Noted], offset: float) -> None:
+    def _sum_up(self, tenant: str, calls: Sequence[NotedCall], offset: float) -> None:
         _, _, tools, callers, outcomes, seconds, moments, *_ = zip(*calls, strict=True)
         names, subjects = map(_name_of, tools), map(_subject_of, callers)
         hours = [int(moment - took + offset) // HOUR for moment, took in zip(moments, seconds, strict=True)]
@@ -101,7 +101,7 @@ class Packer:
                 counts[place + 1] += number
 
 
-def _sort(noted: Sequence[Noted]) -> Iterator[tuple[str, list[Noted]]]:
+def _sort(noted: Sequence[NotedCall]) -> Iterator[tuple[str, list[NotedCall]]]:
     """Yield the calls of each tenant in the order of their ids."""
     tenants = {call.caller.tenant for call in noted}
     for tenant in sorted(tenants):
@@ -109,7 +109,7 @@ def _sort(noted: Sequence[Noted]) -> Iterator[tuple[str, list[Noted]]]:
         yield tenant, sorted(own, key=_by_id)
 
 
-def _cut_off(calls: Sequence[Noted]) -> Sequence[Noted]:
+def _cut_off(calls: Sequence[NotedCall]) -> Sequence[NotedCall]:
     """Return as many of the first of these calls as one block may hold."""
     last = first_id((to_milliseconds(calls[0].id) + SPAN) / 1000)
     if len(calls) <= MOST_CALLS and calls[-1].id < last:
@@ -117,7 +117,7 @@ def _cut_off(calls: Sequence[Noted]) -> Sequence[Noted]:
     return calls[: max(1, min(MOST_CALLS, bisect_left(calls, last, key=_by_id)))]
 
 
-def _make_block(tenant: str, group: Sequence[Noted], offset: float) -> Block:
+def _make_block(tenant: str, group: Sequence[NotedCall], offset: float) -> Block:
     # Column by column, which is cheaper than call by call.
     ids, _, tools, callers, outcomes, *_ = zip(*group, strict=True)
     names, subjects, ends = _Numbers(), _Numbers(), _Numbers()
@@ -146,7 +146,7 @@ def _make_block(tenant: str, group: Sequence[Noted], offset: float) -> Block:
     )
 
 
-def _write_bodies(group: Sequence[Noted], offset: float) -> list[bytes]:
+def _write_bodies(group: Sequence[NotedCall], offset: float) -> list[bytes]:
     _, call_ids, tools, _, _, seconds, moments, _, kept, secrets, decisions = zip(*group, strict=True)
     if any(decisions):
         decisions = tuple(map(hide_in_decision, decisions, secrets))
@@ -165,7 +165,7 @@ def _hide_in_each(kept: Sequence[Any], secrets: Sequence[Any]) -> Sequence[Any]:
 
 
 class _Numbers(dict[Any, int]):
-    """Number values in the order in which they come."""
+    """Number values in order of appearance."""
 
     def __missing__(self, key: Any) -> int:
         number = self[key] = len(self)

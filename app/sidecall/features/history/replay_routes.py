@@ -24,7 +24,7 @@ router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_par
 
 
 class ReplayWish(BaseModel, defer_build=True):
-    """How a call is to be repeated."""
+    """How to repeat a call."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

@@ -1,4 +1,4 @@
-"""Sums of calls by the hour, from which summaries are made however many calls there were."""
+"""Hourly rollups of calls, from which summaries are computed however many calls there were."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -26,7 +26,7 @@ _OTHERS = "…"
 
 
 class SumKey(NamedTuple):
-    """What calls have in common that are counted in one row; `span` is which durations they had, of a few spans."""
+    """The group of calls that are counted in one row; `span` is the bucket of their durations."""
 
     tenant: str
     part: str
@@ -40,7 +40,7 @@ Counts = list[int]
 
 
 class Sum(NamedTuple):
-    """How many calls had this in common."""
+    """The counts of one group."""
 
     key: SumKey
     counts: Counts
@@ -60,7 +60,7 @@ class Sums(dict[SumKey, Counts]):
 
 
 class FoundSum(NamedTuple):
-    """What was counted of one value and span."""
+    """The counts of one value and duration bucket."""
 
     value: str
     span: int
@@ -80,7 +80,7 @@ class SummaryGroup(BaseModel, defer_build=True):
 
 
 class CallSummary(BaseModel, defer_build=True):
-    """How many calls ran, how many failed and how long they took, in whole hours."""
+    """How many calls ran and failed, and how long they took, in whole hours."""
 
     by: SummaryPart
     since: datetime | None = Field(description="The beginning of the first hour that is counted.")

@@ -12,10 +12,10 @@ from sidecall.features.history.stores import BlockSearch, HistoryBounds
 from sidecall.storage.clauses import first_id
 from sidecall.storage.database import Database, Row
 
-# Blocks that are forgotten in one step, whose marks go with them, and seconds between two counts of what there is.
+# Blocks that are deleted in one step with their marks, and seconds between counts.
 _STEP = 16
 _COUNT_AGAIN = 60.0
-# Of each sum there is one row for its hour, and one for its day, so that a long time is not read hour by hour.
+# Each sum has a row for its hour and one for its day, so that long periods are not read hour by hour.
 _UNITS = (("hour", 1), ("day", HOURS_OF_DAY))
 
 
@@ -92,7 +92,7 @@ class SqlBlocks:
         oldest = first_id(now - bounds.ttl)
         too_old: list[Row] = []
         found = await self.database.read("list_oldest_history", _STEP)
-        # After that, so that what another server forgets meanwhile is not counted as still there.
+        # Last, so that what another server deletes meanwhile is not counted.
         await self._count()
         for row in found:
             _, _, last_id, calls, size, _ = row

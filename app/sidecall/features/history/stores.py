@@ -1,4 +1,4 @@
-"""Where blocks and sums are kept."""
+"""Protocols of the store of blocks and sums."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BlockSearch:
-    """Which blocks are looked for: those that may hold a call that is wanted, with an id from `first` on.
+    """Filters for blocks that may hold wanted calls, with an id from `first` on.
 
-    `last` is what the last id of a block has to be below, and `before` the first one.
+    The last id of a block has to be below `last`, and its first id below `before`.
     """
 
     wanted: CallFilter
@@ -37,7 +37,7 @@ class BlockSearch:
 
 @dataclass(frozen=True, slots=True)
 class HistoryBounds:
-    """How long calls are kept, in seconds, and how many, in how many bytes."""
+    """How long calls are kept, in seconds, and their maximum number and bytes."""
 
     ttl: float
     most_calls: int
@@ -49,7 +49,7 @@ class HistoryBounds:
 
 
 class FoundBlocks(Protocol):
-    """Where blocks and sums are found; all methods raise StoreUnavailable where that cannot be read just now."""
+    """Reads blocks and sums; all methods raise StoreUnavailable while the store cannot be read."""
 
     async def find(self, search: BlockSearch) -> Sequence[tuple[str, bytes]]:
         """Return the last ids and heads of blocks, newest first."""
@@ -58,15 +58,15 @@ class FoundBlocks(Protocol):
         """Return these parts of what blocks keep of their calls, by their last ids; without blocks that are gone."""
 
     async def sum_up(self, tenant: str, by: "_sums.SummaryPart", first: int, before: int) -> "Sequence[_sums.FoundSum]":
-        """Return the sums of these hours, of which none is older than what is kept."""
+        """Return the sums of these hours, all within what is kept."""
 
 
 class Blocks(FoundBlocks, Protocol):
-    """Where blocks and sums are kept; all methods raise StoreUnavailable where that cannot be used just now."""
+    """Stores blocks and sums; all methods raise StoreUnavailable while the store cannot be used."""
 
     @property
     def database(self) -> Database | None:
-        """Which database they are in; None for memory."""
+        """The database; None for memory."""
 
     async def open(self) -> None:
         """Make it ready.

@@ -1,1 +1,1 @@
-"""Calls that run while nobody waits: accepted, run, recovered and completed."""
+"""Jobs: durable calls that run without a waiting client."""

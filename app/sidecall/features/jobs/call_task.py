@@ -7,10 +7,10 @@ from sidecall.kernel.core.current import CALL
 
 
 class CallTask(asyncio.Task[None]):
-    """Know who cancels it: a server that ends and whoever wants that, or timers and tasks that a tool has left.
+    """A task that knows why it is cancelled: by the server or a client, or by the tool's own timers and tasks.
 
-    `is_broken_off` says that somebody else than the tool has. Once `is_over` is set, of what became of the call it only
-    remains to be written down, and what the tool has left can cancel nothing any more.
+    `is_broken_off` is true when the tool did not cancel it. Once `is_over` is set, only the result remains to be
+    written, and what the tool has left running cannot cancel that.
     """
 
     is_broken_off = False

@@ -1,4 +1,4 @@
-"""How a call ends that is remembered."""
+"""How durable calls end."""
 
 from sidecall.features.approvals.questions import asks_inside
 from sidecall.features.approvals.steps import takes_user_tokens, wants_approval
@@ -29,7 +29,7 @@ def end_unknown(call: ToolCall, call_id: str) -> CallCompletion:
 
 
 def end_unanswered(call: ToolCall, call_id: str) -> CallCompletion:
-    """Make the end of one that must not run twice, whose tool has begun, and whose answer could not be made."""
+    """Make the completion of a call that may not run twice: its tool has started, and its answer could not be made."""
     return _end(OutcomeUnknown(_NO_ANSWER), call, call_id)
 
 
@@ -37,12 +37,12 @@ _NO_ANSWER = "Error: the answer of the call could not be made, so its outcome is
 
 
 def end_cancelled(call: ToolCall, call_id: str) -> CallCompletion:
-    """Make the end of a call that somebody has cancelled."""
+    """Make the completion of a cancelled call."""
     return _end(CallCancelled(), call, call_id)
 
 
 async def end_unwanted(entry: CallEntry, call: ToolCall, approvals: Approvals, find: Find) -> CallCompletion:
-    """Make the same of one that is queued or waits for a person, of which most have never run."""
+    """Make the completion of a cancelled call that was queued or waited for a person; most of these never ran."""
     if entry.status == "queued":
         never_ran = entry.attempt == 0
     else:
@@ -69,9 +69,9 @@ async def _waits_from_the_beginning(entry: CallEntry, approvals: Approvals, tool
 
 
 def end_expired(call: ToolCall, call_id: str, tool: CompiledTool | None, *, has_begun: bool) -> CallCompletion:
-    """Make the end of a call that nobody has decided about in time; its approval says no more what it was about.
+    """Make the completion of a call whose approval expired; the approval no longer says what was asked.
 
-    `has_begun` says that it certainly has, since a person had decided about it before.
+    `has_begun` is true when it certainly ran, since a person had decided about it before.
     """
     if has_begun:
         return _end(CallExpired(EXPIRED_MIDWAY), call, call_id)

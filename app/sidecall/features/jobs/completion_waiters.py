@@ -1,4 +1,4 @@
-"""Who waits for the end of which call: in this process, and at other servers."""
+"""Waiters for the end of calls, in this process and at other servers."""
 
 import asyncio
 from collections.abc import Iterator
@@ -10,8 +10,8 @@ from sidecall.features.calls.notices import NoNotices, Notices
 News = asyncio.Future[CallEntry | None]
 
 
-class Ends:
-    """Know those who wait for a call, and let them hear what became of it; other servers hear that something has."""
+class CompletionWaiters:
+    """Deliver the completion of a call to its waiters here, and a notice of it to other servers."""
 
     def __init__(self, notices: Notices | None = None) -> None:
         self._notices = notices or NoNotices()
@@ -27,7 +27,7 @@ class Ends:
             self.leave(call_id, news)
 
     def join(self, call_id: str) -> News:
-        """Begin to listen, for whoever leaves again."""
+        """Add a waiter; it has to leave again."""
         news: News = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(call_id, []).append(news)
         return news
@@ -42,23 +42,23 @@ class Ends:
         if not listeners:
             del self._waiting[call_id]
         if news.done() and not news.cancelled():
-            news.exception()  # Whoever stopped waiting does not want to hear of it.
+            news.exception()  # A waiter that has stopped waiting needs no news.
 
-    def tell(self, call_id: str, news: CallEntry | BaseException | None = None) -> None:
-        """Pass news on to all who wait for this call, wherever they do."""
-        self.tell_others(call_id)
-        self.pass_on(call_id, news)
+    def publish(self, call_id: str, news: CallEntry | BaseException | None = None) -> None:
+        """Deliver news to all waiters of this call, at all servers."""
+        self.notify_others(call_id)
+        self.deliver(call_id, news)
 
-    def tell_others(self, call_id: str) -> None:
-        """Let the other servers know that this call stands otherwise than before."""
+    def notify_others(self, call_id: str) -> None:
+        """Notify other servers that this call has changed."""
         self._notices.tell("changed", call_id)
 
-    def pass_on_all(self) -> None:
+    def wake_all(self) -> None:
         """Have all who wait look for themselves."""
         for call_id in list(self._waiting):
-            self.pass_on(call_id)
+            self.deliver(call_id)
 
-    def pass_on(self, call_id: str, news: CallEntry | BaseException | None = None) -> None:
+    def deliver(self, call_id: str, news: CallEntry | BaseException | None = None) -> None:
         """Pass news on to all who wait for this call in this process."""
         for waiting in self._waiting.get(call_id, ()):
             if waiting.done():
@@ -69,16 +69,16 @@ class Ends:
                 waiting.set_result(news)
 
 
-async def hear(news: News, seconds: float) -> CallEntry | None:
-    """Wait so many seconds for news; None where there are none, or they do not say how the call stands."""
+async def wait_for_news(news: News, seconds: float) -> CallEntry | None:
+    """Wait up to so many seconds for news; None if there are none, or they do not include the call's state."""
     # Cheaper than asyncio's own timeouts, which take a task or two.
-    timer = asyncio.get_running_loop().call_later(seconds, _hear_nothing, news)
+    timer = asyncio.get_running_loop().call_later(seconds, _time_out, news)
     try:
         return await news
     finally:
         timer.cancel()
 
 
-def _hear_nothing(news: News) -> None:
+def _time_out(news: News) -> None:
     if not news.done():
         news.set_result(None)

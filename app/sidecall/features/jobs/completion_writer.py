@@ -1,4 +1,4 @@
-"""Write down what became of calls, as soon as that is possible."""
+"""Write completions of calls to the ledger, with retries."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from sidecall.features.calls.decision import CallDecision
 from sidecall.features.calls.stores import Calls
-from sidecall.features.jobs.completion_waiters import Ends
+from sidecall.features.jobs.completion_waiters import CompletionWaiters
 from sidecall.features.jobs.running import RunningCall, answer_sender
 from sidecall.features.jobs.suspended import SuspendedCalls
 from sidecall.kernel.core.errors import RequestError
@@ -17,22 +17,22 @@ from sidecall.kernel.ports.approvals.rules import Decided
 
 T = TypeVar("T")
 
-# Writes down what became of a call instead of an end.
+# Writes a change of a call other than its end.
 Write = Callable[[], Awaitable[None]]
 # Seconds between tries to write an end down while the store cannot be used.
 _PAUSE = 1.0
 
 
-class EndWriter:
-    """Write what became of calls into the ledger, and let those hear who wait.
+class CompletionWriter:
+    """Write completions to the ledger, then deliver them to waiters.
 
-    What cannot be written while the store cannot be used is tried again, until `is_closing`. `released` is called when
-    a call is queued again.
+    While the store is unavailable, writes are retried until `is_closing`. `released` is called when a call is queued
+    again.
     """
 
-    def __init__(self, calls: Calls, ends: Ends, held: SuspendedCalls) -> None:
+    def __init__(self, calls: Calls, waiters: CompletionWaiters, held: SuspendedCalls) -> None:
         self._calls = calls
-        self._ends = ends
+        self._waiters = waiters
         self._held = held
         self.is_closing = False
         self.released: Callable[[], None] = lambda: None
@@ -42,7 +42,7 @@ class EndWriter:
         return self._held.describe(call, decided)
 
     def write_down(self, running: RunningCall, write: Write | None) -> Awaitable[None]:
-        """Write down the end of a call, or what became of it instead."""
+        """Write the completion of a call, or another change instead of it."""
         if write is None:
             return self._finish(running)
         answer_sender(running.sender, running.accepted)
@@ -53,7 +53,7 @@ class EndWriter:
             try:
                 return await write()
             except StoreUnavailable as error:
-                self._ends.pass_on(call_id, error)
+                self._waiters.deliver(call_id, error)
                 if self.is_closing:
                     raise
                 await asyncio.sleep(_PAUSE)
@@ -69,29 +69,29 @@ class EndWriter:
         if at is not None and accepted is not None:
             accepted.end, accepted.ended_at = end, at
         answer_sender(running.sender, accepted)
-        self._ends.tell_others(running.id)
-        if running.id in self._ends:
-            self._ends.pass_on(running.id, None if at is None else running.describe_end(end, at))
+        self._waiters.notify_others(running.id)
+        if running.id in self._waiters:
+            self._waiters.deliver(running.id, None if at is None else running.describe_end(end, at))
 
     async def hold(self, running: RunningCall, approval_id: str) -> None:
-        """Note that a call waits for a person; one that was cancelled meanwhile, here or elsewhere, ends."""
+        """Mark a call as waiting for a person; if its cancellation was requested meanwhile, end it."""
         if await self._calls.hold(running.id, running.attempt, approval_id):
             running.is_unwanted = True
         if running.is_unwanted:
             await self._held.call_off_new(running.record, running.cancelled_by)
-        self._ends.tell(running.id)
+        self._waiters.publish(running.id)
 
     async def end_unless_asked(self, running: RunningCall) -> None:
         """End a call that was broken off; one that has just asked a person waits, or is cancelled as one that does."""
         await self.hold_if_asked(running, partial(self._finish, running))
 
     async def hold_if_asked(self, running: RunningCall, otherwise: Write) -> None:
-        """Note that a call waits whose question to a person was written down, though nobody here heard of that."""
+        """Mark a call as waiting when its question was stored without confirmation."""
         asked = await self._held.find_asked(running.record)
         await (otherwise() if asked is None else self.hold(running, asked))
 
     async def release(self, running: RunningCall) -> None:
-        """Queue a call again, unless it was cancelled meanwhile, here or elsewhere."""
+        """Queue a call again, unless its cancellation was requested meanwhile."""
         if await self._calls.release(running.id, running.attempt):
             running.is_unwanted = True
         if running.is_unwanted:
@@ -99,6 +99,6 @@ class EndWriter:
         self.released()
 
     async def forget(self, running: RunningCall, error: RequestError) -> None:
-        """Forget a call that was refused before it began; whoever waits for it hears this error."""
+        """Delete a call that was refused before it began; its waiters get this error."""
         await self._calls.forget(running.id, running.attempt)
-        self._ends.tell(running.id, error)
+        self._waiters.publish(running.id, error)

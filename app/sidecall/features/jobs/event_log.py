@@ -1,4 +1,4 @@
-"""What was heard of calls while they ran, kept for a while for those who watch them."""
+"""Event logs of running calls, kept for a while for watchers."""
 
 import asyncio
 import threading
@@ -18,15 +18,15 @@ from sidecall.features.jobs.progress_writer import ProgressWriter
 from sidecall.kernel.concurrency.backpressure import HeldPart, Pause, Pauses, Reading
 from sidecall.kernel.json_data.to_json import to_plain
 
-# What is kept of one call; beyond that the oldest that its tool has said is forgotten.
+# Bounds of one call's log; beyond them the tool's oldest events are dropped.
 _MOST = 256
 _MOST_BYTES = 64 * 1024
-# Logs that are kept though nobody writes or reads them, and for how many seconds.
+# Logs that are kept without writers and readers, and for how many seconds.
 _MOST_IDLE = 256
 _IDLE = 300.0
 # Behind which number at most those begin that other servers have, too; all have nine digits at most.
 _MOST_FIRST = 900_000_000
-# In which order a call has its statuses within an attempt; one that is queued again has been begun.
+# The order of a call's statuses within an attempt; one that is queued again has begun before.
 _ORDER: dict[CallStatus, int] = {"running": 0, "awaiting_approval": 1, "queued": 2}
 _END = 3
 # Behind all that one attempt says.
@@ -56,16 +56,16 @@ class LoggedEvent:
 
 
 class Watcher:
-    """How much of what a tool has said one watcher has not taken yet."""
+    """How many events one watcher has not read yet."""
 
     def __init__(self, said: int, size: int) -> None:
-        """Begin behind so many things that were said, of so many bytes together."""
+        """Start behind so many events, of so many bytes together."""
         self.reading = Reading()
         self._said = said
         self._size = size
 
     def has_room(self, said: int, size: int) -> bool:
-        """Return whether it loses nothing where so much has been said, and is kept as far as there is room."""
+        """Return whether the log may grow so far without dropping events that this watcher has not read."""
         return said - self._said <= 1 or (said - self._said <= _MOST and size - self._size <= _MOST_BYTES)
 
     def take(self, said: int, size: int) -> None:
@@ -75,15 +75,15 @@ class Watcher:
         self.reading.wake()
 
     def leave(self) -> None:
-        """Have nobody wait for it any more."""
+        """Release all who wait for this watcher."""
         self.reading.is_still = True
         self.reading.wake()
 
 
 class EventLog:
-    """What was heard of one call; `changed` is set, and another put in its place, when there is more.
+    """The events of one call; `changed` is set, and replaced, when there are more.
 
-    `heard` is the attempt, and the number in it, of what its tool has said last.
+    `heard` is the attempt and number of the tool's last event.
     """
 
     def __init__(self, last: int = 0) -> None:
@@ -112,15 +112,15 @@ class EventLog:
             self._standing = standing
             self._add("status", to_json({"status": status, **members}))
 
-    def add_said(self, attempt: int, said: Iterable[Said]) -> None:
-        """Write down what the tool has said here in this attempt."""
+    def add_local(self, attempt: int, said: Iterable[Said]) -> None:
+        """Append an event of the tool from this process, in this attempt."""
         self._begin(attempt)
         self.heard = max(self.heard, (attempt, _ALL))
         for kind, body in said:
             self.add(kind, body)
 
-    def add_heard(self, attempt: int, first: int, said: Sequence[Said]) -> None:
-        """Write down what it has said elsewhere, after the number `first` of this attempt, unless that is known."""
+    def add_remote(self, attempt: int, first: int, said: Sequence[Said]) -> None:
+        """Append events from another server, after the number `first` of this attempt, unless they are known."""
         known = self.heard[1] if self.heard[0] == attempt else _ALL if self.heard[0] > attempt else 0
         new = said[max(0, known - first) :]
         if new:
@@ -133,7 +133,7 @@ class EventLog:
         self.note_status("running", attempt, {"attempt": attempt, "kind": None, "approval_id": None})
 
     def add(self, kind: str, body: bytes) -> None:
-        """Write down what the tool has said, and forget the oldest of that where it is too much."""
+        """Append the tool's events, and drop its oldest beyond the bounds."""
         self._add(kind, body)
         self._said.append(self.last)
         self._size += len(body)
@@ -169,10 +169,10 @@ class EventLog:
 
 
 class EventLogs:
-    """The chronicles of calls that run here or are watched, and those of some that were.
+    """The event logs of calls that run here or are watched, and of some recent ones.
 
-    Where others watch the same calls, `is_shared`, each chronicle begins behind a number of its own, so that those of
-    other servers are none of its; `progress` has what is said here written down for them.
+    Where several servers share calls (`is_shared`), each log begins at a number of its own, so that event ids of other
+    servers are never taken for its own; `progress` stores events for them.
     """
 
     def __init__(self, *, is_shared: bool = False, progress: ProgressWriter | None = None) -> None:
@@ -187,11 +187,11 @@ class EventLogs:
         return len(self._held) + len(self._idle)
 
     def hold(self, call_id: str, last: int = 0) -> EventLog:
-        """Find the chronicle of a call, or begin one; it is kept until it is released as often as it is held.
+        """Return the event log of a call, or begin one; it is kept until each hold is released.
 
         Args:
-            call_id: Which call.
-            last: The number that its reader has heard last, behind which it begins where there are no others.
+            call_id: The call.
+            last: The number of the reader's last event, after which a new log begins.
         """
         self._forget()
         held = self._held.get(call_id)
@@ -241,7 +241,7 @@ class EventLogs:
 
 
 class EventPublisher:
-    """Write down what the tool of one attempt says, whatever thread it runs in; one that says nothing costs nothing."""
+    """Log the events of one attempt's tool, from any thread; a silent tool costs nothing."""
 
     def __init__(self, event_logs: EventLogs, call_id: str, attempt: int, loop: asyncio.AbstractEventLoop) -> None:
         self._event_logs = event_logs
@@ -255,23 +255,23 @@ class EventPublisher:
         self._is_closed = False
 
     def tell(self, kind: str, call_id: str, said: Mapping[str, Any]) -> Pause | None:
-        """Write down what a tool says, from any thread; what comes too fast takes the oldest's place.
+        """Log an event, from any thread; when they come too fast, the oldest are dropped.
 
-        A part that a watcher would lose something by is held instead. In the place of what is larger than all that is
-        kept of a call stands that it is left out.
+        A partial result is held back while a watcher would miss something. An event larger than the whole log is
+        replaced by a note.
         """
         with suppress(ValueError):  # What JSON cannot say.
-            body = _write_said(call_id, said)
+            body = _write_event(call_id, said)
             held = self._hold(body or b"") if kind == "partial" else []
             if body is None:
                 kind, body = "missed", to_json({"tool_call_id": call_id, "count": 1})
             if held:
-                return _HeldWords(held, partial(self._say, kind, body))
-            self._say(kind, body)
+                return _HeldEvent(held, partial(self._append, kind, body))
+            self._append(kind, body)
         return None
 
     def _hold(self, body: bytes) -> list[Pause]:
-        """Return what to wait for before this is said: watchers who have not taken what came before."""
+        """Return what to wait for before this event: watchers who have not read the ones before."""
         event_log, watchers = self._event_logs.find_watchers(self._call_id)
         if event_log is None:
             return []
@@ -282,9 +282,9 @@ class EventPublisher:
             return watcher.has_room(event_log.said + count + 1, event_log.said_bytes + size + len(body))
 
         late = [it for it in watchers if not it.reading.is_still and not has_room(it)]
-        return [HeldPart(it.reading, partial(has_room, it), _leave_nothing_out) for it in late]
+        return [HeldPart(it.reading, partial(has_room, it), _drop_nothing) for it in late]
 
-    def _say(self, kind: str, body: bytes) -> None:
+    def _append(self, kind: str, body: bytes) -> None:
         if self._queue(kind, body):
             with suppress(RuntimeError):  # The loop has ended.
                 self._loop.call_soon_threadsafe(self._write)
@@ -301,7 +301,7 @@ class EventPublisher:
         return is_first
 
     async def settle(self) -> None:
-        """Have all that was said written down for those at other servers, before the call ends."""
+        """Wait until all events are stored for watchers at other servers, before the call ends."""
         if self._is_awake:
             await asyncio.sleep(0)
         if self._event_logs.progress is not None:
@@ -323,12 +323,12 @@ class EventPublisher:
             return
         if self._event_log is None:
             self._event_log = self._event_logs.hold(self._call_id)
-        self._event_log.add_said(self._attempt, coming)
+        self._event_log.add_local(self._attempt, coming)
         if self._event_logs.progress is not None:
             self._event_logs.progress.add(self._call_id, self._attempt, coming)
 
 
-def _write_said(call_id: str, said: Mapping[str, Any]) -> bytes | None:
+def _write_event(call_id: str, said: Mapping[str, Any]) -> bytes | None:
     """Write what a tool says as JSON; None where it is too large to be kept."""
     if sum(len(text) for text in said.values() if type(text) is str) > _MOST_BYTES:
         return None  # Before it is written, which takes its time.
@@ -336,24 +336,24 @@ def _write_said(call_id: str, said: Mapping[str, Any]) -> bytes | None:
     return body if len(body) <= _MOST_BYTES else None
 
 
-class _HeldWords(Pauses):
-    """What waits until those who watch have taken what came before it."""
+class _HeldEvent(Pauses):
+    """An event that waits until watchers have read the ones before it."""
 
     def __init__(self, pauses: list[Pause], say: Callable[[], None]) -> None:
         super().__init__(pauses)
-        self._say = say
+        self._append = say
 
     async def wait(self) -> None:
         await super().wait()
-        self._say()
+        self._append()
 
     def wait_here(self, look: Callable[[], object]) -> None:
         super().wait_here(look)
-        self._say()
+        self._append()
 
     def skip(self) -> None:
-        self._say()
+        self._append()
 
 
-def _leave_nothing_out() -> None:
-    """Do nothing: it is said all the same, and the oldest goes."""
+def _drop_nothing() -> None:
+    """Do nothing: the event is logged at once, and the oldest is dropped."""

@@ -1,4 +1,4 @@
-"""Accept calls that are answered whatever happens between."""
+"""Accept durable calls, whose answers survive a crash."""
 
 import asyncio
 import logging
@@ -14,16 +14,16 @@ from sidecall.features.calls.errors import CallEnded, CallNotKept, TooManyJobs, 
 from sidecall.features.calls.keys import CallKey
 from sidecall.features.credentials.resume import SignInWaits
 from sidecall.features.jobs.completion import end_unwanted, may_repeat
-from sidecall.features.jobs.completion_waiters import Ends, hear
-from sidecall.features.jobs.completion_writer import EndWriter
+from sidecall.features.jobs.completion_waiters import CompletionWaiters, wait_for_news
+from sidecall.features.jobs.completion_writer import CompletionWriter
 from sidecall.features.jobs.event_log import EventLogs
 from sidecall.features.jobs.keys import make_call_key
 from sidecall.features.jobs.load import JobLoad
-from sidecall.features.jobs.neighbours import Neighbours
+from sidecall.features.jobs.notice_handler import NoticeHandler
 from sidecall.features.jobs.progress_reader import ProgressReader
 from sidecall.features.jobs.progress_writer import ProgressWriter
 from sidecall.features.jobs.reconciler import JobReconciler
-from sidecall.features.jobs.retention import Keeping
+from sidecall.features.jobs.retention import Retention
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.jobs.submission import JobLimits, Show, Submission, Submitted, entry_of, show_nothing
 from sidecall.features.jobs.suspended import SuspendedCalls
@@ -54,10 +54,10 @@ _FULL = "So many calls are remembered, none of which may be forgotten yet, that 
 
 
 class Jobs:
-    """Run calls that are written down before they are accepted, and whose answers are kept.
+    """Run calls that are stored before they are accepted, and whose answers are stored.
 
-    The order in which a call goes through the ledger: queued or running, perhaps awaiting approval, then one of the
-    ends. Whoever runs it has an attempt, and only the end of the last attempt is heard.
+    The states of a call in the ledger: queued or running, perhaps awaiting approval, then ended. Each run is an
+    attempt, and only the last attempt may end the call.
     """
 
     def __init__(
@@ -83,11 +83,11 @@ class Jobs:
         self.limits = limits or JobLimits()
         self._show = show
         self._find = find
-        self._ends = Ends(ledger.notices)
+        self._waiters = CompletionWaiters(ledger.notices)
         self._listening = 0
         self._pipeline = pipeline
-        self._held = SuspendedCalls(ledger, find, self._ends, show)
-        writer = EndWriter(ledger.calls, self._ends, self._held)
+        self._held = SuspendedCalls(ledger, find, self._waiters, show)
+        writer = CompletionWriter(ledger.calls, self._waiters, self._held)
         progress = None if ledger.progress is None else ProgressWriter(ledger.progress, ledger.notices)
         event_logs = EventLogs(is_shared=ledger.is_shared, progress=progress)
         self._runner = Runner(ledger.calls, pipeline, find, writer, self.limits.running, event_logs)
@@ -95,27 +95,29 @@ class Jobs:
         self.waits = SignInWaits(pipeline, ledger.approvals, self.notice)
         auditor = Auditor(ledger.audit)
         self._orphans = OrphanRecovery(pipeline, ledger.approvals, self.notice, self._held.remembers, auditor)
-        self._keeping = Keeping(ledger.calls.kept)
-        self._upkeep = JobReconciler(ledger, self._runner, self._held, find, self._ends, self.limits)
-        ledger.notices.attach(Neighbours(ledger.heartbeat, self._runner, self._upkeep, self._ends, self._progress))
-        self.load = JobLoad(self._runner, self._upkeep, self.limits)
+        self._retention = Retention(ledger.calls.kept)
+        self._reconciler = JobReconciler(ledger, self._runner, self._held, find, self._waiters, self.limits)
+        ledger.notices.attach(
+            NoticeHandler(ledger.heartbeat, self._runner, self._reconciler, self._waiters, self._progress)
+        )
+        self.load = JobLoad(self._runner, self._reconciler, self.limits)
 
     async def open(self) -> None:
         """Take up what a server before this one has left behind, and begin to run what is queued."""
         self._runner.open()
         self._orphans.open()
-        await self._upkeep.open()
-        await self._keeping.open()
+        await self._reconciler.open()
+        await self._retention.open()
 
     async def close(self, patience: float = 0.0) -> None:
         """Run no more calls; after so many seconds those that may run twice are left to another server, or the next."""
         closing = [self.waits.close(patience), self._orphans.close(patience)]
-        if not self._upkeep.is_open:
+        if not self._reconciler.is_open:
             await await_all(closing)
             return
         async with AsyncExitStack() as stack:
-            stack.push_async_callback(self._upkeep.close)
-            stack.push_async_callback(self._keeping.close)
+            stack.push_async_callback(self._reconciler.close)
+            stack.push_async_callback(self._retention.close)
             await await_all([*closing, self._runner.close(patience)])
 
     async def submit(self, request: CallRequest, how: Submission) -> Submitted:
@@ -128,8 +130,8 @@ class Jobs:
             StoreUnavailable: It cannot be written down just now.
         """
         begins = how.waits or (self._runner.free > 0 and self._begins_here(request))
-        lacks_place = not begins and self._upkeep.queued >= self.limits.queued
-        if lacks_place or (self._calls.kept.is_full and not await self._keeping.has_room()):
+        lacks_place = not begins and self._reconciler.queued >= self.limits.queued
+        if lacks_place or (self._calls.kept.is_full and not await self._retention.has_room()):
             if (known := await self._find_known(how.key)) is not None:
                 return known
             raise TooManyJobs(_QUEUED if lacks_place else _FULL)
@@ -150,11 +152,11 @@ class Jobs:
         return await self.submit(request, how) if known is None else known
 
     def _begins_here(self, request: CallRequest) -> bool:
-        """Return whether a call that nobody waits for begins at once, where there is room for it."""
-        share = self._upkeep.share
+        """Return whether a call without a waiting client may start at once."""
+        share = self._reconciler.share
         if share.others and (FIELD in request.context or HEADER in request.headers):
             return True  # The files of its conversation may be here alone.
-        return self._upkeep.queued <= 0 and share.begins_at_once
+        return self._reconciler.queued <= 0 and share.begins_at_once
 
     def _accept(self, record: CallRecord, how: Submission, *, begins: bool) -> asyncio.Future[AcceptedCall | None]:
         """Write a call down, and begin or queue it; None where one with its key is remembered already."""
@@ -163,7 +165,7 @@ class Jobs:
         if begins:
             runs_first = how.may_end_first and may_repeat(self._find(record.tool_call.name))
             return self._runner.accept(record, acceptance, how, runs_first=runs_first)
-        return outlast(self._upkeep.accept(record, acceptance))  # Its client may hang up while it is written down.
+        return outlast(self._reconciler.accept(record, acceptance))  # Its client may hang up while it is written down.
 
     async def wait(
         self, entry: CallEntry, seconds: float | None, done: Callable[[CallEntry], bool] = lambda _: False
@@ -179,15 +181,15 @@ class Jobs:
             if left <= 0:
                 break
             call_id = entry.id
-            news = self._ends.join(call_id)
+            news = self._waiters.join(call_id)
             try:
-                if call_id not in self._runner and call_id not in self._upkeep:
+                if call_id not in self._runner and call_id not in self._reconciler:
                     entry = await self.get(call_id, entry.tenant)  # It may have ended before anybody listened.
                     if entry.has_ended or done(entry):
                         break
-                entry = await hear(news, left) or await self.get(call_id, entry.tenant)
+                entry = await wait_for_news(news, left) or await self.get(call_id, entry.tenant)
             finally:
-                self._ends.leave(call_id, news)
+                self._waiters.leave(call_id, news)
         return entry
 
     async def wait_for_known(
@@ -216,7 +218,7 @@ class Jobs:
             entry.id,
             after,
             self._runner.event_logs,
-            self._ends,
+            self._waiters,
             lambda: self.get(entry.id, entry.tenant),
             self._progress,
         )
@@ -247,7 +249,7 @@ class Jobs:
         raise ApprovalRequired.of((await self._approvals.get(entry.approval_id)).approval)
 
     async def get(self, call_id: str, tenant: str) -> CallEntry:
-        """Find a call as it stands now.
+        """Return the entry of a call in its present state.
 
         Raises:
             UnknownCall: This tenant has none of that id.
@@ -318,7 +320,7 @@ class Jobs:
             return False
         self._ledger.notices.tell("cancel", entry.id)
         if not self._runner.cancel(entry.id, by):
-            self._upkeep.drop(entry.id)
-            await self._upkeep.count()
-            self._ends.tell(entry.id)
+            self._reconciler.drop(entry.id)
+            await self._reconciler.count()
+            self._waiters.publish(entry.id)
         return True

@@ -1,4 +1,4 @@
-"""By what a call is known again."""
+"""Keys that identify repeated calls."""
 
 import time
 from dataclasses import replace
@@ -22,15 +22,15 @@ _USED = (
 
 
 def make_call_key(request: CallRequest, tool: CompiledTool, sent: str | None, ttl: float) -> CallKey | None:
-    """Make the key of a call: the one that its program sent, or the id that the model gave it, if its tool says so.
+    """Make the key of a call: the one that its program sent, or the model's id if its tool opts in.
 
-    None for a call that has none, and for one that was cut off: the key is for the whole of it.
+    None for a call without one, and for a truncated call: the key belongs to the complete one.
 
     Args:
         request: The call.
         tool: Its tool.
         sent: The program's key.
-        ttl: Seconds for which the call is known by it after its end.
+        ttl: Seconds for which the key is kept after the call's end.
     """
     if request.call.item is not None and CUT_OFF in request.call.item:
         return None
@@ -49,11 +49,11 @@ def make_call_key(request: CallRequest, tool: CompiledTool, sent: str | None, tt
 
 
 def _name_ids(request: CallRequest, tool: CompiledTool) -> str:
-    """Name those calls that have no id twice: of one tool, in one conversation, as models count anew in the next."""
+    """Identify calls by id, tool and conversation, since models number their calls anew in each conversation."""
     conversation = find_conversation(request.headers, request.context)
     return f"id {tool.name}" if conversation is None else f"id {tool.name} of {conversation}"
 
 
 def make_replay_key(request: CallRequest, replay_of: str, sent: str, ttl: float) -> CallKey:
-    """Make the key of a repetition, by which nothing else is known than repetitions of this call."""
+    """Make the key of a replay, in a namespace of its own for each call."""
     return make_key(f"replay {replay_of}", request.caller, sent, request.call, (), time.time() + ttl)

@@ -1,4 +1,4 @@
-"""How full the queue of remembered calls is."""
+"""Load of the queue of durable calls."""
 
 from sidecall.features.jobs.reconciler import JobReconciler
 from sidecall.features.jobs.runner import Runner
@@ -11,15 +11,15 @@ class JobLoad:
 
     def __init__(self, runner: Runner, reconciler: JobReconciler, limits: JobLimits) -> None:
         self._runner = runner
-        self._upkeep = reconciler
+        self._reconciler = reconciler
         self._limits = limits
 
     @property
     def occupancy(self) -> Occupancy:
-        """How many run, how many may, and how many wait."""
-        return Occupancy(self._limits.running, self._runner.running, self._upkeep.queued)
+        """How many calls run, may run, and wait."""
+        return Occupancy(self._limits.running, self._runner.running, self._reconciler.queued)
 
     @property
     def most_waiting(self) -> int:
-        """How many calls may be queued."""
+        """The maximum number of queued calls."""
         return self._limits.queued

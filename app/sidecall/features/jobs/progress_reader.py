@@ -9,7 +9,7 @@ from sidecall.kernel.core.overload import StoreUnavailable
 
 # So much of it is put into a chronicle at once: those who watch take it before more is.
 _AT_ONCE = 64
-# Turns of the loop in which they do.
+# Turns of the event loop in which events are collected.
 _TURNS = 5
 
 
@@ -58,5 +58,5 @@ class ProgressReader:
             first = part.last - len(part.said)
             for begin in range(0, len(part.said), _AT_ONCE):
                 said = part.said[begin : begin + _AT_ONCE]
-                event_log.add_heard(part.attempt, first + begin, said)
+                event_log.add_remote(part.attempt, first + begin, said)
                 yield

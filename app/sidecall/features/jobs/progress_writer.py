@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
 from sidecall.features.calls.notices import Notices
-from sidecall.features.calls.progress import ProgressLog, Said, SaidPart
+from sidecall.features.calls.progress import ProgressBatch, ProgressLog, Said
 from sidecall.kernel.core.overload import StoreUnavailable
 
 # Of one call: what waits to be written, and what is kept of that.
@@ -19,9 +19,9 @@ _MUCH = 4 * 1024 * 1024
 
 
 class _Pending:
-    """What the tool of one attempt has said: that waits to be written, and the sizes of what is.
+    """Events of one attempt: those to be written, and the sizes of written ones.
 
-    What is lost on the way has its number all the same.
+    An event that is lost keeps its number.
     """
 
     def __init__(self, attempt: int) -> None:
@@ -40,7 +40,7 @@ class _Pending:
             self.size += len(each[1])
             self._bound()
 
-    def put_back(self, part: SaidPart) -> None:
+    def put_back(self, part: ProgressBatch) -> None:
         """Let what was taken last wait again, as it was not written."""
         self.last -= len(part.said)
         self.waiting.extendleft(reversed(part.said))
@@ -55,8 +55,8 @@ class _Pending:
             self.size -= len(self.waiting.popleft()[1])
             self.last += 1
 
-    def take(self) -> tuple[SaidPart, int]:
-        """Take all that waits, and return with it up to which number the rest is to be forgotten."""
+    def take(self) -> tuple[ProgressBatch, int]:
+        """Take all events to be written, with the number up to which older ones are to be deleted."""
         said, size = list(self.waiting), self.size
         self.waiting.clear()
         self.size = 0
@@ -69,7 +69,7 @@ class _Pending:
         self._kept.append((self.last, len(said), size))
         self._kept_count += len(said)
         self._kept_size += size
-        return SaidPart(self.attempt, self.last, said), forgotten
+        return ProgressBatch(self.attempt, self.last, said), forgotten
 
 
 class ProgressWriter:
@@ -82,7 +82,7 @@ class ProgressWriter:
         self._task: asyncio.Task[None] | None = None
 
     def add(self, call_id: str, attempt: int, said: Iterable[Said]) -> None:
-        """Write soon what the tool of an attempt has said."""
+        """Queue an event of an attempt for writing."""
         pending = self._calls.get(call_id)
         if pending is None:
             pending = self._calls[call_id] = _Pending(attempt)
@@ -91,7 +91,7 @@ class ProgressWriter:
             self._task = asyncio.get_running_loop().create_task(self._write_rounds())
 
     async def settle(self, call_id: str) -> None:
-        """Write what a call has said before its end is."""
+        """Write the events of a call before its end is written."""
         if (pending := self._calls.get(call_id)) is not None:
             await self._write(call_id, pending)
 

@@ -1,4 +1,4 @@
-"""Look after the calls that nobody runs: those that are queued, lost with their server, or cancelled elsewhere."""
+"""Reconcile stored calls: start queued ones, recover lost ones, cancel those that were cancelled elsewhere."""
 
 import asyncio
 import contextlib
@@ -9,7 +9,7 @@ import time
 from sidecall.features.calls.accepted import AcceptedCall
 from sidecall.features.calls.entry import Acceptance, ClaimedCall, LostCall
 from sidecall.features.jobs.completion import end_cancelled, end_unknown, may_repeat
-from sidecall.features.jobs.completion_waiters import Ends
+from sidecall.features.jobs.completion_waiters import CompletionWaiters
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.jobs.sharing import FairShare
 from sidecall.features.jobs.submission import JobLimits
@@ -23,7 +23,7 @@ logger = logging.getLogger("sidecall")
 
 # Seconds between two looks.
 _PAUSE = 1.0
-# Seconds between two looks at calls that wait for a person, and at how many are queued, lest one be missed for ever.
+# Seconds between checks of calls that wait for a person and of the queue length, in case a notice was missed.
 _SLOW_LOOK = 30.0
 
 
@@ -35,7 +35,13 @@ class JobReconciler:
     """
 
     def __init__(
-        self, ledger: Ledger, runner: Runner, held: SuspendedCalls, find: Find, ends: Ends, limits: JobLimits
+        self,
+        ledger: Ledger,
+        runner: Runner,
+        held: SuspendedCalls,
+        find: Find,
+        waiters: CompletionWaiters,
+        limits: JobLimits,
     ) -> None:
         """Join what it takes."""
         self._ledger = ledger
@@ -44,7 +50,7 @@ class JobReconciler:
         self._runner = runner
         self._held = held
         self._find = find
-        self._ends = ends
+        self._waiters = waiters
         self._attempts = limits.attempts
         self.share = FairShare(ledger, runner, is_on=limits.shares)
         self._awake = asyncio.Event()
@@ -53,14 +59,14 @@ class JobReconciler:
         self._added = 0
         self._counts = 0
         self._is_unsure = False  # Whether more may be queued than were counted.
-        self._own: set[str] = set()  # Calls that nobody else begins, and that wait for that.
+        self._own: set[str] = set()  # Calls that wait to be started by this server only.
         self._is_behind = True  # Of what was left by the server before this one.
         runner.freed = self._begin_another
         runner.writer.released = self.add
 
     @property
     def is_open(self) -> bool:
-        """Whether it has begun."""
+        """Whether it has started."""
         return self._loop is not None
 
     async def open(self) -> None:
@@ -85,7 +91,7 @@ class JobReconciler:
             self._loop = None
 
     def __contains__(self, call_id: str) -> bool:
-        """Whether a call is certainly queued, so that its end will be told here."""
+        """Whether a call is certainly queued, so that its end will be delivered here."""
         return call_id in self._own
 
     async def accept(self, call: CallRecord, acceptance: Acceptance) -> AcceptedCall | None:
@@ -122,7 +128,7 @@ class JobReconciler:
         self._count_one()
         self._ledger.notices.tell("queued")
 
-    def hear_queued(self) -> None:
+    def note_queued(self) -> None:
         """Note that another server says that calls are queued; where each keeps its own, they are not taken at once."""
         if not self.share.is_on:
             return
@@ -139,7 +145,7 @@ class JobReconciler:
         self._is_unsure = True
 
     async def count(self) -> None:
-        """Look how many calls are queued; those that come meanwhile may be counted twice, lest they be left out."""
+        """Count the queued calls; those that arrive meanwhile may be counted twice, but never missed."""
         added = self._added
         queued = await self._queue.count_queued()
         self.queued = queued + self._added - added
@@ -168,7 +174,7 @@ class JobReconciler:
                     await self._held.settle_all()
             except Exception as error:
                 self.doubt()
-                if not isinstance(error, StoreUnavailable):  # The database itself tells of that.
+                if not isinstance(error, StoreUnavailable):  # The database reports that itself.
                     logger.exception("queued calls could not be looked after; it is tried again in %g s", _PAUSE)
                 await asyncio.sleep(_PAUSE)
             await self._pause()
@@ -207,7 +213,7 @@ class JobReconciler:
             await self._end_unwanted(claimed)
         else:
             self._runner.begin(claimed)
-            self._ends.tell(claimed.record.id)
+            self._waiters.publish(claimed.record.id)
 
     async def _find_share(self) -> int:
         """Return how many calls to take, where other servers take some."""
@@ -224,7 +230,7 @@ class JobReconciler:
         """End a call that was cancelled before it was queued again."""
         record = claimed.record
         await self._calls.finish(record.id, claimed.attempt, end_cancelled(record.tool_call, record.id))
-        self._ends.tell(record.id)
+        self._waiters.publish(record.id)
 
     async def _keep_company(self) -> None:
         """Do what others ask, and take up the calls of those that have ended."""
@@ -242,10 +248,10 @@ class JobReconciler:
             self._queue.look_again()
 
     async def cancel_unwanted(self) -> None:
-        """Cancel the calls that run here which somebody wants to be cancelled.
+        """Cancel running calls whose cancellation was requested.
 
         Raises:
-            StoreUnavailable: They cannot be found just now.
+            StoreUnavailable: The ledger is unavailable.
         """
         for call_id in await self._queue.list_cancelled(self._ledger.owner):
             self._runner.cancel(call_id)
@@ -264,7 +270,7 @@ class JobReconciler:
     async def _take_up(self, lost: LostCall, *, was_begun: bool) -> None:
         if not (was_begun and await self._held.hold_lost(lost)):
             await self._release_or_end(lost, may_run=not was_begun or may_repeat(self._find(lost.name)))
-        self._ends.tell(lost.id)
+        self._waiters.publish(lost.id)
 
     async def _release_or_end(self, lost: LostCall, *, may_run: bool) -> None:
         if may_run and lost.attempt < self._attempts:

@@ -1,4 +1,4 @@
-"""What becomes of a remembered call that was refused, where nobody waits who is told."""
+"""Refusals of durable calls without a waiting client."""
 
 from sidecall.features.calls.entry import CallCompletion
 from sidecall.features.jobs.completion import end_unanswered, end_with
@@ -19,7 +19,7 @@ def is_final(request: CallRequest, error: Overloaded) -> bool:
 
 
 def end_refused(running: RunningCall, request: CallRequest, error: RequestError) -> CallCompletion:
-    """Make the end of a call that does not come again; what its tool has done may be known to nobody."""
+    """Make the completion of a call that will not be retried; whether its tool did something is unknown."""
     if running.has_begun and not isinstance(error, _IN_ASKING):
         return end_unanswered(request.call, running.id)
     return end_with(answer_for(request, error).model_copy(update={"id": running.id}))

@@ -12,12 +12,12 @@ logger = logging.getLogger("sidecall")
 # Seconds between two looks, and between two steps of one.
 _LOOK = 2.0
 _REST = 0.05
-# Seconds for which it is taken for granted that nothing can be forgotten, and between two lines of the log about it.
+# Seconds before the next attempt when nothing could be deleted, and between two log lines about it.
 _IN_VAIN = 1.0
 _QUIET = 60.0
 
 
-class Keeping:
+class Retention:
     """Look after the calls of a ledger that have ended."""
 
     def __init__(self, calls: EndedCalls) -> None:

@@ -9,7 +9,7 @@ from sidecall.features.calls.entry import Acceptance, ClaimedCall
 from sidecall.features.calls.stores import Calls
 from sidecall.features.jobs.call_task import CallTask
 from sidecall.features.jobs.completion import end_cancelled, end_unknown, end_with, may_repeat
-from sidecall.features.jobs.completion_writer import EndWriter, Write
+from sidecall.features.jobs.completion_writer import CompletionWriter, Write
 from sidecall.features.jobs.event_log import EventLogs, EventPublisher
 from sidecall.features.jobs.refused import end_refused, is_final
 from sidecall.features.jobs.running import Accepted, RunningCall, answer_sender
@@ -36,7 +36,7 @@ class Runner:
     """Run up to `most` calls at once; `freed` is called when one has ended."""
 
     def __init__(
-        self, calls: Calls, pipeline: Pipeline, find: Find, writer: EndWriter, most: int, event_logs: EventLogs
+        self, calls: Calls, pipeline: Pipeline, find: Find, writer: CompletionWriter, most: int, event_logs: EventLogs
     ) -> None:
         self._calls = calls
         self._pipeline = pipeline
@@ -56,12 +56,12 @@ class Runner:
 
     @property
     def free(self) -> int:
-        """How many more calls it takes now."""
+        """How many more calls may start now."""
         return 0 if self.writer.is_closing else self._most - self.running
 
     @property
     def running(self) -> int:
-        """How many calls it runs, or is about to; of those that pause as many beside these as it runs at most."""
+        """How many calls run or are about to; as many again may pause."""
         return len(self._running) + len(self._expected) - min(self._pausing, self._most)
 
     def __contains__(self, call_id: str) -> bool:
@@ -98,7 +98,7 @@ class Runner:
                 running.note_end()
                 await self._write_first(running, acceptance, accepted, done.value)
             else:
-                # Meanwhile it goes on.
+                # The run continues in the meantime.
                 accepting = loop.create_task(self._accept_late(running, acceptance, accepted))
                 write = await await_rest(work, awaited)
                 running.note_end()
@@ -115,7 +115,7 @@ class Runner:
     async def _write_first(
         self, running: RunningCall, acceptance: Acceptance, accepted: Accepted, write: Write | None
     ) -> None:
-        """Write down what became of a call of which nothing is written down yet."""
+        """Write the first state of a call."""
         if running.refusal is not None:
             answer_sender(accepted, running.refusal)
         elif running.end is None:
@@ -128,7 +128,7 @@ class Runner:
                 answer_sender(accepted, error)
 
     async def _accept_late(self, running: RunningCall, acceptance: Acceptance, accepted: Accepted) -> bool:
-        """Write down a call that has begun; False where that cannot be done, and so nobody is to hear of its end."""
+        """Write a call that has already started; False if that fails, and its end must not be published."""
         try:
             running.accepted = await self._calls.accept(running.record, acceptance)
         except StoreUnavailable as error:
@@ -178,7 +178,7 @@ class Runner:
 
     @property
     def is_closing(self) -> bool:
-        """Whether it begins nothing more."""
+        """Whether no more calls are started."""
         return self.writer.is_closing
 
     def take_dropped(self, call_id: str) -> bool:
@@ -234,7 +234,7 @@ class Runner:
         self.freed()
 
     async def _run(self, running: RunningCall, listener: EventListener) -> Write | None:
-        """Run a call; return None where it has its end, or else what writes down what became of it."""
+        """Run a call; return None if it has ended, otherwise the function that writes its new state."""
         request = running.record.to_request()
         request.listener, request.begins, request.is_remembered = listener, running.note_begin, True
         try:
@@ -281,7 +281,7 @@ class Runner:
         return partial(self.writer.release, running)
 
     async def _pause(self, seconds: float) -> None:
-        """Wait before a call comes again, and let another one run meanwhile."""
+        """Wait before a retry, and let another call run meanwhile."""
         self._pausing += 1
         self.freed()
         try:
@@ -290,13 +290,14 @@ class Runner:
             self._pausing -= 1
 
     def _break_off(self, running: RunningCall) -> Write:
-        """Decide what becomes of a call whose task is cancelled: by whoever wants that, or since the server ends."""
+        """Choose the end of a call whose task is cancelled: by a client, or because the server stops."""
         call = running.record.tool_call
         if running.is_unwanted:
             running.end = end_cancelled(call, running.id)
             return partial(self.writer.end_unless_asked, running)
         if running.task is not None and running.task.is_broken_off:
-            self.writer.is_closing = True  # Nobody else cancels calls, but what their own tools have left behind.
+            # Besides clients, only a shutdown cancels calls from outside.
+            self.writer.is_closing = True
             if may_repeat(self._find(call.name)):
                 return partial(self.writer.release, running)
         running.end = end_unknown(call, running.id)

@@ -10,7 +10,7 @@ from sidecall.features.jobs.call_task import CallTask
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.record import CallRecord
 
-# A call as soon as it is durable; None where one with its key is remembered already.
+# A call as soon as it is durable; None where its key belongs to an earlier one.
 Accepted = asyncio.Future[AcceptedCall | None]
 
 
@@ -18,11 +18,10 @@ Accepted = asyncio.Future[AcceptedCall | None]
 class RunningCall:
     """A call that this server runs.
 
-    `attempt` is what its end has to name. `waits` says that a client waits for it who is told when there is no room;
-    others wait until there is. `has_begun` says that its tool has. `accepted` is None until it is written down, or
-    where it was queued; then `describe` says what is known of it. `has_ended` says that only what became of it has to
-    be written down: `end`, where it has one, or `refusal`, where it did not begin. `sender` is told of its end, or as
-    soon as it waits for something.
+    `attempt` has to be named at its end. `waits` is true when a client waits who is refused when there is no room;
+    other calls are queued. `has_begun` is true when its tool has started. `accepted` is None until it is stored, or
+    when it was queued; then `describe` returns its entry. `has_ended` is true when only the result has to be written:
+    `end`, or `refusal` if it did not begin. `sender` gets its end, or the news that it waits.
     """
 
     id: str
@@ -45,7 +44,7 @@ class RunningCall:
         self.has_begun = True
 
     def note_end(self) -> None:
-        """Note that only what became of it has to be written down."""
+        """Note that only its result remains to be written."""
         self.has_ended = True
         if self.task is not None:
             self.task.is_over = True
@@ -58,7 +57,7 @@ class RunningCall:
 
 
 def answer_sender(accepted: Accepted | None, outcome: AcceptedCall | Exception | None) -> None:
-    """Let whoever has sent a call know what became of that, unless they are gone or do."""
+    """Send the result to the client, unless it has gone or has got it."""
     if accepted is None or accepted.done():
         return
     if isinstance(outcome, Exception):

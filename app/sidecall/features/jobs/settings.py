@@ -1,4 +1,4 @@
-"""What an operator may set of calls that are remembered."""
+"""Settings of durable calls."""
 
 from pydantic import Field
 from pydantic_settings import BaseSettings

@@ -1,4 +1,4 @@
-"""How many queued calls this server takes, where other servers may take them too."""
+"""Share queued calls fairly with other servers."""
 
 import time
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from sidecall.features.jobs.runner import Runner
 from sidecall.storage.ledger import Ledger
 
-# Seconds for which a server that runs more than its share leaves what is queued to the others.
+# Seconds for which a server above its share leaves queued calls to others.
 _LEFT = 0.1
 
 
@@ -27,12 +27,12 @@ class FairShare:
 
     @property
     def others(self) -> int:
-        """How many other servers live that may take calls; none where each keeps those that it was sent."""
+        """How many other live servers may take calls; none where each server keeps its own."""
         return self._ledger.heartbeat.others if self.is_on else 0
 
     @property
     def begins_at_once(self) -> bool:
-        """Whether a new call begins here without having been offered to the others."""
+        """Whether a new call starts here without being offered to others."""
         return not self.others or not self._runner.running
 
     @property

@@ -1,4 +1,4 @@
-"""What is said of a call beside its request, and how many calls are taken."""
+"""Execution options of a durable call, and the bounds of the queue."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from sidecall.features.calls.entry import CallEntry
 from sidecall.features.calls.keys import CallKey
 from sidecall.kernel.core.messages import ToolCall
 
-# Writes the arguments of a call as JSON text that may be shown; None where they are nobody's business.
+# Writes arguments as JSON text without hidden values; None where they are not kept.
 Show = Callable[[ToolCall], str | None]
 
 
@@ -18,11 +18,11 @@ def show_nothing(_call: ToolCall) -> None:
 
 @dataclass(frozen=True, slots=True)
 class JobLimits:
-    """How many calls run at once and may be queued, and how often one is begun.
+    """How many calls run at once, may be queued, and how often one is attempted.
 
-    `key_ttl` is for how many seconds a key is known after the end of its call, `wait` for how many a client may wait.
-    `listening` is how many requests may wait for calls that were sent before. `shares` says that free servers take
-    calls which others were sent.
+    `key_ttl` is for how many seconds a key is kept after the end of its call, `wait` how long a client may wait.
+    `listening` is how many requests may wait for earlier calls. `shares` is true when idle servers take calls of
+    others.
     """
 
     running: int = 100
@@ -36,10 +36,10 @@ class JobLimits:
 
 @dataclass(slots=True)
 class Submission:
-    """How a call is to be run beside what its request says.
+    """Execution options of a call.
 
-    `waits` says that a client waits for it who is told when there is no room; `hears_end` that its client is told
-    nothing before it ends, or has waited for a while. `callback_url` is where to tell that it has ended.
+    `waits` is true when a client waits who is refused when there is no room; `hears_end` when the client gets nothing
+    before the end, or before it has waited a while. `callback_url` is the webhook for its end.
     """
 
     key: CallKey | None = None
@@ -50,7 +50,7 @@ class Submission:
 
     @property
     def may_end_first(self) -> bool:
-        """Whether nobody can know of the call before it has ended."""
+        """Whether nothing can refer to the call before it has ended."""
         return self.hears_end and self.key is None and self.replay_of is None and self.callback_url is None
 
 

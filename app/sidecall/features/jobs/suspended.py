@@ -1,10 +1,10 @@
-"""End the calls that wait for a person: with what was decided, or since somebody wants them no more."""
+"""End calls that wait for a person: by a decision, or by cancellation."""
 
 from sidecall.features.calls.decision import CallDecision
 from sidecall.features.calls.entry import CallEntry, LostCall
 from sidecall.features.calls.errors import UnknownCall
 from sidecall.features.jobs.completion import end_cancelled, end_expired, end_unwanted, end_with
-from sidecall.features.jobs.completion_waiters import Ends
+from sidecall.features.jobs.completion_waiters import CompletionWaiters
 from sidecall.features.jobs.submission import Show, show_nothing
 from sidecall.kernel.core.errors import ApprovalConflict, UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
@@ -19,16 +19,16 @@ from sidecall.storage.ledger import Ledger
 class SuspendedCalls:
     """The calls that wait for a person; any server can end them."""
 
-    def __init__(self, ledger: Ledger, find: Find, ends: Ends, show: Show = show_nothing) -> None:
+    def __init__(self, ledger: Ledger, find: Find, waiters: CompletionWaiters, show: Show = show_nothing) -> None:
         self._calls = ledger.calls
         self._queue = ledger.queue
         self._approvals = ledger.approvals
         self._find = find
-        self._ends = ends
+        self._waiters = waiters
         self._show = show
 
     async def settle(self, entry: CallEntry, message: ToolMessage | None = None) -> CallEntry:
-        """End a call whose approval was answered, with this message where it is known, or has expired."""
+        """End a call whose approval was answered, with this message if it is known, or has expired."""
         assert entry.approval_id is not None
         record = await self._calls.get_record(entry.id)
         if record is None:
@@ -50,7 +50,7 @@ class SuspendedCalls:
             )
         end.decision = self._describe(record.tool_call, None if approval is None else describe_decision(approval))
         await self._calls.finish(entry.id, None, end)
-        self._ends.tell(entry.id)
+        self._waiters.publish(entry.id)
         return await self._calls.get(entry.id, entry.tenant)
 
     def describe(self, call: ToolCall, decided: Decided) -> CallDecision:
@@ -63,7 +63,7 @@ class SuspendedCalls:
         return None if decided is None else self.describe(call, decided)
 
     async def hold_again(self, entry: CallEntry) -> None:
-        """Note that a call waits again, and by what it has begun; one that was cancelled meanwhile ends."""
+        """Mark a call as waiting again, with the decision that started it; a cancelled one ends."""
         assert entry.approval_id is not None
         record, asked = await self._calls.get_record(entry.id), await self._approvals.get(entry.approval_id)
         if record is None:
@@ -71,17 +71,17 @@ class SuspendedCalls:
         decision = self._describe(record.tool_call, describe_beginning(asked))
         if await self._calls.hold(entry.id, None, entry.approval_id, decision):
             await self.call_off(entry)
-        self._ends.tell(entry.id)
+        self._waiters.publish(entry.id)
 
     async def settle_all(self) -> None:
-        """End those whose approvals were answered or have expired, and those that nobody wants."""
+        """End the calls whose approvals were answered or expired, and those whose cancellation was requested."""
         for entry in await self._queue.list_held_cancelled():
             await self.call_off(entry)
         for entry in await self._calls.list_held():
             await self.settle(entry)
 
     async def call_off(self, entry: CallEntry, by: str = "") -> CallEntry:
-        """Cancel a call, so that nobody can approve it any more; one that somebody has just decided about goes on."""
+        """Cancel a call, so that it can no longer be approved; one that has just been decided continues."""
         if entry.status != "awaiting_approval" or entry.approval_id is None:
             return entry
         record = await self._calls.get_record(entry.id)
@@ -94,7 +94,7 @@ class SuspendedCalls:
             return await self.settle(entry)
         end.decision = self._describe(record.tool_call, describe_decision(withdrawn))
         await self._calls.finish(entry.id, None, end)
-        self._ends.tell(entry.id)
+        self._waiters.publish(entry.id)
         return await self._calls.get(entry.id, entry.tenant)
 
     async def call_off_new(self, record: CallRecord, by: str) -> None:
@@ -104,7 +104,7 @@ class SuspendedCalls:
     async def call_off_queued(self, record: CallRecord) -> None:
         """Do the same of a call that was just queued again, and may have begun since."""
         await self._queue.cancel(record.id, end_cancelled(record.tool_call, record.id))
-        self._ends.tell(record.id)
+        self._waiters.publish(record.id)
 
     async def hold_lost(self, lost: LostCall) -> bool:
         """Let a call wait that has asked a person, though its server did not note that; False where it has not."""
@@ -116,7 +116,7 @@ class SuspendedCalls:
         return True
 
     async def is_rejected(self, entry: CallEntry) -> bool:
-        """Return whether a call that waits is about to end, since somebody has rejected or cancelled it."""
+        """Return whether a waiting call is about to end because it was rejected or cancelled."""
         if entry.status != "awaiting_approval" or entry.approval_id is None:
             return False
         try:
@@ -139,7 +139,7 @@ class SuspendedCalls:
         return asked.approval.id if own and asked is not None else None
 
     async def _withdraw(self, approval_id: str, message: ToolMessage, by: str) -> Approval | None:
-        """Reject what waits for a person; None where somebody has just decided about it, or it has expired."""
+        """Reject a waiting call; None if it was just decided, or has expired."""
         rejection = Decision(decision="reject", reason="The call was cancelled.")
         try:
             await self._approvals.decide(approval_id, rejection, by)

@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
 from sidecall.features.calls.entry import CallEntry
-from sidecall.features.jobs.completion_waiters import Ends, News
+from sidecall.features.jobs.completion_waiters import CompletionWaiters, News
 from sidecall.features.jobs.event_log import EventLog, EventLogs, LoggedEvent
 from sidecall.features.jobs.progress_reader import ProgressReader
 
@@ -20,29 +20,29 @@ async def watch_call(
     call_id: str,
     after: int,
     event_logs: EventLogs,
-    ends: Ends,
+    waiters: CompletionWaiters,
     look: Callable[[], Awaitable[CallEntry]],
     progress: ProgressReader,
 ) -> Sights:
     """Follow a call.
 
     Args:
-        call_id: Which one.
-        after: The number of what its reader has heard last; 0 for one that begins.
-        event_logs: Where is kept what was heard of calls that run here.
-        ends: Tells what became of calls that run here.
-        look: Asks the ledger how the call stands.
-        progress: Reads what its tool says at another server.
+        call_id: The call.
+        after: The number of the reader's last event; 0 for a new reader.
+        event_logs: The event logs of calls that run here.
+        waiters: Delivers the ends of calls that run here.
+        look: Reads the call's state from the ledger.
+        progress: Reads events from other servers.
 
     Raises:
-        UnknownCall: It was refused before it began, and is forgotten.
-        StoreUnavailable: The ledger cannot be asked just now.
+        UnknownCall: It was refused before it began, and was deleted.
+        StoreUnavailable: The ledger is unavailable.
     """
     with event_logs.watch(call_id, after) as event_log, event_log.watched() as watcher:
         if not event_log.has_given(after):  # It was heard elsewhere, or so long ago that it is forgotten.
             after = 0
         while True:
-            with ends.listen(call_id) as news:  # Before the look, so that nothing is missed between.
+            with waiters.listen(call_id) as news:  # Before the look, so that nothing is missed between.
                 entry = await look()
                 async for happenings in _read_elsewhere(call_id, after, event_log, progress):
                     after = happenings[-1].number

@@ -46,7 +46,7 @@ def _make_content(blocks: list[ContentBlock], answer: RemoteAnswer) -> Any:
 
 
 def _make_artifact(answer: RemoteAnswer) -> Any:
-    """Make what is for the program: the artifact of another Sidecall as it is, of other servers values and links."""
+    """Make the artifact: another Sidecall's as it is; of other servers structured values and links."""
     if answer.artifact is not None:
         return answer.artifact
     links = [dict(block) for block in answer.blocks if block.get("type") == "resource_link"]
@@ -88,13 +88,13 @@ def _describe_link(link: Wire) -> str:
 
 
 def _name_beside(block: Wire, *written: str) -> dict[str, Any]:
-    """Keep what a block has beside its content, such as annotations; most have nothing."""
+    """Return the fields of a block besides its content, such as annotations; most have none."""
     beside = {key: value for key, value in block.items() if key not in written}
     return name_origin(beside) if len(beside) > 1 else {}
 
 
 def _write_resource(block: Wire) -> ContentBlock:
-    # What it holds stands in the content block itself.
+    # The content block already has its text or data.
     resource: Wire = block["resource"]
     named = {key: value for key, value in resource.items() if key not in ("text", "blob")}
     origin = name_origin({**block, "resource": named})

@@ -1,4 +1,4 @@
-"""Headers of a request to an MCP server that come from whoever calls its tool: a secret of theirs, or a header."""
+"""Headers for MCP servers that come from the caller of a tool: its secret, or a header of its request."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -11,31 +11,31 @@ from typing import Any
 from sidecall.features.mcp_client.entries import UpstreamEntry
 from sidecall.features.mcp_client.link import (
     CallRefused,
+    LinkChanges,
     LinkLost,
-    LinkNews,
     LinkRefused,
     RemoteAnswer,
     ServerAbsent,
     UpstreamLink,
 )
 from sidecall.features.mcp_client.listed import ListedTool
+from sidecall.features.mcp_client.sanitizer import EntrySanitizer
 from sidecall.features.mcp_client.state import UpstreamState
-from sidecall.features.mcp_client.words import EntryWords
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import ToolException
 
 logger = logging.getLogger("sidecall")
 
 
-# Seconds between two looks at a server without a connection that stands, and between attempts to connect.
+# Seconds between two polls of a server without a lasting connection, and between attempts to connect.
 _LOOK = 30.0
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 60.0
 # Seconds after which a connection counts as one that holds.
 _STEADY = 60.0
 
-# Opens a connection, whose news are told; if asked so, in the way of the revisions before 2026-07-28 alone.
-OpenLink = Callable[[LinkNews, bool], AbstractAsyncContextManager[UpstreamLink]]
+# Opens a connection and reports its changes; on request with the revisions before 2026-07-28 only.
+OpenLink = Callable[[LinkChanges, bool], AbstractAsyncContextManager[UpstreamLink]]
 
 
 class UpstreamServer:
@@ -65,27 +65,27 @@ class UpstreamServer:
         self._open_link = open_link
         self._on_change = on_change
         self._timeout = connect_timeout
-        self._words = EntryWords(entry)
-        self._ways = _Ways()
+        self._words = EntrySanitizer(entry)
+        self._ways = _ProtocolModes()
         self._link: UpstreamLink | None = None
-        self._news = LinkNews()
+        self._news = LinkChanges()
         self._ended = asyncio.Event()
 
     @property
     def is_reached(self) -> bool:
-        """Whether a connection stands, and what it lists is to be offered."""
+        """Whether the server is connected, so that its tools are offered."""
         return self._link is not None
 
     async def run(self) -> None:
         """Connect, again and again, until `end` is called."""
         pause = _FIRST_PAUSE
         while not self._ended.is_set():
-            self._news = LinkNews()
+            self._news = LinkChanges()
             begun, connects = time.monotonic(), self.connects
             try:
                 await self._stay_connected()
-            except Exception as error:  # Groups of errors too, of which the official client makes many.
-                trouble = self._words.clean(self._news.gone or _word(error))
+            except Exception as error:  # Exception groups too, which the official client often raises.
+                trouble = self._words.clean(self._news.gone or _format_error(error))
                 if connects == self.connects and self._ways.note_failure(error):
                     logger.info("MCP server %s is asked in the way of earlier revisions: %s", self.name, trouble)
                     continue
@@ -106,7 +106,7 @@ class UpstreamServer:
     def end(self) -> None:
         """Have it end in good order."""
         self._ended.set()
-        self._news.tell_gone("The server ends.")
+        self._news.notify_gone("The server ends.")
 
     async def call(
         self, name: str, args: Mapping[str, Any], context: ToolContext, headers: Mapping[str, str]
@@ -124,13 +124,13 @@ class UpstreamServer:
         if link is None:
             raise self._make_failure()
         try:
-            # In a task of its own: the client's scopes end in the task in which they have begun.
+            # In its own task: the client's cancel scopes must end in the task in which they began.
             return await asyncio.create_task(link.call(name, args, report, headers))
         except LinkLost as error:
             if headers:
                 self._news.notify_changed()  # Perhaps this connection alone; a look shows whether the server is there.
             else:
-                self._news.tell_gone(str(error))
+                self._news.notify_gone(str(error))
             raise self._make_failure() from error
         except CallRefused as error:
             self._news.notify_changed()  # A look shows whether it is still there, and whether it still has the tool.
@@ -154,7 +154,7 @@ class UpstreamServer:
             try:
                 await self._follow(link)
             except Exception as error:
-                self._news.tell_gone(_word(error))
+                self._news.notify_gone(_format_error(error))
             finally:
                 self._link = None
                 # Before the connection is closed, which takes a while.
@@ -162,7 +162,7 @@ class UpstreamServer:
                 self._on_change(self)
 
     async def _follow(self, link: UpstreamLink) -> None:
-        """List the tools again when they have changed, and now and then where no connection stands."""
+        """List the tools again after changes, and periodically where there is no lasting connection."""
         while self._news.gone is None:
             seen = await self._wait(_LOOK if self.entry.url is not None else None)
             if self._news.gone is None and (self._news.changed or not seen):
@@ -202,11 +202,11 @@ class UpstreamServer:
         self.state, self.trouble = state, trouble
 
 
-class _Ways:
-    """In which way a server is asked: in that of the newest revision, or of those before it alone.
+class _ProtocolModes:
+    """Whether to use the newest revision of the protocol, or the older ones only.
 
-    Some servers end at a first message that they do not know, or fail oddly. Then the other way is tried, at once until
-    one has worked; later each time in the way that failed least recently.
+    Some servers stop at a first message that they do not know, or fail oddly. Then the other way is tried: at once
+    until one has worked, later the one that failed least recently.
     """
 
     def __init__(self) -> None:
@@ -215,7 +215,7 @@ class _Ways:
         self._was_slow = False
 
     def note_success(self) -> None:
-        """Keep to the way in which it has just answered."""
+        """Keep the way that has just worked."""
         self._has_hurried, self._was_slow = True, False
 
     def note_failure(self, error: BaseException) -> bool:
@@ -238,7 +238,7 @@ def _has(error: BaseException, kind: type[Exception]) -> bool:
     )
 
 
-def _word(error: BaseException) -> str:
+def _format_error(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, TimeoutError):

@@ -1,4 +1,4 @@
-"""The MCP servers whose tools are offered here, as an `mcp.json` names them."""
+"""Entries of `mcp.json`: the MCP servers whose tools are offered here."""
 
 import json
 import logging
@@ -93,7 +93,7 @@ class UpstreamEntry(BaseModel, defer_build=True):
 
     @property
     def place(self) -> str:
-        """Where it is, without what may be a secret."""
+        """The command or URL, without what may be a secret."""
         if self.url is not None:
             return self.url.partition("?")[0].rpartition("@")[2]
         return self.command or ""
@@ -168,11 +168,11 @@ def _read_entry(where: str, raw: Any, present: Mapping[str, str]) -> UpstreamEnt
         ) from None
     except ValidationError as error:
         # Without what it says, since there may be a secret in it.
-        wrong = "; ".join(f"{format_path(item['loc']) or 'it'}: {_word_fault(item)}" for item in error.errors())
+        wrong = "; ".join(f"{format_path(item['loc']) or 'it'}: {_format_fault(item)}" for item in error.errors())
         raise McpServersUnfit(f"{where} is none: {wrong}.") from None
 
 
-def _word_fault(item: Any) -> str:
+def _format_fault(item: Any) -> str:
     return str(item.get("ctx", {}).get("error", item["msg"]))
 
 

@@ -1,4 +1,4 @@
-"""What is wanted of the connection to an MCP server, whichever library makes it."""
+"""Protocol of a connection to an MCP server, independent of the library."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from sidecall.dataclasses import dataclass
 from sidecall.features.mcp_client.listed import ListedTool
 
-# Hears how far a call has come: done, of how much, and in which words.
+# Called with the progress of a call: done, total, message.
 Report = Callable[[float, float | None, str | None], Awaitable[None]]
 
 
@@ -30,7 +30,7 @@ class CallRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LinkBounds:
-    """How large a message may be, and how many tools a server may have."""
+    """Bounds of a server: bytes of a message, and number of tools."""
 
     message_bytes: int = 16 * 1024 * 1024
     tools: int = 1000
@@ -38,9 +38,9 @@ class LinkBounds:
 
 @dataclass(frozen=True, slots=True)
 class RemoteAnswer:
-    """What a server answers: MCP's blocks of content, the value that they say, if it gives one, and the artifact.
+    """A server's answer: MCP content blocks, the structured value if any, and the artifact.
 
-    Only another Sidecall has an artifact.
+    Only another Sidecall sends an artifact.
     """
 
     blocks: Sequence[Mapping[str, Any]]
@@ -51,8 +51,8 @@ class RemoteAnswer:
 
 
 @dataclass(slots=True)
-class LinkNews:
-    """What has happened to a connection since somebody looked."""
+class LinkChanges:
+    """Changes of a connection since they were last read."""
 
     changed: bool = False
     gone: str | None = None
@@ -63,7 +63,7 @@ class LinkNews:
         self.changed = True
         self.has_any.set()
 
-    def tell_gone(self, reason: str) -> None:
+    def notify_gone(self, reason: str) -> None:
         """Note that the server is out of reach."""
         self.gone = self.gone or reason
         self.has_any.set()

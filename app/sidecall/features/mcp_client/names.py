@@ -8,7 +8,7 @@ _MOST = 64
 _HASH = 8
 _FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
 
-# The names that a server gives its tools, and whether they are said with its own in front.
+# A server's tool names, and whether they are prefixed with its own name.
 NamedTools = tuple[bool, Iterable[str]]
 
 

@@ -1,4 +1,4 @@
-"""What an operator has accepted that tools of other servers say of themselves."""
+"""Pins: what an operator has accepted of other servers' tools."""
 
 from collections.abc import Callable, Iterable
 from difflib import unified_diff
@@ -105,7 +105,7 @@ class Pins(BaseModel, defer_build=True):
             del self.waiting[server]
 
     def list_kept_words(self, server: str) -> dict[str, str]:
-        """List the accepted descriptions that models read, whatever the server says now."""
+        """List the accepted descriptions that models read instead of the server's present ones."""
         return {name: text.description for name, text in self.texts.get(server, {}).items() if text.schema_only}
 
     def describe_change(self, server: str, tool: str) -> str:
@@ -125,14 +125,14 @@ def _list_lines(said: WaitingTool | AcceptedTool) -> list[str]:
 
 
 class PinFile:
-    """The file in which they are kept; who changes it puts a new one in its place."""
+    """The file of pins; changes replace it atomically."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @property
     def stamp(self) -> tuple[int, int] | None:
-        """What changes when the file does; None where there is none."""
+        """A value that changes when the file does; None where there is none."""
         try:
             found = self.path.stat()
         except OSError:
@@ -154,7 +154,7 @@ class PinFile:
             raise PinsUnfit(f"{self.path} cannot be read: {reason}.") from None
 
     def change(self, change: Callable[[Pins], object]) -> Pins:
-        """Change it while nobody else does, and write it where it has changed.
+        """Change the pins under a lock, and write the file if they differ.
 
         Raises:
             PinsUnfit: It cannot be read or written.

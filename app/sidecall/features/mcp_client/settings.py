@@ -1,4 +1,4 @@
-"""What an operator may set about the MCP servers whose tools are offered here."""
+"""Settings of the MCP servers whose tools are offered here."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""How it is with an MCP server."""
+"""The state of an MCP server."""
 
 from typing import Literal
 

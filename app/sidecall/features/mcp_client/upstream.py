@@ -1,4 +1,4 @@
-"""Offer the tools of all the MCP servers that an operator names, beside our own."""
+"""Offer the tools of all configured MCP servers, with our own."""
 
 import asyncio
 import logging
@@ -57,7 +57,7 @@ _AT_ONCE = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamSettings:
-    """What is bounded, as usual where nothing is said, and where pins are kept; None where tools may change."""
+    """Bounds, with defaults, and the file of pins; without one tools may change."""
 
     bounds: "_link.LinkBounds | None" = None
     connect_timeout: float = 30.0
@@ -105,7 +105,7 @@ class Upstream:
         ]
 
     def rejoin(self, _: object = None) -> None:
-        """Work out anew which tools are offered, soon: a server's have changed, or our own."""
+        """Schedule a new computation of the offered tools: a server's have changed, or our own."""
         self._settled.clear()
         self._news.set()
 
@@ -152,7 +152,7 @@ class Upstream:
             return
         self._tending = [asyncio.create_task(server.run()) for server in self.servers]
 
-    def _open_link(self, name: str, entry: "_entries.UpstreamEntry", news: "_link.LinkNews", is_legacy: bool) -> Any:
+    def _open_link(self, name: str, entry: "_entries.UpstreamEntry", news: "_link.LinkChanges", is_legacy: bool) -> Any:
         bounds = self._settings.bounds or _link.LinkBounds()
         return self._sdk.open_link(name, entry, bounds, news, self._warden, is_legacy=is_legacy)
 
@@ -173,7 +173,7 @@ class Upstream:
                 self._settled.set()
 
     async def _join(self) -> None:
-        self._news.clear()  # First, so that what changes meanwhile is not passed over.
+        self._news.clear()  # Cleared first, so that changes during the work are not missed.
         listed = [(server, server.listed) for server in self.servers]
         names = _names.name_remote_tools(
             {server.name: (server.entry.prefix, [tool.name for tool in tools]) for server, tools in listed},
@@ -221,7 +221,7 @@ class Upstream:
         tools: "tuple[_listed.ListedTool, ...]",
         names: Mapping[tuple[str, str], str],
     ) -> list[CompiledTool]:
-        """Make tools ready, those anew that have changed."""
+        """Make tools, reusing those that have not changed."""
         waits = self.waiting.get(server.name, frozenset())
         found: list[CompiledTool] = []
         words = self._words.get(server.name, {})

@@ -30,12 +30,12 @@ from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.workspaces import require_conversation
 from sidecall.kernel.suggest.misplaced import find_loose, find_misplaced
 
-# What the program sends beside a call, as it does over REST; a model does not write `_meta`.
+# Sent by the program with a call, as over REST; models do not write `_meta`.
 _STATE = "sidecall/state"
 _CONTEXT = "sidecall/context"
 _CALL_ID = "sidecall/tool_call_id"
 _HASH = "sidecall/hash"
-# What a call of a tool has beside its arguments, in all revisions.
+# Fields of a tool call besides its arguments, in all revisions.
 _PARAMS = frozenset("name arguments _meta task requestState inputResponses".split())
 # W3C's, which have no prefix.
 _TRACE = ("traceparent", "tracestate", "baggage")
@@ -102,7 +102,7 @@ async def _compare_headers(parts: McpParts, request: CallRequest, exchange: Exch
     tool = parts.registry.get(request.call.name)
     if tool is None or not tool.mirrored or exchange.sent is None:
         return
-    # Whoever may not see the tool is told that there is none.
+    # A caller who may not see the tool gets the answer for an unknown one.
     if await is_visible(tool, request.caller, request.context):
         compare_mirrored(tool, request.call.args, exchange.sent)
 
@@ -117,26 +117,26 @@ def _read_context(meta: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _choose_id(parts: McpParts, message: RpcMessage, exchange: Exchange) -> tuple[str, str | None]:
-    """Choose the id of a call, and by what else it is known again once it waits.
+    """Choose the id of a call, and the key that identifies it while it waits.
 
-    It is the client's own, or a new one, since ids of messages begin anew with each client.
+    The id is the client's own, or a new one, since each client numbers its messages from the start.
     """
     own = message.meta.get(_CALL_ID)
     if isinstance(own, str) and own:
         return own, None
     tool = parts.registry.get(message.params["name"])
-    if tool is None or not _comes_again(tool, message, exchange):
+    if tool is None or not _is_repeated(tool, message, exchange):
         return f"call_{uuid4().hex}", None
     known_as = make_call_id(message.params)
     # Of a tool that is asked about, each equal call is the same. Others run each time, unless they ask themselves.
     return known_as if is_asked_about(tool) else f"call_{uuid4().hex}", known_as
 
 
-def _comes_again(tool: CompiledTool, message: RpcMessage, exchange: Exchange) -> bool:
+def _is_repeated(tool: CompiledTool, message: RpcMessage, exchange: Exchange) -> bool:
     """Return whether a call may wait for a person of whom its client cannot tell the answer, so that it comes again."""
     if takes_user_tokens(tool) and not exchange.can_lead(message):
         return True
-    # Any tool may ask itself. Of those for which somebody signs in, it is only assumed where it is seen.
+    # Any tool may ask by itself. For sign-in this is assumed only where it is declared.
     asks = wants_approval(tool) or not takes_user_tokens(tool) or asks_inside(tool.function)
     return asks and not exchange.can_ask(message)
 

@@ -6,10 +6,10 @@ from typing import Literal
 
 from sidecall.kernel.lifecycle import Lifecycle
 
-# What there is to be said: that the list has changed, or that the connection still stands.
+# Messages: the list has changed, or the connection is alive.
 ListNews = Literal["changed", "quiet"]
 
-# Seconds between two looks whether the server is ending, and of silence before something is said.
+# Seconds between checks whether the server is stopping, and of silence before a keep-alive.
 _LOOK = 1.0
 _QUIET = 15
 
@@ -18,17 +18,17 @@ class ListChanges:
     """Those who listen for changes; each hears of several changes at once when it is slow."""
 
     def __init__(self, *, is_fed: bool = False) -> None:
-        """Begin with nobody.
+        """Start without listeners.
 
         Args:
-            is_fed: Whether the list may change while the server runs, so that it is worth listening.
+            is_fed: Whether the list may change while the server runs.
         """
         self.is_fed = is_fed
         self._listeners: set[asyncio.Event] = set()
 
     @property
     def listeners(self) -> int:
-        """How many listen."""
+        """The number of listeners."""
         return len(self._listeners)
 
     def tell(self) -> None:
@@ -37,7 +37,7 @@ class ListChanges:
             listener.set()
 
     async def follow(self, lifecycle: Lifecycle) -> AsyncGenerator[ListNews]:
-        """Give what there is to be said, until the server ends."""
+        """Yield messages until the server stops."""
         listener = asyncio.Event()
         self._listeners.add(listener)
         looks = 0

@@ -33,7 +33,7 @@ _InFile = Annotated[
     Path | None, typer.Option("--file", metavar="PATH", help="The file of pins. [default: SIDECALL_MCP_PINS_FILE]")
 ]
 
-# Seconds in which MCP servers whose tools are offered too may connect, before clients are answered.
+# Seconds to wait for upstream MCP servers before clients are answered.
 _WAIT = 10.0
 
 
@@ -109,7 +109,7 @@ def accept(
         waiting = pins.waiting.get(server, {})
         unknown = [tool for tool in tools or () if tool not in waiting]
         if unknown or not waiting:
-            raise NothingWaits(_word_absence(server, unknown))
+            raise NothingWaits(_explain_absence(server, unknown))
         for tool in list(tools or waiting):
             pins.accept(server, tool, schema_only)
             taken.append(tool)
@@ -118,7 +118,7 @@ def accept(
     typer.echo(f"accepted {write_count(len(taken), 'tool')} of {server}: {', '.join(taken)}")
 
 
-def _word_absence(server: str, unknown: list[str]) -> str:
+def _explain_absence(server: str, unknown: list[str]) -> str:
     named = f" called {' or '.join(unknown)}" if unknown else ""
     return f"No tool of {server}{named} waits; `sidecall mcp-servers list` shows those that do."
 

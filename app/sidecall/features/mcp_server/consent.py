@@ -1,7 +1,7 @@
-"""Carry out what the client's person decides about a call that was put before them.
+"""Carry out the decisions of a client's person.
 
-What goes to the client and back is the id of the approval. All that has to hold of it is kept here, where no client
-can change it: whose call it is, what it asks for, when it expires, and that it is decided once.
+Only the approval's id goes to the client and back. All that must hold is kept on the server, where clients cannot
+change it: whose call it is, what it asks for, when it expires, and that it is decided once.
 """
 
 import asyncio
@@ -21,8 +21,8 @@ from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.approval import AlreadyAnswered, ApprovalRecord, ApprovalRequired, Decision
 from sidecall.kernel.ports.approvals.fingerprint import compute_fingerprint
 
-# Why a call is rejected, by what the client says of its form. One that was closed is not left to be approved later,
-# when nobody waits for its answer any more.
+# Reasons of rejection, by the client's answer to its form. A form that was closed is not left to be approved later,
+# when no client waits for the answer.
 _REASONS = {"decline": None, "cancel": "The person closed the form without a decision."}
 # How often, and how many seconds apart, it is looked whether a call that waits has its answer.
 _LOOKS, _LOOK = 100, 0.25
@@ -48,14 +48,14 @@ async def resume(parts: McpParts, request: CallRequest, message: RpcMessage) -> 
     decision = _read_decision(message.params.get("inputResponses"), record)
     is_led = record.approval.sign_in is not None and decision is not None and decision.decision == "approve"
     if decision is None or is_led or record.approval.status != "pending":
-        if is_led or record.is_running:  # Where they are led, they have only said that they go there.
+        if is_led or record.is_running:  # This only says that they follow the link.
             await _wait(parts, record.approval.id)
         return await _repeat(parts, request, record.approval.id)
     return await _decide(parts, request, record, decision)
 
 
 async def _wait(parts: McpParts, approval_id: str) -> None:
-    """Wait for the answer of a call whose person signs in, or has decided elsewhere; not for ever.
+    """Wait, with a limit, for a call whose person signs in or decides elsewhere.
 
     Its client may send it again.
     """

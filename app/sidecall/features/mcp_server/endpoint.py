@@ -12,12 +12,12 @@ from starlette.types import Receive, Scope, Send
 from sidecall.features.access.credential_cache import HEADERS
 from sidecall.features.access.middleware import caller_of
 from sidecall.features.mcp_server.exchange import Exchange
-from sidecall.features.mcp_server.listening import listen_as_before, listen_to_changes
-from sidecall.features.mcp_server.live import TOO_SLOW, LiveAnswer
+from sidecall.features.mcp_server.listening import listen_legacy, listen_to_changes
 from sidecall.features.mcp_server.methods import answer_message
 from sidecall.features.mcp_server.parts import McpParts
 from sidecall.features.mcp_server.revisions import is_modern, refuse_repeated
 from sidecall.features.mcp_server.sessions import HEADER, RAW_HEADER, Session
+from sidecall.features.mcp_server.streamable import TOO_SLOW, StreamableAnswer
 from sidecall.features.mcp_server.wire import (
     INTERNAL_ERROR,
     PARSE_ERROR,
@@ -42,14 +42,14 @@ logger = logging.getLogger("sidecall")
 _ACCEPTED = Reply(b"", 202)
 _NOT_ALLOWED = Reply(b"", 405, {"Allow": "POST"})
 _ENDED = Reply(b"", 204)
-# LSP's code, since MCP has none: whoever has cancelled a request does not wait for its answer.
+# LSP's code for a cancelled request, since MCP has none; its client does not wait for an answer.
 _CANCELLED = RpcError(-32800, "The request was cancelled; it may have had effects.")
 _ENDING = RpcError(503, DETAIL)
 _FAILED = RpcError(INTERNAL_ERROR, "The server failed; its log has the details.", status=500)
 
 
-class _Way(NamedTuple):
-    """What a request came by, and its answer goes."""
+class _Channel(NamedTuple):
+    """The channel of a request and its answer."""
 
     scope: Scope
     receive: Receive
@@ -77,7 +77,7 @@ class McpEndpoint:
             return
         if scope["method"] == "GET" and self._parts.changes.is_fed and names_events(_read_accept(scope)):
             with self._use(session):
-                await listen_as_before(self._parts, scope, receive, send)
+                await listen_legacy(self._parts, scope, receive, send)
         elif scope["method"] == "DELETE" and session is not None and self._parts.sessions is not None:
             self._parts.sessions.end(scope[HEADERS][RAW_HEADER], caller_of(scope))
             await _send(_ENDED, scope, send)
@@ -96,7 +96,7 @@ class McpEndpoint:
         return self._parts.sessions.find(named, caller_of(scope))
 
     def _use(
-        self, session: Session | None, message: RpcMessage | None = None, live: LiveAnswer | None = None
+        self, session: Session | None, message: RpcMessage | None = None, live: StreamableAnswer | None = None
     ) -> AbstractContextManager[None]:
         """Keep a session, if there is one, while it is used; by it a client may cancel a request."""
         if session is None or self._parts.sessions is None:
@@ -129,7 +129,7 @@ class McpEndpoint:
         elif modern and message.method == "subscriptions/listen":
             await listen_to_changes(self._parts, message, scope, receive, send)
         else:
-            await self._answer(message, modern, session, _Way(scope, receive, send))
+            await self._answer(message, modern, session, _Channel(scope, receive, send))
 
     async def _read(self, scope: Scope, receive: Receive) -> RpcMessage:
         bounds = self._parts.bounds
@@ -142,9 +142,9 @@ class McpEndpoint:
         except MalformedJSON as error:
             raise RpcError(PARSE_ERROR, error.message, status=400) from None
 
-    async def _answer(self, message: RpcMessage, modern: bool, session: Session | None, way: _Way) -> None:
+    async def _answer(self, message: RpcMessage, modern: bool, session: Session | None, way: _Channel) -> None:
         scope, receive, send = way
-        live = LiveAnswer(scope, send, self._parts.backlog)
+        live = StreamableAnswer(scope, send, self._parts.backlog)
         live.request_id = message.id
         live.may_begin = weigh(_read_accept(scope), EVENTS) > 0
         context = make_context(scope, receive)
@@ -181,10 +181,10 @@ class McpEndpoint:
             headers |= {} if session_id is None else {HEADER: session_id}
         return Reply(write_result(message.id, result), 200, headers)
 
-    async def _break_off(self, live: LiveAnswer, message: RpcMessage, modern: bool, way: _Way) -> bool:
-        """End an answer that its client has cancelled, whose reader was too slow, or whose server ends.
+    async def _break_off(self, live: StreamableAnswer, message: RpcMessage, modern: bool, way: _Channel) -> bool:
+        """End an answer that was cancelled, whose reader was too slow, or whose server is stopping.
 
-        A stream ends with the error, since its status was sent; return whether that was all there is to it.
+        A stream ends with the error, since its status is already sent; return whether it was a stream.
         """
         is_draining = self._parts.lifecycle.is_draining
         error = _CANCELLED if live.is_cancelled else TOO_SLOW if live.is_cut else _ENDING if is_draining else _FAILED

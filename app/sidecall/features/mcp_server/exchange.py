@@ -1,4 +1,4 @@
-"""What is known of whoever sends a message, whatever way it came."""
+"""The sender of a message, independent of the transport."""
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import field
@@ -16,10 +16,10 @@ Tell = Callable[[str | int], EventListener]
 
 @dataclass(slots=True)
 class Exchange:
-    """Who sends a message, in which revision, and how they can be told something before its answer.
+    """The sender of a message, its revision, and how to send it notifications before the answer.
 
-    `url` is where this server is reached over HTTP, if it is. `sent` are the headers that say what the message says
-    once more; over pipes there are none.
+    `url` is the address of this server over HTTP, if any. `sent` are the headers that repeat parts of the message;
+    pipes have none.
     """
 
     caller: Caller = ANONYMOUS

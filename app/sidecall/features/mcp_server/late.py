@@ -25,7 +25,7 @@ class LateMcpEndpoint:
 
     @cached_property
     def parts(self) -> "_parts.McpParts":
-        """What the methods work with."""
+        """The parts that the methods use."""
         return self._make_parts()
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Keep a stream open on which a client hears when the list of tools changes."""
+"""Keep a stream open that notifies a client of changes of the list of tools."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -8,10 +8,10 @@ from pydantic_core import to_json
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from sidecall.features.mcp_server.live import head_of_stream
 from sidecall.features.mcp_server.parts import McpParts
 from sidecall.features.mcp_server.results import META
 from sidecall.features.mcp_server.revisions import SUBSCRIPTION_KEY
+from sidecall.features.mcp_server.streamable import head_of_stream
 from sidecall.features.mcp_server.wire import RpcMessage, write_notification, write_result
 from sidecall.kernel.http.disconnect import DisconnectListener
 from sidecall.kernel.http.events import STILL_WORKING, write_event
@@ -21,17 +21,17 @@ _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 
 
 async def listen_to_changes(parts: McpParts, message: RpcMessage, scope: Scope, receive: Receive, send: Send) -> None:
-    """Serve `subscriptions/listen`: say what is listened to, then tell of it until one of both ends it."""
+    """Serve `subscriptions/listen`: confirm the subscription, then notify until either side ends it."""
     await _stream(write_changes(parts, message), scope, receive, send)
 
 
-async def listen_as_before(parts: McpParts, scope: Scope, receive: Receive, send: Send) -> None:
-    """Serve the GET of the earlier revisions, in which a client hears of every change."""
-    await _stream(write_unasked(parts), scope, receive, send)
+async def listen_legacy(parts: McpParts, scope: Scope, receive: Receive, send: Send) -> None:
+    """Serve the GET of earlier revisions, which notifies of every change."""
+    await _stream(write_notifications(parts), scope, receive, send)
 
 
 async def write_changes(parts: McpParts, message: RpcMessage) -> AsyncGenerator[bytes | None]:
-    """Write the messages of a subscription; None where nothing is to be said but that the connection stands."""
+    """Yield the messages of a subscription; None for a mere keep-alive."""
     meta = {"_meta": {SUBSCRIPTION_KEY: message.id}}
     asked: Any = message.params.get("notifications")
     wanted = parts.changes.is_fed and isinstance(asked, dict) and asked.get("toolsListChanged") is True
@@ -47,7 +47,7 @@ async def write_changes(parts: McpParts, message: RpcMessage) -> AsyncGenerator[
     yield write_result(message.id, to_json(ended))
 
 
-async def write_unasked(parts: McpParts) -> AsyncGenerator[bytes | None]:
+async def write_notifications(parts: McpParts) -> AsyncGenerator[bytes | None]:
     """Write the messages for a client of an earlier revision, which hears of every change."""
     async with aclosing(parts.changes.follow(parts.lifecycle)) as news:
         async for each in news:

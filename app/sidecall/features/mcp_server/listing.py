@@ -1,4 +1,4 @@
-"""List tools in pages, in the order in which they were registered."""
+"""List tools in pages, in order of registration."""
 
 from typing import Any
 
@@ -54,7 +54,7 @@ class ToolPages:
 
     def _write(self, tools: list[CompiledTool], start: int, cursor: Any, *, is_for_all: bool) -> bytes:
         if is_for_all and (known := self._known.get(cursor)) is not None:
-            return known  # Another request has had it written meanwhile.
+            return known  # Another request has written it meanwhile.
         shown, rest = tools[start : start + self._page], tools[start + self._page :]
         page: dict[str, Any] = {"tools": render_definitions(shown, "mcp")}
         if rest:

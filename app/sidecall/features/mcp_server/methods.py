@@ -1,4 +1,4 @@
-"""Which methods there are, and what each answers."""
+"""The methods of the protocol, and their answers."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -50,7 +50,7 @@ async def answer_message(parts: McpParts, message: RpcMessage, exchange: Exchang
 
 
 def format_refusal(error: RequestError) -> RpcError:
-    """Make the JSON-RPC error that stands for a problem: its code is the status that a REST client gets."""
+    """Make the JSON-RPC error for a problem; its code is the HTTP status over REST."""
     status, slug = find_status(error)
     told = {"type": f"urn:sidecall:problem:{slug}", **error.members}
     refusal = RpcError(status, error.message, told, status=status)

@@ -1,4 +1,4 @@
-"""Compare arguments with the headers in which a client has written them once more."""
+"""Compare arguments with the headers that repeat them."""
 
 import re
 from collections.abc import Mapping
@@ -12,10 +12,10 @@ _WHOLE = re.compile(r"(-?[0-9]{1,400})(?:\.0+)?")
 
 
 def compare_mirrored(tool: CompiledTool, args: Any, headers: Mapping[bytes, bytes]) -> None:
-    """Look whether each header says what the argument says that it repeats.
+    """Require each header to equal the argument that it repeats.
 
     Raises:
-        RpcError: One does not; somebody on the way may have gone by it.
+        RpcError: They differ; a gateway may have relied on the header.
     """
     schema = tool.args_schema.flat
     for header, path in tool.mirrored.items():
@@ -25,12 +25,12 @@ def compare_mirrored(tool: CompiledTool, args: Any, headers: Mapping[bytes, byte
         shown = f"The header {header.decode()} and the argument {'.'.join(path)}"
         if sent is None:
             raise RpcError(HEADER_MISMATCH, f"The header {header.decode()} is missing.", status=400)
-        if value is None or not _says(sent, value):
+        if value is None or not _equals(sent, value):
             raise RpcError(HEADER_MISMATCH, f"{shown} do not say the same.", status=400)
 
 
 def _find(args: Any, path: tuple[str, ...], schema: Schema) -> Any:
-    """Return the argument at a path, as it was sent; None where there is none, whatever is mended later."""
+    """Return the argument at a path as it was sent; None where there is none, even if a repair adds it later."""
     for name in path:
         known = schema["properties"]
         found = args.get(name) if isinstance(args, dict) else None
@@ -41,7 +41,7 @@ def _find(args: Any, path: tuple[str, ...], schema: Schema) -> Any:
     return args
 
 
-def _says(sent: bytes, value: Any) -> bool:
+def _equals(sent: bytes, value: Any) -> bool:
     text = sent.decode("latin-1").strip(" \t")  # Blanks around a value are no part of it.
     if not (text.isascii() and text.replace("\t", " ").isprintable()):
         return False

@@ -1,4 +1,4 @@
-"""What the methods of MCP work with."""
+"""The parts that MCP methods use."""
 
 from collections.abc import Awaitable
 from dataclasses import field

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from sidecall.features.mcp_server.exchange import Exchange
-from sidecall.features.mcp_server.listening import write_changes, write_unasked
+from sidecall.features.mcp_server.listening import write_changes, write_notifications
 from sidecall.features.mcp_server.methods import answer_message
 from sidecall.features.mcp_server.parts import McpParts
 from sidecall.features.mcp_server.progress import make_progress_listener
@@ -35,12 +35,12 @@ class PipeServer:
     """Answer the messages of one client, many at a time, until it closes its end."""
 
     def __init__(self, parts: McpParts, source: BinaryIO, sink: BinaryIO) -> None:
-        """Join both ends.
+        """Connect the methods to a pair of pipes.
 
         Args:
-            parts: What the methods work with.
-            source: Where messages come from.
-            sink: Where answers go; nobody else may write there.
+            parts: The parts that the methods use.
+            source: The source of messages.
+            sink: The exclusive output for answers.
         """
         self._parts = parts
         self._source = source
@@ -83,7 +83,7 @@ class PipeServer:
             self._write(write_error(None, error))
             return
         if message.id is None:
-            self._hear(message)
+            self._receive(message)
         elif message.id in self._running:
             self._write(write_error(message.id, RpcError(INVALID_REQUEST, "This id is that of a running request.")))
         else:
@@ -103,13 +103,13 @@ class PipeServer:
         except (BodyTooLarge, MalformedJSON) as error:
             raise RpcError(PARSE_ERROR, error.message) from None
 
-    def _hear(self, message: RpcMessage) -> None:
+    def _receive(self, message: RpcMessage) -> None:
         if message.method == "notifications/cancelled":
             call_id = message.params.get("requestId")
             if isinstance(call_id, str | int) and (task := self._running.get(call_id)) is not None:
                 task.cancel()
         elif message.method == "notifications/initialized" and self._parts.changes.is_fed and self._unasked is None:
-            self._unasked = self._loop.create_task(self._tell_unasked())
+            self._unasked = self._loop.create_task(self._send_notifications())
 
     async def _answer(self, message: RpcMessage, call_id: Id) -> None:
         try:
@@ -118,7 +118,7 @@ class PipeServer:
                 require_envelope(message)
                 require_known_version(message)
                 if message.method == "subscriptions/listen":
-                    await self._tell_changes(message)
+                    await self._send_changes(message)
                     return
             exchange = Exchange(is_modern=is_modern, holder=message, tell=self._make_listener)
             body = write_result(call_id, await answer_message(self._parts, message, exchange))
@@ -126,14 +126,14 @@ class PipeServer:
             body = write_error(call_id, error)
         self._write(body)
 
-    async def _tell_changes(self, message: RpcMessage) -> None:
+    async def _send_changes(self, message: RpcMessage) -> None:
         async with aclosing(write_changes(self._parts, message)) as messages:
             async for each in messages:
                 if each is not None:
                     self._write(each)
 
-    async def _tell_unasked(self) -> None:
-        async with aclosing(write_unasked(self._parts)) as messages:
+    async def _send_notifications(self) -> None:
+        async with aclosing(write_notifications(self._parts)) as messages:
             async for each in messages:
                 if each is not None:
                     self._write(each)
@@ -145,7 +145,7 @@ class PipeServer:
         return make_progress_listener(token, pass_on)
 
     def _write(self, body: bytes) -> None:
-        """Write a line; a client that does not read holds up nobody but itself."""
+        """Write a line; a client that does not read blocks only itself."""
         try:
             self._sink.write(body + b"\n")
             self._sink.flush()

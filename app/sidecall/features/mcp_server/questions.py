@@ -31,7 +31,7 @@ async def answer_waiting(
     """
     if approval.status == "pending" and _can_put(approval, message, exchange):
         record = await parts.approvals.get(approval.id)
-        # Somebody may have decided meanwhile, and the tool asked something else.
+        # It may have been decided meanwhile, and the tool asked something else.
         approval = record.approval
         if approval.status == "pending" and _can_put(approval, message, exchange):
             asked = {"method": "elicitation/create", "params": _make_question(parts, record)}
@@ -85,14 +85,18 @@ def _make_question(parts: McpParts, record: ApprovalRecord) -> dict[str, Any]:
 
 def _make_form(record: ApprovalRecord, tool: CompiledTool | None) -> dict[str, Any]:
     call, has_begun = record.approval.tool_call, record.state is not None
-    # What has begun goes on with the arguments that it has begun with.
+    # A call that has started keeps its arguments.
     is_fixed = tool is None or has_begun or record.is_inside
     fields = {} if tool is None or is_fixed else _list_fields(tool, call.args)
     schema = {"type": "object", "properties": fields}
-    return {"mode": "form", "message": _word(record.approval, has_begun=has_begun), "requestedSchema": schema}
+    return {
+        "mode": "form",
+        "message": _format_question(record.approval, has_begun=has_begun),
+        "requestedSchema": schema,
+    }
 
 
-def _word(approval: Approval, *, has_begun: bool) -> str:
+def _format_question(approval: Approval, *, has_begun: bool) -> str:
     where = "" if approval.conversation_id is None else f" in the conversation {approval.conversation_id}"
     call = f"{approval.tool_call.name} with {_cut(approval.tool_call.args)}{where}"
     text = f"{call} has begun." if has_begun else f"Run {call}?"

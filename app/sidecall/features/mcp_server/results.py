@@ -1,4 +1,4 @@
-"""What every result carries."""
+"""Fields of every result."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from sidecall.version import __version__
 SERVER = {"name": "sidecall", "title": "Sidecall", "version": __version__}
 META = {SERVER_KEY: SERVER}
 
-# Milliseconds for which a client may keep a list without asking again.
+# Milliseconds for which a client may cache a list.
 _FRESH_FOR = 60_000
 
 
@@ -18,7 +18,7 @@ CALL, ARTIFACT = "sidecall/call", "sidecall/artifact"
 
 
 def write_meta(asked: Mapping[str, Any], told: Mapping[str, Any], artifact: Any = None) -> dict[str, Any]:
-    """Write what stands beside a result: of its call and its artifact only what the call's `_meta` asks for."""
+    """Write the `_meta` of a result; call and artifact only as the request's `_meta` asks."""
     meta: dict[str, Any] = {**META}
     if asked.get(CALL) is True:
         meta[CALL] = told

@@ -1,7 +1,7 @@
-"""Which revisions of MCP are spoken, and in which of them a message is written.
+"""Supported revisions of MCP, and which one a message uses.
 
-Since 2026-07-28 every request says all that it takes to answer it. Before that a handshake came first; it is answered
-here without a session, so that any worker may serve the requests which follow.
+Since 2026-07-28 every request is self-contained. Before that there was a handshake; it is answered here without a
+session, so that any worker may serve the requests which follow.
 """
 
 import base64
@@ -28,15 +28,15 @@ _NAME = b"mcp-name"
 _ROUTING = frozenset((_VERSION, _METHOD, _NAME))
 _ARGUMENT = b"mcp-param-"
 _OLD_VERSIONS = frozenset(version.encode() for version in HANDSHAKE)
-# What of a request stands in a header once more, so that gateways can route it.
+# Headers that repeat parts of a request for gateways.
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 
 def is_modern(message: RpcMessage, headers: Mapping[bytes, bytes]) -> bool:
-    """Return whether a message stands for itself, as all do since 2026-07-28.
+    """Return whether a message is self-contained, as all are since 2026-07-28.
 
     Raises:
-        RpcError: It is written in no revision that is known here, or its headers say something else.
+        RpcError: Its revision is unknown, or its headers contradict it.
     """
     sent = headers.get(_VERSION)
     if VERSION_KEY not in message.meta and (sent is None or sent in _OLD_VERSIONS):
@@ -79,10 +79,10 @@ def _require_known(requested: Any) -> None:
 
 
 def refuse_repeated(headers: Iterable[tuple[bytes, bytes]]) -> None:
-    """Refuse headers by which gateways route where they come twice: others may have looked at the other one.
+    """Refuse repeated routing headers: a gateway may have read the other one.
 
     Raises:
-        RpcError: One does.
+        RpcError: A header is repeated.
     """
     seen = [name for name, _ in headers if name in _ROUTING or name.startswith(_ARGUMENT)]
     if len(seen) > len(set(seen)):

@@ -18,7 +18,7 @@ from sidecall.kernel.core.context import Caller
 HEADER = "Mcp-Session-Id"
 RAW_HEADER = HEADER.lower().encode()
 
-# Sessions that are kept, of all callers and of one; and seconds until one that nobody uses is forgotten.
+# The maximum number of sessions, of all callers and of one; and seconds until an unused one is dropped.
 _MOST, _MOST_OF_CALLER = 10_000, 1000
 _IDLE = 3600.0
 
@@ -27,7 +27,7 @@ Cancel = Callable[[], None]
 
 @dataclass(slots=True)
 class Session:
-    """One client's: whose it is, when it was used, how many requests use it now, and what cancels those that run."""
+    """A client's session: its owner, last use, number of open requests, and how to cancel them."""
 
     key: str
     owner: tuple[str, str]
@@ -43,7 +43,7 @@ class Session:
 
 
 class Sessions:
-    """Keep sessions, those longest unused first; each is known to the caller who has begun it, and to nobody else."""
+    """Keep sessions, least recently used first; each is visible to the caller who began it only."""
 
     def __init__(
         self, most: int = _MOST, most_of_caller: int = _MOST_OF_CALLER, clock: Callable[[], float] = time.monotonic

@@ -48,7 +48,7 @@ class RpcMessage:
 
     @property
     def is_request(self) -> bool:
-        """Whether it wants an answer."""
+        """Whether the message expects an answer."""
         return self.id is not None
 
     @property

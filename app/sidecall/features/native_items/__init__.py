@@ -1,1 +1,1 @@
-"""Providers' built-in tools, and the items in which they are called."""
+"""Providers' built-in tools, and the items that call them."""

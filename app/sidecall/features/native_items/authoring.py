@@ -1,4 +1,4 @@
-"""What a tool has to be that implements a built-in tool, or is called with a text."""
+"""Requirements for tools that implement a built-in tool, or take a text."""
 
 from typing import Annotated, Any
 
@@ -14,7 +14,7 @@ from sidecall.kernel.core.tool import CompiledTool, Schema
 DISPLAY = ("display_width_px", "display_height_px")
 
 
-# What these are called with is said by their tools, or by their names.
+# The input of these is described by their tools, or by their names.
 _FREE = ("tool_search", "computer_use")
 
 

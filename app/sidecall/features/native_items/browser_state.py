@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-# What would break or reorder the one line in which a page's own text stands, and how long that may be.
+# Characters in a page's own text that would break or reorder its line, and the line's maximum length.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MOST = 4096

@@ -54,7 +54,7 @@ class _ConfiguredTool(HostedTool):
 
     @property
     def wire(self) -> Schema:
-        """What the Responses API takes for it."""
+        """The declaration for the Responses API."""
         return {"type": self.kind, **self.tool_config}
 
 

@@ -13,7 +13,7 @@ APPROVAL = "mcp_approval"
 
 @cache
 def make_provider_approval() -> CompiledTool:
-    """Make the tool whose calls a person decides about; it does nothing else."""
+    """Make the tool that only asks a person to approve a provider's call."""
 
     async def approve(server_label: str, name: str, arguments: Any = None) -> str:
         """Ask a person whether the model's provider may call a tool of an MCP server.

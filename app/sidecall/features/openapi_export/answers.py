@@ -114,10 +114,10 @@ async def _read_result(parts: Parts, tool: CompiledTool, message: ToolMessage, r
         return value
     if tool.output_schema == _NULL and message.content == "null":
         return None
-    return await _say(parts, message, request)
+    return await _write_text(parts, message, request)
 
 
-async def _say(parts: Parts, message: ToolMessage, request: CallRequest) -> str:
+async def _write_text(parts: Parts, message: ToolMessage, request: CallRequest) -> str:
     """Put a content in words; images and files are kept, and it says where."""
     url = None
     if holds_media(message.content):
@@ -127,7 +127,7 @@ async def _say(parts: Parts, message: ToolMessage, request: CallRequest) -> str:
 
 
 async def _list_links(parts: Parts, message: ToolMessage, request: CallRequest) -> list[str]:
-    """List where the rest of an answer is: what was cut, images beside a value, and what is for the program alone."""
+    """List the links to the rest of an answer: what was cut, images next to a value, and the artifact."""
     found = []
     if (whole := message.response_metadata.get("artifact_url")) is not None:
         found.append(f'<{whole}>; rel="alternate"; title="whole"')

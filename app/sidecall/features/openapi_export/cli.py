@@ -14,7 +14,7 @@ from sidecall.settings import Settings
 
 def openapi(
     output: Annotated[
-        Path | None, typer.Option(help="Write to this file, and example requests into `examples/` beside it.")
+        Path | None, typer.Option(help="Write to this file, and example requests into `examples/` next to it.")
     ] = None,
 ) -> None:
     """Print the OpenAPI document of the server with all routes, which does not depend on its tools."""

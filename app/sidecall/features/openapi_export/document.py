@@ -40,11 +40,11 @@ _STATUSES = {
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentLook:
-    """What a document says beside its tools: where they are served, and to whom.
+class DocumentOptions:
+    """The options of a document: the server's URL, the caller, and its form.
 
-    `proofs` are the ways in which callers prove who they are. Without `refs` the schemas of arguments and results stand
-    in their places; only what refers to itself is still referred to.
+    `proofs` are the authentication methods. Without `refs` schemas are written inline; only recursive ones are still
+    referred to.
     """
 
     url: str
@@ -54,7 +54,7 @@ class DocumentLook:
     refs: bool = True
 
 
-def write_document(tools: Iterable[CompiledTool], look: DocumentLook) -> dict[str, Any]:
+def write_document(tools: Iterable[CompiledTool], look: DocumentOptions) -> dict[str, Any]:
     """Write the OpenAPI document of these tools; those that their provider runs are left out."""
     components = SchemaComponents(_shorten if look.reader == "gpt-actions" else None, refs=look.refs)
     components.schemas |= _describe_answers()
@@ -81,7 +81,7 @@ def write_body(document: Any, depth: int = 3) -> bytes:
     return b"{" + b",".join(members) + b"}"
 
 
-def _describe(tool: CompiledTool, components: SchemaComponents, look: DocumentLook) -> dict[str, Any]:
+def _describe(tool: CompiledTool, components: SchemaComponents, look: DocumentOptions) -> dict[str, Any]:
     text = tool.description or f"Run {tool.name}."
     operation: dict[str, Any] = {
         "operationId": tool.name,
@@ -125,7 +125,7 @@ def _add_result(tool: CompiledTool, schema: Schema, components: SchemaComponents
 
 
 def _describe_answers() -> dict[str, Any]:
-    """Describe what every operation may be answered with beside its result."""
+    """Describe the answers of every operation besides its result."""
     _, found = models_json_schema(
         [(model, "serialization") for model in (Problem, Approval, CallEntry)], ref_template=REF
     )

@@ -10,7 +10,7 @@ from sidecall.features.cache.headers import DOCUMENTED as CACHE
 from sidecall.features.cache.headers import PARAMETER as CACHE_CONTROL
 from sidecall.features.calls.entry import CallEntry
 from sidecall.features.openapi_export.answers import answer_operation
-from sidecall.features.openapi_export.document import DocumentLook, DocumentReader, write_body, write_document
+from sidecall.features.openapi_export.document import DocumentOptions, DocumentReader, write_body, write_document
 from sidecall.features.rates.headers import DOCUMENTED
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import NotAToolCall
@@ -96,13 +96,13 @@ async def get_tools_document(  # noqa: PLR0913  each parameter is one of the req
         chosen = [tool for tool in await parts.pipeline.visible(caller, context) if choice.has(tool)]
         access = request.app.state.access
         title = "Sidecall tools" if toolset is None else f"Sidecall tools: {toolset}"
-        look = DocumentLook(url, title, () if access is None else access.proofs, reader, refs)
+        look = DocumentOptions(url, title, () if access is None else access.proofs, reader, refs)
         write = partial(_write, chosen, look)
         listing = await parts.listings.make(key, version, len(chosen), write, caller)
     return listing.reply_to(if_none_match).to_response()
 
 
-def _write(tools: list[CompiledTool], look: DocumentLook) -> Listing:
+def _write(tools: list[CompiledTool], look: DocumentOptions) -> Listing:
     return make_listing(write_body(write_document(tools, look)))
 
 
@@ -135,7 +135,7 @@ def _write(tools: list[CompiledTool], look: DocumentLook) -> Listing:
         404: {"model": Problem, "description": "There is no such tool."},
         409: {
             "model": Problem,
-            "description": "The call was cancelled, nobody decided in time, or the tool is not what it is pinned to.",
+            "description": "The call was cancelled or not decided in time, or the tool has another contract.",
         },
         413: {"model": Problem, "description": "The body is larger than this server takes."},
         415: {"model": Problem, "description": "The body is not declared as JSON."},
@@ -170,7 +170,7 @@ async def call_operation(
 ) -> Response:
     """Run one call and answer with its result, for programs that call tools as operations of OpenAPI.
 
-    What a ToolMessage says with `status: "error"` is a problem here: 422 for arguments that do not fit, 404 for a tool
+    A ToolMessage with `status: "error"` is a problem here: 422 for arguments that do not fit, 404 for a tool
     that is not there, 400 where the tool says no, 500 where it failed, 504 where it took too long. `detail` says how to
     mend it. All else is as with `POST /tool_calls`.
     """

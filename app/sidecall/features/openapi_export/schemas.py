@@ -16,18 +16,18 @@ class SchemaComponents:
     """The schemas of one document, each under a name of its own."""
 
     def __init__(self, change: Callable[[Schema], Schema] | None = None, *, refs: bool = True) -> None:
-        """Begin without any.
+        """Begin empty.
 
         Args:
-            change: Rewrites each schema, and not those within it.
-            refs: Whether what is added is referred to; otherwise it stands in its place unless it refers to itself.
+            change: Rewrites each schema, but not those within it.
+            refs: Whether schemas are referred to; otherwise they are written inline unless they are recursive.
         """
         self.schemas: dict[str, Any] = {}
         self.refs = refs
         self._change = change
 
     def add(self, name: str, schema: Schema) -> Schema:
-        """Add a schema and what it refers to, and return what stands in its place."""
+        """Add a schema and those it refers to; return the schema or reference to use in its place."""
         root = self._reserve(name)
         places = {"#": _REF + root}
         for holder in _HOLDERS:

@@ -13,7 +13,7 @@ from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.tool import Schema
 
 BodyKind = Literal["json", "form", "parts", "text", "bytes"]
-# Finds what stands at `/contents/…`, where the caller keeps it.
+# Finds contents of `/contents/…` that belong to the caller.
 ReadContent = Callable[[str], Awaitable[Any]]
 _CONTENTS = "/contents/"
 _FILE = (
@@ -24,7 +24,7 @@ _FILE = (
 
 @dataclass(frozen=True, slots=True)
 class BodyPlan:
-    """How the arguments become a body: those of `members`, or the one that is the whole of it."""
+    """How arguments become a body: those of `members`, or the one that is the whole body."""
 
     kind: BodyKind
     media_type: str
@@ -70,7 +70,7 @@ async def _write_parts(member: Member, value: Any, read: ReadContent) -> list[tu
 
 
 async def _read_file(value: Any, read: ReadContent) -> tuple[bytes, str]:
-    """Return the bytes that a text stands for, and their media type."""
+    """Return the bytes that a text denotes, and their media type."""
     text = write_scalar(value)
     if text.startswith(_CONTENTS):
         found = await read(text)

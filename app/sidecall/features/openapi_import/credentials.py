@@ -1,4 +1,4 @@
-"""With what a request proves to another service for whom it is sent."""
+"""Credentials of requests to other services."""
 
 import base64
 from collections.abc import Mapping
@@ -29,14 +29,14 @@ class ForwardedHeader:
         return value
 
 
-# Whatever marks a hidden parameter with a text may be one: `Secret` and its kin.
+# All markers of hidden text parameters qualify: `Secret` and those like it.
 Credential = InjectedToolArg | ForwardedHeader
 Auth = Credential | Mapping[str, Credential] | None
 
 
 @dataclass(frozen=True, slots=True)
 class CredentialPlace:
-    """Where a request carries a credential, and in what form."""
+    """Where a request carries a credential, and in which form."""
 
     credential: Credential
     where: Literal["header", "query", "cookie"]
@@ -45,24 +45,24 @@ class CredentialPlace:
 
     @property
     def marker(self) -> InjectedToolArg:
-        """What marks the hidden parameter that it comes in."""
+        """The marker of the hidden parameter that carries it."""
         given = self.credential
         return FromFunction(given.read) if isinstance(given, ForwardedHeader) else given
 
     def write(self, value: str) -> str:
-        """Write it as it is sent."""
+        """Return the credential as it is sent."""
         if self.form == "basic":
             return f"Basic {base64.b64encode(value.encode()).decode() if ':' in value else value}"
         return f"Bearer {value}" if self.form == "bearer" else value
 
 
 def choose_credentials(auth: Auth, said: Any, schemes: Mapping[str, Any]) -> tuple[CredentialPlace, ...]:
-    """Choose what the requests of an operation carry: the first of its alternatives for which there is everything.
+    """Choose the credentials of an operation: the first of its alternatives that is complete.
 
     Args:
-        auth: One credential for all schemes, or those of schemes by their names.
+        auth: One credential for all schemes, or a mapping by scheme name.
         said: The operation's `security`, or the document's.
-        schemes: The document's schemes, by their names.
+        schemes: The document's schemes, by name.
     """
     if auth is None:
         return ()

@@ -11,7 +11,7 @@ from sidecall.kernel.schema.normal.documents import SchemaDocument, SchemaUnfit
 from sidecall.kernel.schema.references import Targets
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
-# What says nothing of which values fit, or not as JSON Schema has it.
+# Keywords that do not restrict values, or differ from JSON Schema.
 _DROPPED = frozenset(
     "$anchor $dynamicAnchor $dynamicRef $id $recursiveAnchor $recursiveRef $schema $vocabulary contentSchema"
     " discriminator example externalDocs nullable readOnly title writeOnly xml".split()
@@ -28,11 +28,11 @@ class Unusable(Exception):
 
 
 class Definitions:
-    """What the operations of one document share."""
+    """Definitions that the operations of a document share."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self._document = document
-        # In OpenAPI 3.0 nothing beside a reference counts.
+        # In OpenAPI 3.0 siblings of a reference are ignored.
         self._is_old = str(document.get("openapi", "")).startswith("3.0")
         self._names: dict[str, str] = {}
         self._references: dict[str, str] = {}
@@ -44,14 +44,14 @@ class Definitions:
 
     @property
     def is_old(self) -> bool:
-        """Whether they are of a document of OpenAPI 3.0."""
+        """Whether the document is OpenAPI 3.0."""
         return self._is_old
 
     def resolve(self, node: Any) -> Any:
-        """Follow references to where something stands; what is no reference is itself.
+        """Resolve references; return anything else unchanged.
 
         Raises:
-            Unusable: One leads nowhere, or into another document.
+            Unusable: A reference is broken, or leads into another document.
         """
         for _ in range(_MOST_STEPS):
             if not isinstance(node, dict) or not isinstance(node.get("$ref"), str):

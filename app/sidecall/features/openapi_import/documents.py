@@ -28,15 +28,15 @@ else:
     _reading = Later("sidecall.features.openapi_import.reading")
     _services = Later("sidecall.features.openapi_import.services")
 
-# What makes tools of a document, of which most servers have none, and what fetches one.
+# Loaded late, since most servers have no documents: what makes tools, and what fetches documents.
 _making, _fetching = (
     Later("sidecall.features.openapi_import.toolkit"),
     Later("sidecall.features.openapi_import.fetching"),
 )
 _ENTRY = re.compile(r"(?:(?P<name>[A-Za-z0-9][A-Za-z0-9_-]{0,30})=)?(?P<place>.+)", re.DOTALL)
-# The name and the password of an address, wherever it stands in a text.
+# User and password of an address, anywhere in a text.
 _USER = re.compile(r"(?<=://)[^\s/?#'\"]*@")
-# What may be a password in an address that is none, of which nobody knows where its parts end.
+# What may be a password in an invalid address, whose parts cannot be told apart.
 _PERHAPS_USER = re.compile(r"(https?[:/]+)(?![:/])(?:.*@|[^/?#:]*:.*)", re.DOTALL | re.IGNORECASE)
 _APPROVALS: dict[DocumentApproval, bool | str] = {"never": False, "writing": "writing", "always": True}
 # Seconds after which a document that is not to be had is asked for again; twice as many each time.
@@ -49,7 +49,7 @@ logger = logging.getLogger("sidecall")
 
 @dataclass(frozen=True, slots=True)
 class NamedDocument:
-    """A document as an operator names it: what stands before the names of its tools, and what is said of them."""
+    """A document as configured: the prefix of its tools' names, and its options."""
 
     name: str | None
     entry: "_services.ServiceEntry"
@@ -72,12 +72,12 @@ class NamedDocument:
 
     @property
     def place(self) -> str:
-        """Where it is."""
+        """The path or address of the document."""
         return self.entry.document
 
     @property
     def shown(self) -> str:
-        """Where it is, as logs and errors say it: without the name and the password that its address may have."""
+        """The address for logs and errors, without user and password."""
         return _USER.sub("", self.place)
 
     @property
@@ -87,26 +87,26 @@ class NamedDocument:
 
     @property
     def label(self) -> str:
-        """What it is called where anybody may read it: its name, or its file's or host's."""
+        """The public name of the document: the configured one, or its file's or host's."""
         return self.name or (urlsplit(self.place).hostname or "?" if self.is_remote else Path(self.place).stem)
 
     def make_tools(
         self, read: dict[str, Any], where: str, approval: DocumentApproval, origin: str | None = None
     ) -> list[CompiledTool]:
-        """Make the tools of what was read.
+        """Make the tools of a document.
 
         Args:
             read: The document.
-            where: What it is called in errors.
-            approval: Whether a person approves their calls, if the entry does not say so.
-            origin: The address from which it came.
+            where: Its name in errors.
+            approval: The default of whether their calls need approval.
+            origin: The address that it came from.
 
         Raises:
-            DefinitionError: None of its operations can be one, or its credentials fit none of its schemes.
+            DefinitionError: None of its operations can be a tool, or its credentials fit none of its schemes.
         """
         entry = self.entry
         asks = entry.requires_approval
-        choices = _making.ToolChoices(
+        choices = _making.ToolDefaults(
             where,
             self.name if entry.prefix else None,
             _APPROVALS[approval] if asks is None else asks,
@@ -133,13 +133,13 @@ class OpenAPIDocuments:
         bounds: "_bodies.AnswerBounds | None" = None,
         services: "Mapping[str, _services.ServiceEntry]" = MappingProxyType({}),
     ) -> None:
-        """Name the documents.
+        """Take the configured documents.
 
         Args:
-            entries: Places, with `name=` before them or without.
-            approval: Whether a person approves the calls of tools, where nothing else says so.
-            bounds: What one that is fetched may be, unless it is what usual ones are.
-            services: Those of which more is said, by their names.
+            entries: Paths or addresses, with or without `name=` before them.
+            approval: The default of whether calls need approval.
+            bounds: Bounds of fetched documents; None for the defaults.
+            services: Services with options of their own, by name.
         """
         self.missing: dict[str, str] = {}
         self._approval: DocumentApproval = approval
@@ -149,14 +149,14 @@ class OpenAPIDocuments:
 
     @property
     def are_fetched(self) -> bool:
-        """Whether some come later than the start."""
+        """Whether some documents arrive after the start."""
         return any(document.is_remote for document in self._documents)
 
     def read_files(self, registry: Registry) -> None:
-        """Offer what stands in files.
+        """Offer the tools of local documents.
 
         Raises:
-            DefinitionError: One cannot be read, or has no operation that can be a tool.
+            DefinitionError: A document cannot be read, or none of its operations can be a tool.
         """
         for document in self._documents:
             if not document.is_remote:
@@ -167,7 +167,7 @@ class OpenAPIDocuments:
     async def following(
         self, registry: Registry, on_loaded: Callable[[], object], pause: float = _FIRST_PAUSE
     ) -> AsyncIterator[None]:
-        """Fetch the others while the body runs, and offer them as they come; `on_loaded` is told of each."""
+        """Fetch the other documents while the body runs, and offer their tools; `on_loaded` is called for each."""
         remote = [document for document in self._documents if document.is_remote]
         self.missing.update((document.label, "It is being fetched.") for document in remote)
         tasks = [asyncio.create_task(self._follow(document, registry, on_loaded, pause)) for document in remote]
@@ -204,7 +204,7 @@ class OpenAPIDocuments:
         except DefinitionError as error:
             logger.error("the OpenAPI document %s is not offered: %s", document.shown, error)
             return _NOT_OFFERED
-        except Exception as error:  # Whatever somebody else's document can bring about.
+        except Exception as error:  # Foreign documents can cause any error.
             logger.error("the OpenAPI document %s is not offered", document.shown, exc_info=error)
             return _NOT_OFFERED
         logger.info("loaded %s tools of %s", len(tools), document.shown)

@@ -17,9 +17,9 @@ BYTES = "application/octet-stream"
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """How the value of a member is written: by its style, or else as one of these media types.
+    """How the value of a member is written: by its style, or as one of these media types.
 
-    `headers` are those of its part whose value the document says.
+    `headers` are those of its part that have a fixed value in the document.
     """
 
     style: str = "form"
@@ -36,16 +36,16 @@ class Encoding:
 
     @property
     def is_json(self) -> bool:
-        """Whether that is JSON."""
+        """Whether the type is JSON."""
         return _is_json(self.media_type or "")
 
     @property
     def is_of_bytes(self) -> bool:
-        """Whether a text cannot be any of the media types."""
+        """Whether no media type allows text."""
         return bool(self.media_types) and not any(map(_may_be_text, self.media_types))
 
     def choose_type(self, known: str) -> str:
-        """Choose the type of a file of which one is known: that, unless nobody named it and the document does."""
+        """Choose the media type of a file: the known one, unless the document gives one and the caller did not."""
         if known != BYTES or any(fnmatchcase(known, it) for it in self.media_types):
             return known
         return self.media_type or known
@@ -72,7 +72,7 @@ def read_encoding(said: Any, definitions: Definitions, *, in_parts: bool) -> Enc
 
 
 def _read_headers(headers: Any, definitions: Definitions) -> Iterator[tuple[str, str]]:
-    """Yield the headers of a part that can have one value only: nobody is asked for others."""
+    """Yield the headers of a part that can have one value only; callers are not asked for others."""
     for name, said in headers.items() if isinstance(headers, dict) else ():
         header = definitions.resolve(said)
         schema = definitions.resolve(header.get("schema")) if isinstance(header, dict) else None

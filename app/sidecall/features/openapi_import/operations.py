@@ -28,7 +28,7 @@ class ApiOperation:
 
     @property
     def id(self) -> str:
-        """What the document calls it, or else its method and path."""
+        """The document's id, or the method and path."""
         return str(self.said.get("operationId") or f"{self.method}{self.path}")
 
     @property
@@ -43,7 +43,7 @@ class ApiOperation:
 
     @property
     def is_reading(self) -> bool:
-        """Whether it changes nothing, as far as its method says."""
+        """Whether the method is read-only."""
         return self.method in ("get", "head", "query")
 
     def list_parameters(self, definitions: Definitions) -> list[dict[str, Any]]:
@@ -63,7 +63,7 @@ class ApiOperation:
 
 @dataclass(frozen=True, slots=True)
 class OperationFilter:
-    """Which operations become tools: those that pass all filters; ids and paths may have `*`."""
+    """The filters for operations that become tools; ids and paths may contain `*`."""
 
     operations: Sequence[str] = ()
     tags: Sequence[str] = ()

@@ -27,7 +27,7 @@ _TEMPLATE = re.compile(r"\{([^{}]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class RequestPlan:
-    """How the request of one operation is made."""
+    """How the request of an operation is made."""
 
     method: str
     url: str
@@ -37,7 +37,7 @@ class RequestPlan:
     headers: Mapping[str, str]
 
 
-class ArgumentSheet:
+class ArgumentPlan:
     """The arguments of one tool as they are gathered, each under a name of its own."""
 
     def __init__(self, definitions: Definitions) -> None:
@@ -81,7 +81,7 @@ class ArgumentSheet:
         return next(it for it in chain((placed,), more) if it not in self._properties)
 
 
-def plan_parameters(operation: ApiOperation, sheet: ArgumentSheet) -> list[Place]:
+def plan_parameters(operation: ApiOperation, sheet: ArgumentPlan) -> list[Place]:
     """Add the parameters of an operation, and return where each goes.
 
     Raises:
@@ -110,8 +110,8 @@ def plan_parameters(operation: ApiOperation, sheet: ArgumentSheet) -> list[Place
     return places
 
 
-def plan_body(operation: ApiOperation, sheet: ArgumentSheet) -> BodyPlan | None:
-    """Add what stands in the body of an operation, and return how it is written; None without a body.
+def plan_body(operation: ApiOperation, sheet: ArgumentPlan) -> BodyPlan | None:
+    """Add the parameters of an operation's body, and return its plan; None without a body.
 
     Raises:
         Unusable: It cannot be sent.
@@ -136,7 +136,7 @@ def plan_body(operation: ApiOperation, sheet: ArgumentSheet) -> BodyPlan | None:
 
 
 def _plan_members(
-    sheet: ArgumentSheet, members: tuple[dict[str, Any], list[str]], plan: BodyPlan, encoding: Mapping[str, Any]
+    sheet: ArgumentPlan, members: tuple[dict[str, Any], list[str]], plan: BodyPlan, encoding: Mapping[str, Any]
 ) -> BodyPlan:
     properties, required = members
     written = []

@@ -1,4 +1,4 @@
-"""Read an OpenAPI document, from a file or as it is."""
+"""Read an OpenAPI document from a file or a text."""
 
 import re
 from collections.abc import Mapping

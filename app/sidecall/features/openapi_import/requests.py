@@ -30,7 +30,7 @@ _TEXTS = re.compile(r"text/.+|.*[/+](json|xml|yaml|x-ndjson|javascript|x-www-for
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Which host the requests of a document go to; `private` names it where it is not public."""
+    """The host of a document's requests; `private` names it where it is not public."""
 
     host: str
     private: tuple[str, ...] = ()
@@ -124,7 +124,7 @@ def _write_proofs(plan: RequestPlan, secrets: Mapping[int, str]) -> dict[str, di
 async def _send(
     client: httpx.AsyncClient, method: str, url: str, headers: Mapping[str, str], body: Mapping[str, Any]
 ) -> httpx.Response:
-    """Send a request, and follow where it leads within the same host: what it proves is for nobody else."""
+    """Send a request, and follow redirects within the same host only, to keep its credentials there."""
     request = client.build_request(method, url, headers=dict(headers), **body)
     for _ in range(_MOST_REDIRECTS):
         response = await client.send(request)
@@ -139,7 +139,7 @@ async def _send(
 
 
 def _refuse_token(response: httpx.Response, plan: RequestPlan, secrets: Mapping[int, str]) -> None:
-    """Let a person sign in again whose token the service refuses."""
+    """Ask a person to sign in again when the service refuses their token."""
     for index, place in enumerate(plan.credentials):
         if (
             response.status_code == httpx.codes.UNAUTHORIZED

@@ -10,10 +10,10 @@ from sidecall.outgoing.rules import USUAL_PORTS
 
 
 def find_server(operation: ApiOperation, document: dict[str, Any], base_url: str | None, origin: str | None) -> str:
-    """Return the address before the path of an operation.
+    """Return the base URL of an operation.
 
     Raises:
-        Unusable: Nobody says it.
+        Unusable: The document names none.
     """
     if base_url is not None:
         return _require_address(base_url)

@@ -1,4 +1,4 @@
-"""The services whose operations are offered as tools, as an operator writes them down."""
+"""Configured services whose operations are offered as tools."""
 
 import re
 from collections.abc import Mapping
@@ -103,7 +103,7 @@ class ServiceEntry(BaseModel, defer_build=True):
 
     @property
     def filter(self) -> OperationFilter:
-        """Which operations are wanted."""
+        """The filter for its operations."""
         return OperationFilter(self.operations, self.tags, self.paths, self.methods, self.without)
 
     @property
@@ -165,14 +165,14 @@ def _read_entry(place: str, name: Any, raw: Any, present: Mapping[str, str], fol
         ) from None
     except ValidationError as error:
         # Without what it says, since there may be a secret in it.
-        wrong = "; ".join(_word_fault(item) for item in error.errors(include_input=False, include_url=False))
+        wrong = "; ".join(_format_fault(item) for item in error.errors(include_input=False, include_url=False))
         raise ServicesUnfit(f"{where} is none: {wrong}.") from None
     if folder is None or entry.is_remote:
         return entry
     return entry.model_copy(update={"document": str(folder / entry.document)})
 
 
-def _word_fault(item: Any) -> str:
+def _format_fault(item: Any) -> str:
     if item["type"] == "extra_forbidden":
         meant = get_close_matches(str(item["loc"][-1]), ServiceEntry.model_fields, 1, 0.6)
         instead = f"write `{meant[0]}`" if meant else f"there are {', '.join(ServiceEntry.model_fields)}"

@@ -11,13 +11,13 @@ from sidecall.dataclasses import dataclass
 Where = Literal["path", "query", "header", "cookie", "body"]
 _RESERVED = ":/?@!$'()*,;"
 _DELIMITERS = {"spaceDelimited": "%20", "pipeDelimited": "|"}
-# What stands before the first value, and between two, in a path.
+# Prefix and separator of values in a path.
 _PATH_MARKS = {"label": (".", "."), "matrix": (";", ";")}
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the value of one argument goes in a request, and how it is written."""
+    """Where the value of an argument goes in a request, and its style."""
 
     argument: str
     name: str

@@ -15,7 +15,7 @@ from sidecall.dataclasses import dataclass
 from sidecall.features.openapi_import.credentials import Auth, check_auth, choose_credentials, refuse_unknown_schemes
 from sidecall.features.openapi_import.definitions import Definitions, Unusable
 from sidecall.features.openapi_import.operations import ApiOperation, OperationFilter, ToolNames, list_operations
-from sidecall.features.openapi_import.planning import ArgumentSheet, RequestPlan, plan_body, plan_parameters
+from sidecall.features.openapi_import.planning import ArgumentPlan, RequestPlan, plan_body, plan_parameters
 from sidecall.features.openapi_import.reading import DocumentUnfit, read_document
 from sidecall.features.openapi_import.requests import Destination, send_request
 from sidecall.features.openapi_import.servers import find_destination, find_server
@@ -46,7 +46,7 @@ class OpenAPITool(ForeignTool):
     """A tool that sends the request of one operation to another service."""
 
     _place: str = PrivateAttr(default="")
-    # Another tool with the same credentials, made ready: but for what is said here the two are alike.
+    # A copy with the same credentials; the two differ only in these options.
     _sibling: CompiledTool | None = PrivateAttr(default=None)
 
     @cached_property
@@ -82,8 +82,8 @@ class OpenAPIToolkit(BaseToolkit):
 
 
 @dataclass(frozen=True, slots=True)
-class ToolChoices:
-    """What is said of all tools of a document; `origin` is the address that it came from."""
+class ToolDefaults:
+    """The options of all tools of a document; `origin` is the address that it came from."""
 
     where: str
     tag: str | None = None
@@ -112,20 +112,20 @@ def from_openapi(  # noqa: PLR0913  what a caller may choose
     private: bool = False,
     **options: Any,
 ) -> OpenAPIToolkit:
-    """Make a tool of each operation of an OpenAPI service; keep what is returned in your module, which then offers it.
+    """Make a tool of each operation of an OpenAPI service; assign the result in your module to offer them.
 
     Args:
-        document: The path of a document in JSON or YAML, or what it holds.
-        name: Stands before the tools' names, as `name__`, and is a tag of each.
-        base_url: Where the service is; the document's `servers` say it when None.
-        auth: What requests prove it with: a `Secret`, a `ForwardedHeader`, or several by the names of the document's
+        document: The path of a document in JSON or YAML, or its content.
+        name: The prefix of the tools' names, as `name__`, and a tag of each.
+        base_url: The address of the service; None for the document's `servers`.
+        auth: The credential of requests: a `Secret`, a `ForwardedHeader`, or several by the names of the document's
             security schemes.
         headers: Sent with each request.
-        operations: Only operations of these ids; `*` stands for any characters, here and below.
+        operations: Only operations of these ids; `*` matches any characters, here and below.
         tags: Only those with one of these tags.
         paths: Only those at these paths, as the document writes them.
         methods: Only those of these methods.
-        without: None of these ids.
+        without: Operations to leave out, by id.
         requires_approval: Whether a person approves each call; `"writing"`: of those that are not GET or HEAD.
         private: Whether the service may have an address that is not public.
         options: The other options of a tool, such as `timeout`, for each of them.
@@ -135,7 +135,7 @@ def from_openapi(  # noqa: PLR0913  what a caller may choose
     """
     read, where = read_document(document)
     wanted = OperationFilter(operations, tags, paths, methods, without)
-    choices = ToolChoices(
+    choices = ToolDefaults(
         where,
         name,
         requires_approval,
@@ -150,7 +150,7 @@ def from_openapi(  # noqa: PLR0913  what a caller may choose
     return make_toolkit(read, choices, wanted)
 
 
-def make_toolkit(document: dict[str, Any], choices: ToolChoices, wanted: OperationFilter) -> OpenAPIToolkit:
+def make_toolkit(document: dict[str, Any], choices: ToolDefaults, wanted: OperationFilter) -> OpenAPIToolkit:
     """Make the tools of a document that was read.
 
     Raises:
@@ -179,7 +179,7 @@ def _fill_toolkit(
     operations: list[ApiOperation],
     document: dict[str, Any],
     definitions: Definitions,
-    choices: ToolChoices,
+    choices: ToolDefaults,
 ) -> None:
     names, siblings = ToolNames(f"{choices.tag}__" if choices.tag else ""), dict[tuple[int, ...], CompiledTool]()
     for operation in operations:
@@ -197,12 +197,12 @@ def _make_tool(
     document: dict[str, Any],
     definitions: Definitions,
     names: ToolNames,
-    choices: ToolChoices,
+    choices: ToolDefaults,
     siblings: dict[tuple[int, ...], CompiledTool],
 ) -> OpenAPITool:
     if operation.method in _NO_TOOLS:
         raise Unusable(f"{operation.method.upper()} says something about requests, and is none for a model")
-    sheet = ArgumentSheet(definitions)
+    sheet = ArgumentPlan(definitions)
     base = find_server(operation, document, choices.base_url, choices.origin)
     credentials = choose_credentials(
         choices.auth,
@@ -243,7 +243,7 @@ def _make_call(plan: RequestPlan, to: Destination) -> Any:
     return set_signature(call, hidden)
 
 
-def _list_options(operation: ApiOperation, choices: ToolChoices, name: str) -> dict[str, Any]:
+def _list_options(operation: ApiOperation, choices: ToolDefaults, name: str) -> dict[str, Any]:
     is_reading = operation.is_reading
     asks = choices.requires_approval
     tags = [*([choices.tag] if choices.tag else []), *operation.tags]
@@ -281,7 +281,7 @@ def _accept(where: str, schema: Schema, definitions: Definitions) -> JsonArgsSch
         made = compile_json_args_schema(where, schema, takes, definitions.targets)
     except DefinitionError:
         made = compile_json_args_schema(where, _drop_patterns(schema), takes)
-    # What the service does where nothing is said is its own business.
+    # A missing argument is left to the service's default.
     return replace(made, fills=False)
 
 

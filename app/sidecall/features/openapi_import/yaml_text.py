@@ -11,7 +11,7 @@ _BOOLEAN = re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$")
 # No dates, and no booleans but true and false.
 _UNLIKE = frozenset(("tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:bool"))
 _MERGE = "tag:yaml.org,2002:merge"
-# Values that a text may stand for, each alias written out: a few lines of aliases could mean billions.
+# Maximum number of values with aliases expanded; a few lines of aliases could mean billions.
 _MOST_VALUES = 5_000_000
 
 logger = logging.getLogger("sidecall")
@@ -51,7 +51,7 @@ def _choose_loader() -> Any:
 
 
 class _Builder:
-    """Builds values while a text is parsed; what is named by an anchor is one object wherever it is used."""
+    """Builds values while a text is parsed; an anchor's value is one shared object."""
 
     def __init__(self, library: Any, loader: Any) -> None:
         self._library = library

@@ -1,1 +1,1 @@
-"""How many calls a caller may make in a time."""
+"""Rate limits of callers."""

@@ -10,17 +10,17 @@ from sidecall.kernel.core.overload import QuotaExceeded
 from sidecall.kernel.core.quota import CALLS, NANO, Quota, Rate
 from sidecall.kernel.core.tool import CompiledTool
 
-# Callers that are remembered, those who called last; whoever is forgotten has all its calls again. Of callers of tools
-# that have a rate as many are remembered.
+# Callers that are tracked, most recent first; a caller that is dropped starts over. As many are tracked for tools with
+# a rate.
 _MOST_CALLERS = 10_000
 
-# Tenant, subject, and the tool whose calls are counted; empty for all calls.
+# Tenant, subject, and the tool that is counted; empty for all calls.
 QuotaKey = tuple[str, str, str]
 T = TypeVar("T")
 
 
-class Lately(Generic[T]):
-    """What is known of those who called last."""
+class RecentCallers(Generic[T]):
+    """A table of the most recent callers."""
 
     def __init__(self) -> None:
         self._all: OrderedDict[QuotaKey, T] = OrderedDict()
@@ -31,7 +31,7 @@ class Lately(Generic[T]):
         return (self._of_tools if key[2] else self._all).get(key)
 
     def put(self, key: QuotaKey, value: T) -> None:
-        """Keep something; whoever called longest ago is forgotten."""
+        """Store a value; the least recent caller is dropped."""
         kept = self._of_tools if key[2] else self._all
         kept[key] = value
         kept.move_to_end(key)
@@ -49,7 +49,7 @@ class Quotas:
         """Count against a rate, and against those of tools; without `rate` against those of tools only."""
         self.rate = rate
         self._clock = clock
-        self._whole_at: Lately[int] = Lately()
+        self._whole_at: RecentCallers[int] = RecentCallers()
 
     def take(self, caller: Caller, tool: CompiledTool | None = None) -> Awaitable[None] | None:
         """Count one call, among all or among those of a tool that has a rate; what it returns has to be awaited.
@@ -67,7 +67,7 @@ class Quotas:
         found = () if self.rate is None else (self._left((caller.tenant, caller.subject, ""), self.rate),)
         if tool is not None and tool.options.rate is not None:
             key = caller.tenant, caller.subject, tool.name
-            # Whoever has made none may not know that there is such a tool.
+            # A caller who has not called it may not know that the tool exists.
             if self._has_called(key):
                 return *found, self._left(key, tool.options.rate)
         return found

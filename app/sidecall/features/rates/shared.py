@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 from sidecall.dataclasses import dataclass
-from sidecall.features.rates.in_memory import Lately, QuotaKey, Quotas, make_quota
+from sidecall.features.rates.in_memory import QuotaKey, Quotas, RecentCallers, make_quota
 from sidecall.kernel.concurrency.outlasting import outlast
 from sidecall.kernel.core.overload import QuotaExceeded, StoreUnavailable
 from sidecall.kernel.core.quota import NANO, Lease, Quota, Rate, SharedCount
@@ -15,13 +15,13 @@ logger = logging.getLogger("sidecall")
 
 # What a server takes at a time: this part of a rate, and one call at least.
 _PART = 20
-# Nanoseconds for which a server counts for itself when nobody can tell what others have counted.
+# Nanoseconds for which a server counts alone while the shared count is unavailable.
 _ALONE = 5 * NANO
 
 
 @dataclass(slots=True)
-class _Held:
-    """Calls of one key that this server may let in, and how it stood with all servers when it asked last."""
+class _Lease:
+    """The lease of one key: calls that this server may admit, and the shared count at the last request."""
 
     rate: Rate
     granted: int = 0
@@ -45,25 +45,25 @@ class _Held:
 
 
 class SharedQuotas(Quotas):
-    """Let in what was granted to this server, and ask for more when that is used up.
+    """Admit calls from this server's lease, and renew it when it is used up.
 
-    While the count of all cannot be reached, it counts for itself, as without one.
+    While the shared count is unavailable, the server counts alone.
     """
 
     def __init__(self, rate: Rate | None, count: SharedCount, clock: Callable[[], int] = time.monotonic_ns) -> None:
         """Count with others; the arguments but `count` are those of Quotas."""
         super().__init__(rate, clock)
         self._count = count
-        self._held: Lately[_Held] = Lately()
+        self._held: RecentCallers[_Lease] = RecentCallers()
 
     def _spend(self, key: QuotaKey, rate: Rate) -> Awaitable[None] | None:
         held = self._held.get(key)
         if held is None or held.rate != rate:
-            held = _Held(rate)
+            held = _Lease(rate)
         self._held.put(key, held)
         return None if self._try(key, held) else self._wait(key, held)
 
-    def _try(self, key: QuotaKey, held: _Held) -> bool:
+    def _try(self, key: QuotaKey, held: _Lease) -> bool:
         """Let a call in at once, if it is known whether it may come.
 
         Raises:
@@ -81,7 +81,7 @@ class SharedQuotas(Quotas):
             raise QuotaExceeded(make_quota(key, held.rate, held.left_to_wait(now)))
         return False
 
-    async def _wait(self, key: QuotaKey, held: _Held) -> None:
+    async def _wait(self, key: QuotaKey, held: _Lease) -> None:
         held.waiting += 1
         try:
             while True:
@@ -93,7 +93,7 @@ class SharedQuotas(Quotas):
         finally:
             held.waiting -= 1
 
-    async def _ask(self, key: QuotaKey, held: _Held) -> None:
+    async def _ask(self, key: QuotaKey, held: _Lease) -> None:
         wanted = max(1, held.waiting, held.rate.calls // _PART)
         try:
             lease = await self._count.lease("\n".join(key), held.rate, min(wanted, held.rate.calls))

@@ -27,7 +27,7 @@ class SqlRates:
         return Lease(row[1], row[2])
 
     async def forget(self) -> None:
-        """Remove those whose calls are all back.
+        """Delete rows whose limit is fully restored.
 
         Raises:
             StoreUnavailable: The database cannot be used just now.

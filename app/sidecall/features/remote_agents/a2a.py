@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from sidecall.dataclasses import dataclass
 from sidecall.features.remote_agents.agent_task import AgentTask
-from sidecall.features.remote_agents.line import AgentLine
+from sidecall.features.remote_agents.connection import AgentConnection
 from sidecall.features.remote_agents.turns import AgentAnswer, AgentTurn
 from sidecall.kernel.core.errors import ToolException
 
@@ -21,7 +21,7 @@ _ERRORS = {-32009: _TOO_OLD.format("of another version"), -32601: _TOO_OLD.forma
 
 @dataclass(frozen=True, slots=True)
 class A2aInterface:
-    """Where an agent is spoken to, and how."""
+    """The address of an agent, and its binding."""
 
     url: str
     is_rpc: bool = True
@@ -52,9 +52,9 @@ class A2aInterface:
 
 @dataclass(frozen=True, slots=True)
 class _Wire:
-    """What is said to an agent, over either binding."""
+    """Messages to an agent, in either binding."""
 
-    line: AgentLine
+    line: AgentConnection
     to: A2aInterface
 
     def write(self, method: str, params: Mapping[str, Any]) -> tuple[str, Any]:
@@ -90,7 +90,7 @@ class _Wire:
         return said.get("result") if self.to.is_rpc else said
 
 
-async def ask_a2a(line: AgentLine, to: A2aInterface, turn: AgentTurn) -> AgentAnswer:
+async def ask_a2a(line: AgentConnection, to: A2aInterface, turn: AgentTurn) -> AgentAnswer:
     """Send a text, or a person's decision, and follow the agent's task to its end, or to what a person has to decide.
 
     Raises:

@@ -10,7 +10,7 @@ import httpx
 from sidecall.dataclasses import dataclass
 from sidecall.features.remote_agents.a2a import CARD, VERSION_HEADERS, A2aInterface, ask_a2a
 from sidecall.features.remote_agents.chat import ask_chat
-from sidecall.features.remote_agents.line import HANGING_UP, AgentLine
+from sidecall.features.remote_agents.connection import HANGING_UP, AgentConnection
 from sidecall.features.remote_agents.responses import ask_responses
 from sidecall.features.remote_agents.turns import AgentAnswer, AgentDialect, AgentTurn
 from sidecall.kernel.core.errors import InvalidToolOption, ToolException
@@ -28,9 +28,9 @@ LATE = "The agent did not answer in time."
 
 @dataclass(slots=True)
 class RemoteAgent:
-    """One agent; what it speaks is found out once where nobody has said it.
+    """A remote agent; its protocol is detected once if it is not configured.
 
-    Its host alone is reached, public or not, since no model has a say in it.
+    Only its own host is reached, public or not, since models cannot choose it.
     """
 
     url: str
@@ -66,7 +66,7 @@ class RemoteAgent:
             ToolException: The agent cannot be reached, or cannot answer.
         """
         async with self._open() as client:
-            line = AgentLine(client, {**VERSION_HEADERS, **headers}, report, streams=self.streams)
+            line = AgentConnection(client, {**VERSION_HEADERS, **headers}, report, streams=self.streams)
             work = asyncio.ensure_future(self._speak(line, turn))
             try:
                 # Shielded, so that what has begun there can still be named and ended.
@@ -84,7 +84,7 @@ class RemoteAgent:
             except (httpx.RequestError, httpx.InvalidURL):
                 raise ToolException("The agent cannot be reached. Try again later.", retryable=True) from None
 
-    async def find_dialect(self, line: AgentLine) -> AgentDialect:
+    async def find_dialect(self, line: AgentConnection) -> AgentDialect:
         """Return what the agent speaks.
 
         Raises:
@@ -100,7 +100,7 @@ class RemoteAgent:
             raise ToolException(_UNKNOWN.format(self.url))
         return "a2a"
 
-    async def _speak(self, line: AgentLine, turn: AgentTurn) -> AgentAnswer:
+    async def _speak(self, line: AgentConnection, turn: AgentTurn) -> AgentAnswer:
         dialect = await self.find_dialect(line)
         if dialect == "a2a":
             assert self._found is not None
@@ -109,7 +109,7 @@ class RemoteAgent:
         url = self.url if self.url.endswith(ending) else f"{self.url}{ending}"
         return await (ask_chat if dialect == "chat" else ask_responses)(line, url, turn, self.model)
 
-    async def _find_interface(self, line: AgentLine) -> A2aInterface | None:
+    async def _find_interface(self, line: AgentConnection) -> A2aInterface | None:
         """Read the agent's card: at the address itself, below it, or where its host has one."""
         root = str(httpx.URL(self.url).copy_with(raw_path=CARD.encode()))
         places = [self.url] if self.url.endswith(".json") else [f"{self.url}{CARD}", root]

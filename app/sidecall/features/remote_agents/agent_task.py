@@ -1,4 +1,4 @@
-"""What an agent says of its task in A2A, put together."""
+"""Assemble the state of an agent's A2A task from its events."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -20,7 +20,7 @@ _MOST_ARTIFACTS = 1000
 
 
 class AgentTask:
-    """A task as far as it is known; `report` hears what its states say."""
+    """The known state of a task; `report` is called with its status messages."""
 
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report
@@ -33,7 +33,7 @@ class AgentTask:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will come before the agent is told something."""
+        """Whether nothing more will come before the next message to the agent."""
         return self._has_message or self._state in _OVER
 
     def take(self, event: Any) -> None:
@@ -50,7 +50,7 @@ class AgentTask:
                 note(event[name])
 
     def finish(self) -> AgentAnswer:
-        """Return what came of it.
+        """Return the result.
 
         Raises:
             ToolException: The task has failed.

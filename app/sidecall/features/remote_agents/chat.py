@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sidecall.features.remote_agents.line import AgentLine
+from sidecall.features.remote_agents.connection import AgentConnection
 from sidecall.features.remote_agents.turns import AgentAnswer, AgentTurn, read_usage
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.usage import Usage
@@ -12,7 +12,7 @@ _NO_CONTEXT = "This agent keeps no conversation: leave out context_id, and say a
 _WANTS_TOOLS = "The agent has asked for tools of its own, which it is not given here. Ask it in another way."
 
 
-async def ask_chat(line: AgentLine, url: str, turn: AgentTurn, model: str | None) -> AgentAnswer:
+async def ask_chat(line: AgentConnection, url: str, turn: AgentTurn, model: str | None) -> AgentAnswer:
     """Send a text, and return the answer.
 
     Raises:

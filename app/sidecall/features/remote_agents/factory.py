@@ -92,12 +92,12 @@ def _make_function(agent: RemoteAgent, auth: str | None) -> Callable[..., Any]:
 
 
 def _write_headers(context: ToolContext, token: str | None) -> dict[str, str]:
-    """Return what goes along with the call: who asks, how deep it is, and of which trace it is a part.
+    """Return the headers of a call: the caller, the depth of nested agents, and the trace.
 
     Raises:
-        ToolException: It is too deep.
+        ToolException: Agents are nested too deeply.
     """
-    # All of them, lest a second header hides how deep the call is.
+    # All of them, so that a second header cannot hide the depth.
     said = [value for name, value in context.headers.items() if name.lower() == DEPTH.lower() and value]
     depth = max((_read_depth(text) for text in said), default=0)
     if depth >= MAX_DEPTH:

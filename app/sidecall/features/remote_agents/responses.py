@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sidecall.features.remote_agents.line import AgentLine
+from sidecall.features.remote_agents.connection import AgentConnection
 from sidecall.features.remote_agents.turns import AgentAnswer, AgentQuestion, AgentTurn, read_usage
 from sidecall.kernel.core.errors import ToolException
 
@@ -13,7 +13,7 @@ _RUNNING = ("queued", "in_progress")
 _PAUSE, _LONGEST_PAUSE = 0.1, 2.0
 
 
-async def ask_responses(line: AgentLine, url: str, turn: AgentTurn, model: str | None) -> AgentAnswer:
+async def ask_responses(line: AgentConnection, url: str, turn: AgentTurn, model: str | None) -> AgentAnswer:
     """Send a text, or a person's decision, and return the answer, or what a person has to decide.
 
     Raises:
@@ -45,7 +45,7 @@ def _write_decisions(turn: AgentTurn) -> list[dict[str, Any]]:
     return [{**decision, "approval_request_id": asked} for asked in turn.resumed["requests"]]
 
 
-async def _follow(line: AgentLine, url: str, body: Mapping[str, Any]) -> Any:
+async def _follow(line: AgentConnection, url: str, body: Mapping[str, Any]) -> Any:
     found: Any = None
     async for event in line.stream(url, {**body, "stream": True}):
         if not isinstance(event, Mapping):

@@ -1,4 +1,4 @@
-"""What is said to an agent elsewhere, and what it answers, whatever it speaks."""
+"""A turn with a remote agent, independent of its protocol."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -26,7 +26,7 @@ class AgentTurn:
 
     @property
     def answer(self) -> str:
-        """What the agent is told of a person's decision."""
+        """The message to the agent after a person's decision."""
         said = (self.reply or "").strip()
         if self.is_approved:
             return said or APPROVED
@@ -35,7 +35,7 @@ class AgentTurn:
 
 @dataclass(frozen=True, slots=True)
 class AgentQuestion:
-    """What an agent wants a person to decide; `state` says where it goes on."""
+    """A question of an agent to a person; `state` is where it continues."""
 
     text: str
     state: Mapping[str, Any]
@@ -44,7 +44,7 @@ class AgentQuestion:
 
 @dataclass(frozen=True, slots=True)
 class AgentAnswer:
-    """What came of a turn: a text with other parts, or a question."""
+    """The result of a turn: a text with other parts, or a question."""
 
     text: str
     context_id: str | None = None

@@ -81,15 +81,15 @@ def write_arguments(
     folder: str,
     variables: Mapping[str, str],
 ) -> list[str]:
-    """Write all arguments but those of what passes between bubblewrap and its parent.
+    """Return the arguments of bubblewrap, except those of its pipes to the parent.
 
     Args:
         system: The arguments for the system's folders.
-        mounts: What there is beside them.
-        limits: How large folders in memory may become.
-        files: What is made anew at these places, out of these descriptors.
-        folder: Where programs begin.
-        variables: Their environment beside what all have.
+        mounts: Further mounts.
+        limits: Maximum sizes of folders in memory.
+        files: Files to create at these paths from these descriptors.
+        folder: The working directory.
+        variables: Additional environment variables.
     """
     room = str(limits.temporary_bytes)
     return [
@@ -120,7 +120,7 @@ FILES = {
 
 
 def mount_python() -> list[Mount]:
-    """Return what the server's own Python needs beside the system's folders."""
+    """Return the mounts of the server's own Python."""
     places = [os.path.realpath(sys.base_prefix), os.path.abspath(sys.prefix), os.path.realpath(sys.executable)]
     needed = dict.fromkeys(place for place in places[:2] if not place.startswith("/usr/") and place != "/usr")
     if not any(places[2].startswith((f"{place}/", "/usr/")) for place in (*needed, "/usr")):

@@ -1,6 +1,6 @@
-"""Groups of processes whose number and memory the kernel bounds together.
+"""Control groups, by which the kernel bounds the number and memory of processes.
 
-Where the server is root, nothing else bounds how many processes there are: `RLIMIT_NPROC` does not count those of root.
+Where the server is root, nothing else bounds the number of processes: `RLIMIT_NPROC` does not apply to root.
 """
 
 import errno
@@ -22,7 +22,7 @@ _TRIES, _PAUSE = 50, 0.01
 
 
 class _Kind(NamedTuple):
-    """In which files one of the two forms of groups has its bounds."""
+    """The files with the bounds, in one of the two versions of cgroups."""
 
     memory: str
     processes: str
@@ -34,7 +34,7 @@ _TWO = _Kind("memory.max", "pids.max")
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The folders that stand for one group."""
+    """The folders of one group."""
 
     folders: tuple[Path, ...]
 
@@ -44,7 +44,7 @@ class Group:
             (folder / "cgroup.procs").write_text(str(pid))
 
     def remove(self) -> None:
-        """Remove the group as soon as it is empty; what was killed may be in it for a moment."""
+        """Remove the group as soon as it is empty; killed processes may remain for a moment."""
         for folder in self.folders:
             for _ in range(_TRIES):
                 try:
@@ -58,7 +58,7 @@ class Group:
 
 
 class Groups:
-    """Makes groups, each with its own bounds, below those folders of which the server may make any."""
+    """Makes groups with their own bounds, below the folders that the server may write."""
 
     def __init__(self, places: tuple[tuple[Path, _Kind], ...]) -> None:
         self._places = places

@@ -12,8 +12,8 @@ from typing import Any
 from sidecall.features.sandbox.bubblewrap import HOME, PATH, Mount
 from sidecall.features.sandbox.confined import Confined, store_bytes
 from sidecall.features.sandbox.kept_output import KeptOutput
-from sidecall.features.sandbox.order import Means, SandboxFailed, SandboxOrder
-from sidecall.features.sandbox.running import Ended, run_within
+from sidecall.features.sandbox.running import ProgramEnd, run_within
+from sidecall.features.sandbox.spec import SandboxBackend, SandboxFailed, SandboxSpec
 from sidecall.kernel.concurrency.semaphore import Semaphore
 from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.errors import ToolException, ToolOutputError
@@ -36,7 +36,7 @@ class CommandTools:
         self._limits = limits
         self._room = Semaphore(most)
 
-    async def run(self, invocation: Invocation, means: Means) -> Any:
+    async def run(self, invocation: Invocation, backend: SandboxBackend) -> Any:
         """Run the command of a call; return its output, as text or as what it says in JSON.
 
         Raises:
@@ -47,11 +47,11 @@ class CommandTools:
         tool = invocation.tool
         out, err = KeptOutput(_MOST_OUTPUT), KeptOutput(_MOST_WORDS)
         with ExitStack() as theirs:
-            order = self._write_order(tool, invocation.values, theirs)
+            spec = self._write_spec(tool, invocation.values, theirs)
             try:
-                ended = await self._run_in_turn(invocation, means, replace(order, err=err.add), out)
+                ended = await self._run_in_turn(invocation, backend, replace(spec, err=err.add), out)
             except SandboxFailed as error:
-                raise _name_missing(tool, order) or error from error
+                raise _name_missing(tool, spec) or error from error
         if out.is_cut:
             raise ToolOutputError(
                 f"Error: {tool.name} was ended, since it printed more than {_MOST_OUTPUT} bytes, the most that are"
@@ -62,20 +62,22 @@ class CommandTools:
             raise ToolException(said or f"{tool.name} has ended with exit code {ended.exit_code}.")
         return _read_output(tool, out)
 
-    async def _run_in_turn(self, invocation: Invocation, means: Means, order: SandboxOrder, out: KeptOutput) -> Ended:
+    async def _run_in_turn(
+        self, invocation: Invocation, backend: SandboxBackend, spec: SandboxSpec, out: KeptOutput
+    ) -> ProgramEnd:
         await self._room.enter(key_of(invocation.request.caller))
         try:
-            return await _run_until_cut(means, order, out)
+            return await _run_until_cut(backend, spec, out)
         finally:
             self._room.leave()
 
-    def _write_order(self, tool: CompiledTool, values: Mapping[str, Any], theirs: ExitStack) -> SandboxOrder:
+    def _write_spec(self, tool: CompiledTool, values: Mapping[str, Any], theirs: ExitStack) -> SandboxSpec:
         command = tool.options.command
         assert command is not None  # Or it would run in a process.
         shown = {name: value for name, value in values.items() if name not in tool.hidden_names}
         mounts = [Mount(str(place), HOME, is_writable=True) for place in _find_workspaces(tool, values)]
         most = tool.options.memory_limit_mb
-        return SandboxOrder(
+        return SandboxSpec(
             command=[_place(word) if word in command.scripts else word for word in command.fill(values)],
             limits=self._limits if most is None else replace(self._limits, memory_mb=most),
             mounts=mounts,
@@ -85,21 +87,21 @@ class CommandTools:
         )
 
 
-async def _run_until_cut(means: Means, order: SandboxOrder, out: KeptOutput) -> Ended:
-    """Run a command until it ends, or has printed more than is kept, which nobody would read."""
+async def _run_until_cut(backend: SandboxBackend, spec: SandboxSpec, out: KeptOutput) -> ProgramEnd:
+    """Run a command until it ends, or its output exceeds what is kept."""
 
     def take(piece: bytes) -> None:
         out.add(piece)
         if out.is_cut:
             running.kill()
 
-    running = Confined(means, replace(order, out=take))
+    running = Confined(backend, replace(spec, out=take))
     return await run_within(running, _FOR_EVER)
 
 
-def _name_missing(tool: CompiledTool, order: SandboxOrder) -> ToolException | None:
+def _name_missing(tool: CompiledTool, spec: SandboxSpec) -> ToolException | None:
     """Explain that the program is not on this machine, where that is why there was nothing to run."""
-    program = order.command[0]
+    program = spec.command[0]
     if program.startswith(_SCRIPTS) or shutil.which(program, path=PATH) is not None:
         return None
     return ToolException(f"Error: {tool.name} runs the program {program}, which is not on this server.")

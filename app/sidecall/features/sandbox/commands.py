@@ -9,9 +9,9 @@ from sidecall.dataclasses import dataclass
 from sidecall.features.sandbox.bubblewrap import HOME, Mount
 from sidecall.features.sandbox.confined import Confined
 from sidecall.features.sandbox.kept_output import KeptOutput
-from sidecall.features.sandbox.order import Means, SandboxOrder
 from sidecall.features.sandbox.running import run_within
-from sidecall.features.sandbox.shell_state import MOST, ShellState, ShellStates, read_told
+from sidecall.features.sandbox.shell_state import MOST, ShellState, ShellStates, read_saved
+from sidecall.features.sandbox.spec import SandboxBackend, SandboxSpec
 from sidecall.features.sandbox.streams import Stream
 from sidecall.kernel.ports.sandbox import CommandEnd, OpenSpill, SandboxLimits
 
@@ -22,7 +22,7 @@ _COMMAND, _BEGIN = "/run/sidecall/command", "/run/sidecall/start"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellBounds:
-    """How long a command may run, and how much of its output is kept."""
+    """The timeout of a command, and how much of its output is kept."""
 
     seconds: float = 30.0
     output: int = 65_536
@@ -34,8 +34,8 @@ class Shell:
     Each has a sandbox of its own, so that one which hangs, or ends its shell, takes nothing else along.
     """
 
-    def __init__(self, means: Means, limits: SandboxLimits, states: ShellStates) -> None:
-        self._means = means
+    def __init__(self, backend: SandboxBackend, limits: SandboxLimits, states: ShellStates) -> None:
+        self._backend = backend
         self._limits = limits
         self._states = states
         self._program = next(shell for shell in _SHELLS if os.access(shell, os.X_OK))
@@ -44,14 +44,14 @@ class Shell:
     async def run(
         self, command: str, directory: Path, bounds: ShellBounds, open_spill: OpenSpill, *, is_plain: bool = False
     ) -> CommandEnd:
-        """Run a command, and end all that it has started with it.
+        """Run a command, and kill everything that it started when it ends.
 
         Args:
-            command: As a person types it, of any length.
-            directory: What it finds as `/workspace`.
-            bounds: Of this command.
+            command: A shell command of any length.
+            directory: The directory mounted as `/workspace`.
+            bounds: The bounds of this command.
             open_spill: Opens a file for the whole of an output that is cut.
-            is_plain: Run it without the variables of earlier commands, by which it might be another than it seems.
+            is_plain: Run it without variables of earlier commands, which could change its meaning.
 
         Raises:
             SandboxFailed: There is no sandbox to run it in.
@@ -63,8 +63,8 @@ class Shell:
         try:
             state = self._states.read(directory)
             used = replace(state, variables={}) if is_plain else state
-            order = self._write_order(command, directory, used, writing, out, err)
-            ended = await run_within(Confined(self._means, order), bounds.seconds)
+            spec = self._write_spec(command, directory, used, writing, out, err)
+            ended = await run_within(Confined(self._backend, spec), bounds.seconds)
             stream.finish()
         finally:
             os.close(writing)
@@ -82,18 +82,18 @@ class Shell:
         )
 
     def _keep(self, directory: Path, before: ShellState, told: bytes, *, is_plain: bool) -> None:
-        state = read_told(told)
+        state = read_saved(told)
         if state is not None and is_plain:
             state = replace(state, variables=before.variables)
         if state is not None and state != before:
             with suppress(OSError):  # The next command then begins where this one did.
                 self._states.write(directory, state)
 
-    def _write_order(
+    def _write_spec(
         self, command: str, directory: Path, state: ShellState, telling: int, out: "_Output", err: "_Output"
-    ) -> SandboxOrder:
+    ) -> SandboxSpec:
         flags = ("--noprofile", "--norc") if self._program.endswith("bash") else ()
-        return SandboxOrder(
+        return SandboxSpec(
             command=[self._program, *flags, _BEGIN, os.fsdecode(state.folder), str(telling)],
             limits=self._limits,
             mounts=[Mount(str(directory), HOME, is_writable=True)],

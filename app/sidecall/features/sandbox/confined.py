@@ -15,34 +15,34 @@ from contextlib import ExitStack, suppress
 from sidecall.features.sandbox.bubblewrap import COPIED, FILES, write_arguments
 from sidecall.features.sandbox.cgroups import HeldGroup
 from sidecall.features.sandbox.ending import end_early
-from sidecall.features.sandbox.order import Means, SandboxFailed, SandboxOrder, list_limits
+from sidecall.features.sandbox.spec import SandboxBackend, SandboxFailed, SandboxSpec, list_limits
 from sidecall.features.sandbox.streams import Stream, wait_until_readable
 from sidecall.kernel.concurrency.outlasting import read_error
 from sidecall.kernel.concurrency.pools import SANDBOXES
 
 _MOST_STATUS = 8192
 _MOST_WORDS = 2000
-# Milliseconds after which nobody waits any longer for the end of what was killed.
+# Milliseconds to wait for the end of a killed process.
 _PATIENCE = 1000
 
 
 class Confined:
     """A program that runs in a sandbox of its own; all that it has started ends with it."""
 
-    def __init__(self, means: Means, order: SandboxOrder) -> None:
+    def __init__(self, backend: SandboxBackend, spec: SandboxSpec) -> None:
         """Start it; it does nothing before `begin`.
 
         Raises:
             SandboxFailed: The system has no room for another process.
         """
-        self._means, self._order = means, order
+        self._backend, self._spec = backend, spec
         self._status = bytearray()
         self._words = bytearray()
         self._streams: list[Stream] = []
         self._told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._outer, self._go = -1, -1
         self._inner: int | None = None
-        groups, limits = means.groups, order.limits
+        groups, limits = backend.groups, spec.limits
         self._group = None if groups is None else HeldGroup(groups, limits.memory_bytes, limits.processes)
         self._ending: asyncio.Future[None] | None = None
         self._turn = threading.Lock()
@@ -66,7 +66,7 @@ class Confined:
             raise SandboxFailed(self.trouble)
         try:
             self._inner = os.pidfd_open(pid)
-            for kind, most in list_limits(self._order.limits, is_grouped=self._means.groups is not None):
+            for kind, most in list_limits(self._spec.limits, is_grouped=self._backend.groups is not None):
                 resource.prlimit(pid, kind, (most, most))
             if self._group is not None:
                 await SANDBOXES.run(self._group.begin, pid)  # The kernel takes its time for it.
@@ -74,7 +74,7 @@ class Confined:
                 raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH))
             os.write(self._go, b"g")
         except OSError as error:
-            self.read_on()  # It may have ended by itself, and said why.
+            self.read_on()  # It may have ended by itself, with a reason.
             self.close()
             said = self.trouble if self._words else f"a sandbox cannot be bounded: {error}"
             raise SandboxFailed(said) from error
@@ -98,7 +98,7 @@ class Confined:
             stream.read_on()
 
     def kill(self) -> None:
-        """Kill all of it; whoever waits is told when it is gone."""
+        """Kill all processes; waiters are notified when they are gone."""
         if self._outer < 0:
             return
         if self._inner is None:
@@ -139,12 +139,12 @@ class Confined:
             self._group.end()
 
     def _end_early(self) -> None:
-        with self._turn:  # Whoever is second finds that it has ended.
+        with self._turn:  # A second waiter finds that it has ended.
             end_early(self._process)
 
     @property
     def trouble(self) -> str:
-        """What bubblewrap says of why there is no sandbox."""
+        """Bubblewrap's reason why there is no sandbox."""
         return self._words.decode(errors="replace").strip().removeprefix("bwrap: ") or "a sandbox did not begin"
 
     def _start(self, theirs: ExitStack, ours: ExitStack) -> None:
@@ -152,40 +152,40 @@ class Confined:
         block, self._go = os.pipe()
         theirs.callback(os.close, block)
         ours.callback(os.close, self._go)
-        files = open_files(self._order.files, theirs)
+        files = open_files(self._spec.files, theirs)
         words, given = self._write(files, status, block, theirs)
-        stdin = subprocess.DEVNULL if self._order.stdin is None else self._order.stdin
+        stdin = subprocess.DEVNULL if self._spec.stdin is None else self._spec.stdin
         # Its environment is empty, since /proc/1/environ shows it to what runs inside.
         self._process = subprocess.Popen(  # noqa: S603  the program is an operator's
             words, stdin=stdin, stdout=out, stderr=err, pass_fds=given, env={}, cwd="/", start_new_session=True
         )
         self._outer = os.pidfd_open(self._process.pid)
         self._streams = [
-            Stream(told, self._take_status, self._tell),
-            Stream(read, self._order.out),
+            Stream(told, self._take_status, self._notify_waiters),
+            Stream(read, self._spec.out),
             Stream(heard, self._take_error),
         ]
 
     def _write(
         self, files: dict[str, int], status: int, block: int, theirs: ExitStack
     ) -> tuple[list[str], tuple[int, ...]]:
-        order = self._order
-        options = write_arguments(self._means.system, order.mounts, order.limits, files, order.folder, order.variables)
-        words, given = write_command(self._means, options, order.command, (status, block), theirs)
-        return words, (*files.values(), *order.given, *given)
+        spec = self._spec
+        options = write_arguments(self._backend.system, spec.mounts, spec.limits, files, spec.folder, spec.variables)
+        words, given = write_command(self._backend, options, spec.command, (status, block), theirs)
+        return words, (*files.values(), *spec.given, *given)
 
     def _take_status(self, piece: bytes) -> None:
         self._status += piece[: _MOST_STATUS - len(self._status)]
         if b"\n" in self._status:
-            self._tell()
+            self._notify_waiters()
 
-    def _tell(self) -> None:
+    def _notify_waiters(self) -> None:
         if not self._told.done():
             self._told.set_result(None)
 
     def _take_error(self, piece: bytes) -> None:
         self._words += piece[: _MOST_WORDS - len(self._words)]
-        self._order.err(piece)
+        self._spec.err(piece)
 
     def _read_status(self, name: str) -> int | None:
         for line in bytes(self._status).splitlines():
@@ -204,12 +204,12 @@ def _pipe(theirs: ExitStack, ours: ExitStack) -> tuple[int, int]:
 
 
 def write_command(
-    means: Means, options: Sequence[str], command: Sequence[str], told: tuple[int, int], theirs: ExitStack
+    backend: SandboxBackend, options: Sequence[str], command: Sequence[str], told: tuple[int, int], theirs: ExitStack
 ) -> tuple[list[str], tuple[int, ...]]:
     """Write the command line of bubblewrap; return it with the descriptors that it needs.
 
     Args:
-        means: What sandboxes are made with.
+        backend: How this machine makes sandboxes.
         options: All but those that name descriptors.
         command: What is to run.
         told: Where it says how it goes, and where it waits for a word before it begins.
@@ -218,12 +218,12 @@ def write_command(
     status, block = told
     more = ["--json-status-fd", str(status), "--block-fd", str(block)]
     given = [status, block]
-    if means.system_calls is not None:
-        given.append(store_bytes(means.system_calls, theirs))
+    if backend.system_calls is not None:
+        given.append(store_bytes(backend.system_calls, theirs))
         more += ["--seccomp", str(given[-1])]
     # Not on the command line, which /proc/1/cmdline shows.
     given.append(store_bytes(b"".join(os.fsencode(option) + b"\0" for option in (*options, *more)), theirs))
-    return [means.program, "--args", str(given[-1]), "--", *command], tuple(given)
+    return [backend.program, "--args", str(given[-1]), "--", *command], tuple(given)
 
 
 def open_files(more: Mapping[str, bytes], theirs: ExitStack) -> dict[str, int]:

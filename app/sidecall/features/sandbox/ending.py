@@ -14,7 +14,7 @@ def end_early(process: subprocess.Popen[bytes]) -> None:
     """Kill it and its child, which it may just be making."""
     if process.poll() is None:
         with suppress(ProcessLookupError, ChildProcessError):
-            # Once it stands still, there is either a child, which can be found, or there never will be one.
+            # Once it is stopped, it either has a child, which can be found, or will never have one.
             os.kill(process.pid, signal.SIGSTOP)
             os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
             children = children_of(process.pid)

@@ -52,7 +52,7 @@ class SandboxExecutor:
 
     @property
     def occupancy(self) -> Occupancy:
-        """How many of its processes are taken."""
+        """How many of its processes are in use."""
         return self._processes.occupancy
 
     async def start(self, tools: Iterable[CompiledTool]) -> None:
@@ -65,7 +65,7 @@ class SandboxExecutor:
         waiting = [tool for tool in wanted if self._may_wait(tool.sandbox_use)]
         if waiting:
             self.sandbox.begin()
-            self._telling = asyncio.get_running_loop().create_task(self._tell(waiting))
+            self._telling = asyncio.get_running_loop().create_task(self._log_refused(waiting))
         for tool in wanted:
             lack = None if tool in waiting else await self.sandbox.explain_lack(tool.sandbox_use)
             if lack is not None:
@@ -78,15 +78,15 @@ class SandboxExecutor:
     def _may_wait(self, use: SandboxUse | None) -> bool:
         return use is not None and use != "functions" and self.sandbox.is_tried_for(use)
 
-    async def _tell(self, tools: Iterable[CompiledTool]) -> None:
+    async def _log_refused(self, tools: Iterable[CompiledTool]) -> None:
         for tool in tools:
             lack = await self.sandbox.explain_lack(tool.sandbox_use)
             if lack is not None:
                 logger.error("the tool %s is refused: it needs a sandbox: %s", tool.name, lack)
 
     def follow(self, tools: Iterable[CompiledTool]) -> None:
-        """Have new processes load the code as it is now."""
-        if self._launcher.means is not None:
+        """Reload: start new processes with the present code."""
+        if self._launcher.backend is not None:
             self._processes.follow(_list_functions(tools))
 
     async def run(self, invocation: Invocation) -> Any:
@@ -96,9 +96,9 @@ class SandboxExecutor:
             error = ToolExecutionError(invocation.tool.name, invocation.call.id)
             error.__cause__ = DefinitionError(f"The tool needs a sandbox: {lack}.")
             raise error
-        means = (await self.sandbox.open()).means
-        if invocation.tool.options.command is not None and means is not None:
-            return await self._commands.run(invocation, means)
+        backend = (await self.sandbox.open()).backend
+        if invocation.tool.options.command is not None and backend is not None:
+            return await self._commands.run(invocation, backend)
         await self._prepare()
         return await self._processes.run(invocation)
 
@@ -112,8 +112,8 @@ class SandboxExecutor:
             await self._processes.close()
 
     async def _prepare(self) -> None:
-        if self._launcher.means is None:
-            self._launcher.means = (await self.sandbox.open()).means
+        if self._launcher.backend is None:
+            self._launcher.backend = (await self.sandbox.open()).backend
 
 
 def _list_functions(tools: Iterable[CompiledTool]) -> list[CompiledTool]:

@@ -1,4 +1,4 @@
-"""What a program writes, of which only the beginning and the end are kept in memory."""
+"""A program's output, of which only the beginning and the end are kept in memory."""
 
 import os
 from collections import deque
@@ -25,7 +25,7 @@ class KeptOutput:
 
     @property
     def is_cut(self) -> bool:
-        """Whether something of it is left out."""
+        """Whether part of the output is left out."""
         return self.size > 2 * self._half
 
     def add(self, piece: bytes) -> None:

@@ -51,7 +51,7 @@ def give_up_privileges() -> None:
 
 
 def give_up_capabilities() -> None:
-    """Give up what root may do beside reading and writing its files."""
+    """Drop root's capabilities except reading and writing its own files."""
     head, none = struct.pack("Ii", _CAPABILITIES, 0), bytes(24)
     _check(_LIBC.capset(head, none))
 

@@ -14,22 +14,22 @@ from sidecall.features.sandbox.bubblewrap import Mount, mount_python, write_argu
 from sidecall.features.sandbox.cgroups import Group
 from sidecall.features.sandbox.confined import open_files, write_command
 from sidecall.features.sandbox.ending import end_early
-from sidecall.features.sandbox.order import Means, SandboxFailed, list_limits
+from sidecall.features.sandbox.spec import SandboxBackend, SandboxFailed, list_limits
 from sidecall.kernel.ports.sandbox import SandboxLimits
 
 _MOST_STATUS = 8192
 _PATIENCE_MS = 10_000
-# What Python takes with all that Sidecall loads, beside the tools.
+# Memory of Python with all of Sidecall loaded, without the tools.
 _BASE_MB = 512
 _PROCESSES_EACH = 32
 _TEMPORARY = "/tmp"  # noqa: S108  the sandbox's own
 
 
 class Launcher:
-    """Starts it, as soon as it is known with what."""
+    """Starts a sandboxed process once its spec is known."""
 
     def __init__(self, processes: int, memory_limit_mb: int) -> None:
-        self.means: Means | None = None
+        self.backend: SandboxBackend | None = None
         each = memory_limit_mb + _BASE_MB
         self._each = SandboxLimits(memory_mb=each, processes=processes * _PROCESSES_EACH, open_files=1024)
         self._together = replace(self._each, memory_mb=processes * memory_limit_mb + _BASE_MB)
@@ -43,19 +43,19 @@ class Launcher:
         Raises:
             SandboxFailed: There is none.
         """
-        means = self.means
-        if means is None:
+        backend = self.backend
+        if backend is None:
             raise SandboxFailed("the sandbox was not tried yet")
         self.close()
         with ExitStack() as theirs:
             files = open_files({}, theirs)
             mounts = [*mount_python(), _mount_sidecall()]
-            options = write_arguments(means.system, mounts, self._each, files, _TEMPORARY, env or {})
+            options = write_arguments(backend.system, mounts, self._each, files, _TEMPORARY, env or {})
             told, status = os.pipe()
             block, go = os.pipe()
             for fd in (told, block, go):
                 theirs.callback(os.close, fd)
-            words, given = write_command(means, options, command, (status, block), theirs)
+            words, given = write_command(backend, options, command, (status, block), theirs)
             process = subprocess.Popen(  # noqa: S603  the program is an operator's
                 words,
                 stdin=subprocess.DEVNULL,
@@ -68,7 +68,7 @@ class Launcher:
             )
             try:
                 os.close(status)
-                self._release(means, _wait_for_pid(told), go)
+                self._release(backend, _wait_for_pid(told), go)
             except BaseException:
                 end_early(process)  # Before our end of the pipe is closed, which would let it go on without bounds.
                 raise
@@ -80,11 +80,11 @@ class Launcher:
             self._group.remove()
             self._group = None
 
-    def _release(self, means: Means, pid: int, go: int) -> None:
+    def _release(self, backend: SandboxBackend, pid: int, go: int) -> None:
         for kind, most in list_limits(self._each, is_grouped=True):
             resource.prlimit(pid, kind, (most, most))
-        if means.groups is not None:
-            self._group = means.groups.open(self._together.memory_bytes, self._together.processes)
+        if backend.groups is not None:
+            self._group = backend.groups.open(self._together.memory_bytes, self._together.processes)
             self._group.add(pid)
         os.write(go, b"g")
 
@@ -95,10 +95,10 @@ def _mount_sidecall() -> Mount:
 
 
 def _wait_for_pid(told: int) -> int:
-    """Read the process id of what is to be bounded; bubblewrap says it at once.
+    """Read from bubblewrap the id of the process to bound.
 
     Raises:
-        SandboxFailed: It said nothing.
+        SandboxFailed: Bubblewrap gave none.
     """
     poll = select.poll()
     poll.register(told, select.POLLIN)

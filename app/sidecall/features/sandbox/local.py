@@ -30,15 +30,15 @@ from sidecall.later import Later
 if TYPE_CHECKING:
     from sidecall.features.sandbox import bubblewrap as _bubblewrap
     from sidecall.features.sandbox import commands as _commands
-    from sidecall.features.sandbox import opening as _opening
-    from sidecall.features.sandbox import order as _order
     from sidecall.features.sandbox import python_sessions as _python_sessions
     from sidecall.features.sandbox import shell_state as _shell_state
+    from sidecall.features.sandbox import spec as _spec
+    from sidecall.features.sandbox import support as _support
 else:
     _bubblewrap = Later("sidecall.features.sandbox.bubblewrap")
     _commands = Later("sidecall.features.sandbox.commands")
-    _opening = Later("sidecall.features.sandbox.opening")
-    _order = Later("sidecall.features.sandbox.order")
+    _support = Later("sidecall.features.sandbox.support")
+    _spec = Later("sidecall.features.sandbox.spec")
     _python_sessions = Later("sidecall.features.sandbox.python_sessions")
     _shell_state = Later("sidecall.features.sandbox.shell_state")
 
@@ -86,7 +86,7 @@ class LocalSandbox:
         self.python_tier: PythonTier = python_tier
         self._allowed = tuple(words for text in allowed if (words := text.split()))
         self._output = output
-        self._opening: asyncio.Task[_opening.Opened] | None = None
+        self._support: asyncio.Task[_support.SandboxSupport] | None = None
         self._shell: _commands.Shell | None = None
         self._python: Python | None = None
 
@@ -105,19 +105,19 @@ class LocalSandbox:
         return any(words[: len(allowed)] == allowed for allowed in self._allowed)
 
     def begin(self) -> None:
-        """Begin to try it beside whatever else goes on; who needs it waits for what comes of that."""
-        if self._opening is None:
-            self._opening = asyncio.get_running_loop().create_task(self._try())
+        """Start the self-test in the background; calls that need the sandbox wait for its result."""
+        if self._support is None:
+            self._support = asyncio.get_running_loop().create_task(self._try())
 
-    async def open(self) -> "_opening.Opened":
+    async def open(self) -> "_support.SandboxSupport":
         """Return what sandboxes are made with here; the first time, after it has been tried."""
         self.begin()
-        assert self._opening is not None
-        return await outlast(self._opening)
+        assert self._support is not None
+        return await outlast(self._support)
 
     async def find_report(self) -> SandboxReport:
         """Return which kind this machine has, once a trial that has begun is over; where none has, none is begun."""
-        return _NOT_NEEDED if self._opening is None else (await self.open()).report
+        return _NOT_NEEDED if self._support is None else (await self.open()).report
 
     def is_tried_for(self, use: SandboxUse) -> bool:
         """Return whether such a use needs what has to be tried first."""
@@ -134,23 +134,23 @@ class LocalSandbox:
         return None if runs else report.reason
 
     async def run_command(self, command: str, directory: Path, seconds: float, open_spill: OpenSpill) -> CommandEnd:
-        """Run a command with this directory as `/workspace`, where the last one of this directory has ended.
+        """Run a command with this directory as `/workspace`, in the state that its last command left.
 
         Raises:
-            ToolException: There is no sandbox in which commands may run.
+            ToolException: Commands cannot run in a sandbox here.
         """
         if self._shell is None:
             lack = await self.explain_lack("commands")
-            means = (await self.open()).means
-            if lack is not None or means is None:
+            backend = (await self.open()).backend
+            if lack is not None or backend is None:
                 raise ToolException(_NO_COMMANDS.format(lack))
-            self._shell = _commands.Shell(means, self.limits, self._states)
+            self._shell = _commands.Shell(backend, self.limits, self._states)
         try:
             bounds = _commands.ShellBounds(seconds=seconds, output=self._output)
-            # What nobody looks at runs as if it were the first, lest earlier commands put another program in its place.
+            # A command without approval runs as if it were the first, so that earlier ones cannot replace its program.
             is_plain = self.allows(command)
             return await self._shell.run(command, directory, bounds, open_spill, is_plain=is_plain)
-        except _order.SandboxFailed as error:
+        except _spec.SandboxFailed as error:
             raise ToolException(_NO_COMMANDS.format(error.message)) from error
         finally:
             _unlock(directory)
@@ -169,32 +169,32 @@ class LocalSandbox:
         """Run Python with this directory as `/workspace`.
 
         Raises:
-            ToolException: There is no sandbox in which it may run.
+            ToolException: Python cannot run in a sandbox here.
         """
         try:
             python = self._python or await self._start_python()
             return await python.run(code, directory, seconds)
-        except _order.SandboxFailed as error:
+        except _spec.SandboxFailed as error:
             raise ToolException(_NO_PYTHON.format(error.message)) from error
         finally:
             _unlock(directory)
 
     async def close(self) -> None:
         """End all that runs."""
-        if self._opening is not None and not self._opening.done():
-            self._opening.cancel()
+        if self._support is not None and not self._support.done():
+            self._support.cancel()
             with suppress(asyncio.CancelledError):
-                await self._opening
+                await self._support
         if self._python is not None:
             await self._python.close()
 
-    async def _try(self) -> "_opening.Opened":
+    async def _try(self) -> "_support.SandboxSupport":
         try:
-            opened = await _opening.open_sandbox(self.limits)
-        except Exception as error:  # Whatever it was: nothing runs in what could not be tried.
+            opened = await _support.open_sandbox(self.limits)
+        except Exception as error:  # Any error: what could not be tested runs nothing.
             logger.exception("the sandbox could not be tried")
-            opened = _opening.Opened(SandboxReport(reason=f"it could not be tried ({type(error).__name__})"))
-        _tell(opened.report)
+            opened = _support.SandboxSupport(SandboxReport(reason=f"it could not be tried ({type(error).__name__})"))
+        _log_report(opened.report)
         return opened
 
     async def _start_python(self) -> Python:
@@ -216,13 +216,13 @@ class LocalSandbox:
 
 
 def _unlock(directory: Path) -> None:
-    """Open a workspace again that a program has closed to everybody: it belongs to the server."""
+    """Restore access to a workspace whose permissions a program has removed; it belongs to the server."""
     with suppress(OSError):
         if directory.stat().st_mode & stat.S_IRWXU != stat.S_IRWXU:
             directory.chmod(stat.S_IRWXU)
 
 
-def _tell(report: SandboxReport) -> None:
+def _log_report(report: SandboxReport) -> None:
     if report.profile == "none":
         logger.warning("there is no sandbox on this machine: %s", report.reason)
         return

@@ -43,7 +43,7 @@ class MontyPython:
         """Prepare; no worker is started before it is needed."""
         self._limits = limits
         self._pool: Any = None
-        self._opening = threading.Lock()
+        self._support = threading.Lock()
         # Its interface for event loops sometimes aborts a process that ends.
         self._threads = ThreadPoolExecutor(_WORKERS, thread_name_prefix="monty")
 
@@ -59,7 +59,7 @@ class MontyPython:
         self._threads.shutdown(wait=False)
 
     def _open(self) -> Any:
-        with self._opening:
+        with self._support:
             if self._pool is None:
                 pool = monty.Monty(min_processes=1, max_processes=_WORKERS, max_checkouts_per_worker=_MOST_CHECKOUTS)
                 self._pool = pool.__enter__()
@@ -72,7 +72,7 @@ class MontyPython:
         except TimeoutError:
             value, error = None, _TIME_IS_UP.format(seconds)
         except monty.MontyError as failure:
-            value, error = None, _word(failure)
+            value, error = None, _format_error(failure)
         return PythonEnd(stdout=show_output(printed), value=value, error=error)
 
     def _feed(self, code: str, directory: Path | None, seconds: float, printed: KeptOutput) -> Any:
@@ -101,10 +101,10 @@ class MontyPython:
 
 @contextmanager
 def _end_late(worker: int, seconds: float) -> Iterator[None]:
-    """End a worker whose code goes on for longer: its own clock stands still while files are read and written for it.
+    """Kill a worker after its timeout: its own clock stops while files are read and written for it.
 
     Raises:
-        TimeoutError: It was ended.
+        TimeoutError: It was killed.
     """
     state, changing = {"runs": True, "ended": False}, threading.Lock()
 
@@ -130,6 +130,6 @@ def _end_late(worker: int, seconds: float) -> Iterator[None]:
             state["runs"] = False
 
 
-def _word(failure: Any) -> str:
+def _format_error(failure: Any) -> str:
     show: Callable[[], str] | None = getattr(failure, "display", None)
     return (str(failure) if show is None else show()).strip()

@@ -27,7 +27,7 @@ def format_value(value: Any) -> tuple[str | None, str | None]:
 
 
 def _is_too_large(value: Any) -> bool:
-    # A value may hold another many times over, and each time it is written anew.
+    # A value may contain another many times, and each time it is written out.
     written, waiting = 0, [value]
     while waiting:
         found = waiting.pop()

@@ -15,7 +15,15 @@ from pathlib import Path
 from sidecall.dataclasses import dataclass
 from sidecall.features.sandbox.bubblewrap import HOME, Mount, mount_python
 from sidecall.features.sandbox.confined import Confined
-from sidecall.features.sandbox.order import Means, Running, SandboxFailed, SandboxOrder, Take, ignore, list_limits
+from sidecall.features.sandbox.spec import (
+    Running,
+    SandboxBackend,
+    SandboxFailed,
+    SandboxSpec,
+    Take,
+    ignore,
+    list_limits,
+)
 from sidecall.features.sandbox.streams import Stream, wait_until_readable
 from sidecall.features.sandbox.system_calls import ALONE, DANGEROUS, SHARED, build_filter
 from sidecall.kernel.concurrency.outlasting import read_error
@@ -25,7 +33,7 @@ from sidecall.kernel.ports.sandbox import SandboxLimits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """A program's file, its arguments, the directory in which it runs, what it reads, and who takes what it writes."""
+    """A program: its file, arguments, directory, input, and the consumers of its output."""
 
     file: Path
     directory: Path
@@ -38,16 +46,16 @@ StartProgram = Callable[[Program], Running]
 
 _FOLDER = "/run/sidecall"
 _CONFINER = Path(__file__).with_name("inside") / "confined_once.py"
-# What Python needs beside its own files; of /proc it sees nothing.
+# What Python needs besides its own files; /proc is hidden.
 _READABLE = (
     *("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/etc/ssl/certs", "/etc/mime.types"),
     *("/dev/urandom", "/dev/random", "/dev/zero"),
 )
 
 
-def starter_in_bubblewrap(means: Means, limits: SandboxLimits) -> StartProgram:
+def starter_in_bubblewrap(backend: SandboxBackend, limits: SandboxLimits) -> StartProgram:
     """Return what starts programs in sandboxes of bubblewrap."""
-    return partial(_start_in_bubblewrap, means, limits)
+    return partial(_start_in_bubblewrap, backend, limits)
 
 
 def starter_with_landlock(limits: SandboxLimits) -> StartProgram:
@@ -55,9 +63,9 @@ def starter_with_landlock(limits: SandboxLimits) -> StartProgram:
     return partial(Landlocked, limits, build_filter((*DANGEROUS, *SHARED), conditions=ALONE))
 
 
-def _start_in_bubblewrap(means: Means, limits: SandboxLimits, program: Program) -> Running:
+def _start_in_bubblewrap(backend: SandboxBackend, limits: SandboxLimits, program: Program) -> Running:
     place = f"{_FOLDER}/{program.file.name}"
-    order = SandboxOrder(
+    spec = SandboxSpec(
         command=[sys.executable, "-I", place, *program.given],
         limits=limits,
         mounts=[*mount_python(), Mount(str(program.directory), HOME, is_writable=True)],
@@ -66,7 +74,7 @@ def _start_in_bubblewrap(means: Means, limits: SandboxLimits, program: Program) 
         out=program.take,
         err=program.take,
     )
-    return Confined(means, order)
+    return Confined(backend, spec)
 
 
 class Landlocked:

@@ -1,4 +1,4 @@
-"""The Pythons that run, one for each directory, until nobody has used them for a while."""
+"""Running Python sessions, one for each directory, until they have been idle for a while."""
 
 import asyncio
 from pathlib import Path
@@ -20,7 +20,7 @@ class PythonSessions:
         self._start = start
         self._most = most
         self._idle_seconds = idle_seconds
-        # In the order in which they were used.
+        # In order of use.
         self._sessions: dict[Path, PythonSession] = {}
         self._locks: dict[Path, asyncio.Lock] = {}
         self._timers: dict[Path, asyncio.TimerHandle] = {}

@@ -3,17 +3,17 @@
 import asyncio
 from typing import NamedTuple
 
-from sidecall.features.sandbox.order import Running, SandboxFailed
+from sidecall.features.sandbox.spec import Running, SandboxFailed
 
 
-class Ended(NamedTuple):
-    """How a program ended: with an exit code, or because its time was up."""
+class ProgramEnd(NamedTuple):
+    """How a program ended: with an exit code, or by its timeout."""
 
     exit_code: int
     is_late: bool
 
 
-async def run_within(running: Running, seconds: float) -> Ended:
+async def run_within(running: Running, seconds: float) -> ProgramEnd:
     """Let a program run, and leave nothing of it behind, however this ends.
 
     Raises:
@@ -40,4 +40,4 @@ async def run_within(running: Running, seconds: float) -> Ended:
         await running.wait_closed()
     if code is None and not is_late:
         raise SandboxFailed(running.trouble)
-    return Ended(-1 if code is None else code, is_late)
+    return ProgramEnd(-1 if code is None else code, is_late)

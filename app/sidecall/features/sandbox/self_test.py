@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sidecall.features.sandbox.kept_output import KeptOutput
-from sidecall.features.sandbox.order import SandboxFailed
 from sidecall.features.sandbox.python_programs import Program, StartProgram
 from sidecall.features.sandbox.running import run_within
+from sidecall.features.sandbox.spec import SandboxFailed
 from sidecall.kernel.ports.sandbox import SandboxCheck
 
 _PROBES = Path(__file__).with_name("inside") / "probes.py"
@@ -53,15 +53,15 @@ async def try_sandbox(start: StartProgram, *, may_fork: bool) -> tuple[SandboxCh
 
 
 def make_checks(found: Mapping[str, str]) -> tuple[SandboxCheck, ...]:
-    """Word what came of each trial; an empty text means that nothing succeeded which must not."""
+    """Format the result of each probe; an empty text means that nothing succeeded that must not."""
     return tuple(SandboxCheck(_WORDS[name], not trouble, trouble) for name, trouble in found.items())
 
 
 def read_probes(body: bytes) -> dict[str, str]:
-    """Read what the program of trials says.
+    """Read the output of the probes.
 
     Raises:
-        SandboxFailed: It has said nothing.
+        SandboxFailed: There is none.
     """
     try:
         return {str(name): str(trouble) for name, trouble in json.loads(body).items()}
@@ -70,7 +70,7 @@ def read_probes(body: bytes) -> dict[str, str]:
 
 
 def _find_words(body: bytes) -> str:
-    """Return the last line of what a program has said; those before are a traceback of Python's."""
+    """Return the last line of a program's output; earlier ones are a Python traceback."""
     lines = body.decode(errors="replace").split("\n")
     return next((line.strip()[-300:] for line in reversed(lines) if line.strip()), "it said nothing")
 

@@ -1,4 +1,4 @@
-"""What one command of a conversation leaves to the next: where it was, and its exported variables."""
+"""The state that a command leaves to the next one of its conversation: directory and exported variables."""
 
 import hashlib
 import os
@@ -17,17 +17,17 @@ MOST = 65_536
 
 @dataclass(frozen=True, slots=True)
 class ShellState:
-    """Where the next command begins, and the variables that it finds."""
+    """The directory and the variables in which the next command begins."""
 
     folder: bytes = b""
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
 class ShellStates:
-    """Keeps the states of conversations beside their files, where no sandbox sees them, and all workers of a server."""
+    """Keeps the states of conversations next to their files, outside of sandboxes, for all workers of a server."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        """Keep them in this folder, else beside each directory, with which they go."""
+        """Keep them in this folder; None: next to each directory, with which they are deleted."""
         self._folder = folder
 
     def read(self, directory: Path) -> ShellState:
@@ -46,7 +46,7 @@ class ShellStates:
         os.replace(path, place)
 
     def forget(self, directory: Path) -> None:
-        """Let the next command begin anew."""
+        """Drop the state, so that the next command starts fresh."""
         self._place(directory).unlink(missing_ok=True)
 
     def _place(self, directory: Path) -> Path:
@@ -55,8 +55,8 @@ class ShellStates:
         return self._folder / hashlib.sha256(os.fsencode(directory)).hexdigest()
 
 
-def read_told(told: bytes) -> ShellState | None:
-    """Read what a shell has told of its state as it ended; None where that is not whole."""
+def read_saved(told: bytes) -> ShellState | None:
+    """Read the state that a shell wrote when it ended; None if it is incomplete."""
     folder, ended_well, exports = told.partition(b"\0")
     if not ended_well or len(told) > MOST:
         return None

@@ -14,7 +14,7 @@ def do_nothing() -> None:
 
 
 class Stream:
-    """Reads a pipe, piece by piece, until its other end is closed or nobody wants more."""
+    """Reads a pipe until its other end is closed or the reader has enough."""
 
     def __init__(self, fd: int, take: Callable[[bytes], None], at_end: Callable[[], None] = do_nothing) -> None:
         """Begin to hand each piece on; `at_end` is called when no more can come."""
@@ -51,7 +51,7 @@ class Stream:
                 return
 
     def finish(self) -> None:
-        """Take what is still in the pipe, and read no more; whoever holds its other end is not waited for."""
+        """Read what is left in the pipe, without waiting for its other end to close."""
         self.read_on()
         self.close()
 

@@ -20,7 +20,7 @@ _X32 = 0x40000000
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What a kind of processor is called by the kernel, and the numbers of its system calls."""
+    """The kernel's name of a processor, and the numbers of its system calls."""
 
     audit: int
     numbers: Mapping[str, int]

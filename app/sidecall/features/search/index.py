@@ -13,11 +13,11 @@ from sidecall.kernel.core.tool import CompiledTool
 # Characters of a question; a model that writes more does not ask for tools.
 MOST_OF_QUERY = 200
 
-# How often a word has to stand somewhere to count for what it is about, and how much long texts are held back.
+# The constants of BM25: saturation of word counts, and the penalty of long texts.
 _SATURATION, _LENGTH = 1.2, 0.75
 # What a word in the name counts, and one in tags or the name of a namespace.
 _IN_NAME, _IN_TAGS = 3.0, 2.0
-# A word that no tool has stands for those that begin with it: so many letters of it, and so many words.
+# An unknown word matches words that begin with it: at least so many letters, at most so many words.
 _SHORTEST, _MOST_MEANT = 3, 20
 # Words of a question that say nothing about what is meant; few tools are not enough to find that out.
 _SAYING_NOTHING = frozenset(
@@ -30,9 +30,9 @@ class BadPattern(ValueError):
 
 
 class ToolIndex:
-    """What can be found of tools: their names, descriptions, tags and parameters; made with the first search.
+    """The search index of tools: names, descriptions, tags and parameters; built at the first search.
 
-    Words are found in all their English forms. Declarations of what a provider runs are not in it.
+    Words match in all their English forms. Declarations of provider-run tools are left out.
     """
 
     def __init__(self, tools: Iterable[CompiledTool] = ()) -> None:
@@ -55,12 +55,12 @@ class ToolIndex:
         return [self._tools[number].name for number in sorted(scores, key=lambda it: (-scores[it], it))]
 
     def match(self, pattern: str) -> list[str]:
-        """List the names of tools of which a regular expression finds something, in their order.
+        """List the names of tools that a regular expression matches, in their order.
 
-        It is one of Rust's: in time that grows with the text alone, and so without references and looking around.
+        The syntax is Rust's, linear in the text, so without back-references and look-around.
 
         Raises:
-            BadPattern: It is none, or counts repetitions, which may take long to make ready.
+            BadPattern: It is invalid, or has counted repetitions, which may take long to compile.
         """
         if "{" in pattern.replace("\\{", "").replace("\\p{", ""):
             raise BadPattern("Counted repetitions, such as a{3}, are not taken.")
@@ -74,7 +74,7 @@ class ToolIndex:
 
 
 class _Words:
-    """The words of tools: their stems, and how much each stem says of which tool."""
+    """The words of tools: their stems, and the weight of each stem for each tool."""
 
     def __init__(self, tools: Iterable[CompiledTool]) -> None:
         counts = [_count(tool) for tool in tools]
@@ -88,7 +88,7 @@ class _Words:
         return joined
 
     def find_stems_of(self, words: Iterable[str]) -> list[str]:
-        """List the stems that words of a query stand for, each once."""
+        """List the stems that match words of a query, each once."""
         stems = find_stems(words)
         return list(dict.fromkeys(meant for word, stem in stems.items() for meant in self._find_meant(word, stem)))
 
@@ -111,7 +111,7 @@ def _list_texts(tool: CompiledTool) -> Iterator[str]:
 
 
 def _count(tool: CompiledTool) -> dict[str, float]:
-    """Count the words of a tool, each by where it stands."""
+    """Count the words of a tool, weighted by where they occur."""
     name, *rest = _list_texts(tool)
     space = tool.options.extras.get("tool_namespace") or {}
     tags = [*tool.options.tags, str(space.get("name", "")), str(space.get("description", ""))]

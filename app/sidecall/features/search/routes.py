@@ -51,7 +51,7 @@ def _choose(
     return ToolChoice(format, strict, tag, name, None if toolset is None else parts.toolsets.find(toolset))
 
 
-# Before the route of one tool, whose name it would be taken for.
+# Before the route of one tool, which would take it for a name.
 @router.get(
     "/tools/search",
     operation_id="search_tools",
@@ -79,8 +79,8 @@ async def search_tools(  # noqa: PLR0913  each parameter is one of the request
 ) -> Response:
     """Find tools by words of their names, descriptions, tags and parameters.
 
-    Only tools that the caller may see are found. Words count in all their English forms; one that no tool has stands
-    for those that begin with it.
+    Only tools that the caller may see are found. Words match in all their English forms; one that no tool has matches
+    those that begin with it.
     """
     if q is None:
         return await get_tool(parts, caller, context, "search")

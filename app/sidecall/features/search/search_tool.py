@@ -1,4 +1,4 @@
-"""The tools by which models find others: the server's own, under the names of Anthropic's."""
+"""The tools with which models find other tools: the server's own, under Anthropic's names."""
 
 from dataclasses import replace
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""Read the words of names, descriptions and questions, and the stems by which their forms are one."""
+"""Split names, descriptions and questions into words, and reduce words to their stems."""
 
 import re
 from collections.abc import Iterable

@@ -1,1 +1,1 @@
-"""How the server is, and what the last two hours were like."""
+"""The status of the server, and of the last two hours."""

@@ -14,7 +14,7 @@ from sidecall.terminal.json_output import print_json
 from sidecall.terminal.remote import DEFAULT_URL, AsJson, Url, ask, reach
 
 _GOOD, _BAD, _FAIR = "green", "bold red", "yellow"
-# Minutes of which the calls are summed up, and as many rows of what fails.
+# The minutes that are summed up, and the number of rows of failing tools.
 _SPANS = ((5, "last 5 minutes"), (60, "last hour"), (120, "last 2 hours"))
 _ROWS = 8
 # The executors that have a bound.

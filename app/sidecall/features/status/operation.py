@@ -1,4 +1,4 @@
-"""What the status tells of beside the other parts of a server."""
+"""Parts of the status that belong to no other part of a server."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
@@ -26,9 +26,9 @@ async def count_waiting(approvals: Approvals) -> WaitingApprovals | None:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What the status tells of beside the other parts of a server.
+    """Parts of the status that belong to no other part of a server.
 
-    `forgets` says why nothing is remembered beyond the server's end though nobody has asked for that. `features` are
+    `forgets` is the reason why everything is lost at the server's end although that was not configured. `features` are
     rows of installed features.
     """
 

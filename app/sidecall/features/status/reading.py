@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from sidecall.features.history import history as _history
 
 
-# What is said where the store forgets though nobody has asked for that.
+# The status text where the store forgets although that was not configured.
 FORGETS = "what has to be remembered is kept in memory and lost at the end"
 
 
@@ -48,7 +48,7 @@ class _HasQueue(Protocol):
 
 
 class StatusReader:
-    """Reads how a server is, wherever its numbers are."""
+    """Reads the status of a server from its parts."""
 
     def __init__(
         self, operation: Operation, metrics: Metrics, jobs: JobLoad, history: "_history.History | NoHistory"

@@ -1,4 +1,4 @@
-"""What callers and operators are told of the sandbox."""
+"""The status of the sandbox, for callers and operators."""
 
 from collections.abc import Iterable
 
@@ -29,7 +29,7 @@ class SandboxStatus(BaseModel, defer_build=True):
 
 
 async def show_sandbox(sandbox: Sandbox | None, use: SandboxUse | None) -> SandboxStatus | None:
-    """Return what is told of it to those who use it so, once it was tried; None where nobody does."""
+    """Return the status of the sandbox for tools that use it, after the self-test; None where none does."""
     if sandbox is None or use is None:
         return None
     refused = await sandbox.explain_lack(use)
@@ -44,7 +44,7 @@ async def show_sandbox(sandbox: Sandbox | None, use: SandboxUse | None) -> Sandb
 
 
 async def list_refused(sandbox: Sandbox | None, tools: Iterable[CompiledTool]) -> dict[str, str]:
-    """Return the tools whose calls are refused because the sandbox does not do for them, and why, once it was tried."""
+    """Return the tools that are refused because the sandbox does not suffice, with the reason, after the self-test."""
     if sandbox is None:
         return {}
     lacks = [(tool.name, await sandbox.explain_lack(tool.sandbox_use)) for tool in tools if tool.sandbox_use]

@@ -1,4 +1,4 @@
-"""What is told of the server's status."""
+"""The models of the status."""
 
 from datetime import datetime
 from typing import Any
@@ -24,14 +24,14 @@ class ProcessStatus(BaseModel, defer_build=True):
     workers: int = Field(description="How many server processes share the port.")
     uptime_seconds: float
     requests_in_flight: int | None = Field(
-        description="Requests that are not answered yet, this one included; null where nobody counts them."
+        description="Requests that are not answered yet, this one included; null where they are not counted."
     )
-    connections: int | None = Field(description="Connections that are open; null where nobody counts them.")
+    connections: int | None = Field(description="Connections that are open; null where they are not counted.")
     event_loop_stuck_seconds: float | None = Field(
         description="Seconds since the start for which code on the event loop held up everything, in stretches of half "
-        "a second and more; null where nobody counts them."
+        "a second and more; null where they are not counted."
     )
-    log_lines_dropped: int = Field(description="Lines of the log that nobody read in time.")
+    log_lines_dropped: int = Field(description="Log lines that were dropped, since they were not read in time.")
     spans_dropped: int | None = Field(
         description="Spans that their collector has not taken; null where none are sent from here."
     )
@@ -52,7 +52,7 @@ class ExecutorStatus(BaseModel, defer_build=True):
     size: int | None = Field(description="How many calls it can run at once; null: no limit.")
     busy: int
     waiting: int
-    abandoned: int = Field(description="Calls that run on although nobody waits for them any more.")
+    abandoned: int = Field(description="Calls that run on although they were answered already.")
     killed: int = Field(description="Processes that it has killed since the server started.")
 
 

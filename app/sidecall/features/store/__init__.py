@@ -1,1 +1,1 @@
-"""What tools remember from call to call, for each tenant."""
+"""The store: items that tools keep between calls, for each tenant."""

@@ -1,4 +1,4 @@
-"""Which items and namespaces a search finds, wherever they are kept."""
+"""Filters of items and namespaces, independent of the store."""
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What tools remember, kept in this process until it ends."""
+"""The store in this process's memory."""
 
 import json
 import math
@@ -17,7 +17,7 @@ from sidecall.storage.memory.weight import weigh
 
 _Place = tuple[str, Namespace, str]
 
-# What an entry takes beside what it holds: its place in the dictionary.
+# Bytes of an entry besides its content: its place in the dictionary.
 _BESIDE = 256
 
 

@@ -1,4 +1,4 @@
-"""What tools remember, kept in a database."""
+"""The store in a database."""
 
 import asyncio
 import hashlib
@@ -14,7 +14,7 @@ from sidecall.storage.database import Database, Row
 
 # Rows that are read at once where a filter leaves out some of them; other calls come in between.
 _PAGE = 200
-# Items whose order is read at once; the database looks at all of a namespace for it.
+# Items of a namespace that are ordered at once; the database scans the whole namespace for it.
 _MOST_NUMBERS = 50_000
 # Parts of namespaces, tenants and keys are kept as JSON of ASCII characters: no database refuses or reorders those.
 _AFTER_COMMA = "-"

@@ -1,4 +1,4 @@
-"""What the operator sees of calls: metrics, log lines and spans."""
+"""Metrics, log lines and spans of calls."""
 
 from sidecall.features.telemetry.lines import log_failure, log_hook_failure, log_predicate_failure
 

@@ -19,7 +19,7 @@ _Begun = tuple[Tally, Invocation | None, Any, Any]
 
 
 class CallNotes(Protocol):
-    """Where it is noted what became of calls."""
+    """The observers of ended calls."""
 
     def begin(self, invocation: Invocation) -> Any:
         """Note what the call may change; what this returns is handed to `note`."""
@@ -46,7 +46,7 @@ class CallTelemetry:
 
     @property
     def spans_dropped(self) -> int | None:
-        """How many spans were lost on their way; None where none are sent from here."""
+        """How many spans were lost; None where this process sends none."""
         return None if self._tracing is None else self._tracing.dropped
 
     def begin(self, invocation: Invocation) -> _Begun:
@@ -59,13 +59,13 @@ class CallTelemetry:
         return tally, outer, traced, None if self._notes is None else self._notes.begin(invocation)
 
     def end(self, invocation: Invocation, begun: _Begun, outcome: Outcome) -> None:
-        """Stop watching a call, however it ended; one whose answer was given before counts as none."""
+        """Finish the telemetry of a call; a replayed answer does not count as a call."""
         tally, outer, traced, noted = begun
         if self._tracing is not None:
             self._tracing.end(invocation, traced, outcome)
         if isinstance(invocation.error, AlreadyAnswered):
             tally.begun -= 1
-        elif isinstance(invocation.error, CallRefused):  # As one that the gate does not let in.
+        elif isinstance(invocation.error, CallRefused):  # Like a call that the gate refuses.
             tally.begun -= 1
             tally.refuse(outcome)
             self._lines.log_refusal(invocation.request, outcome)

@@ -1,4 +1,4 @@
-"""Where spans go: to the provider that the host has set up, or as the environment says."""
+"""The destination of spans: the host's provider, or the exporters of the environment variables."""
 
 import asyncio
 import contextlib
@@ -27,7 +27,7 @@ logger = logging.getLogger("sidecall")
 # Seconds that the end of a server is held up by a collector that does not answer.
 _PATIENCE = 3.0
 _PROTOCOLS = {"http/protobuf": "otlp_proto_http", "grpc": "otlp_proto_grpc"}
-# The one exporter for which spans of calls are written here.
+# The only exporter for which spans of calls are serialized here.
 _QUICK = "otlp_proto_http"
 _SDK_METRICS = "OTEL_PYTHON_SDK_INTERNAL_METRICS_ENABLED"
 
@@ -45,7 +45,7 @@ def open_spans(redaction: Redaction | None) -> Spans:
         provider = provider_from_environment(losses)
         trace.set_tracer_provider(provider)
     else:
-        losses = None  # Whoever has made it knows them.
+        losses = None  # The part that made it tracks them.
     return Spans(provider, redaction, partial(flush, provider), losses)
 
 
@@ -129,7 +129,7 @@ async def flush(provider: Any, patience: float = _PATIENCE) -> None:
 
     def work() -> None:
         send()
-        with contextlib.suppress(RuntimeError):  # The loop was closed; nobody waits any more.
+        with contextlib.suppress(RuntimeError):  # The loop was closed; nothing waits any more.
             loop.call_soon_threadsafe(sent.set)
 
     threading.Thread(target=work, name="sidecall-flush", daemon=True).start()

@@ -20,8 +20,8 @@ _ARE_STOCK = all(type(it) is FunctionType and it.__code__.co_filename == logging
 _NEVER_SECRET = ("trace_id", "request_id", "caller", "arguments", "result")
 
 
-class StraightWay:
-    """Whether lines of one logger and level would become our own JSON on stderr, and nothing else."""
+class FastLogPath:
+    """Whether lines of a logger and level would become our own JSON on stderr, and nothing else."""
 
     def __init__(self, logger: logging.Logger, level: int, redaction: Redaction) -> None:
         self._logger = logger
@@ -38,7 +38,7 @@ class StraightWay:
         return self._stamps.write(time.time())
 
     def find(self) -> LineWriter | None:
-        """Return what writes lines to stderr; None where somebody else has a say in what is logged, and how."""
+        """Return the writer of lines to stderr; None where other filters, handlers or formatters take part."""
         logger, handlers = self._logger, _root.handlers
         if len(handlers) != 1 or logger.handlers or logger.filters or not logger.propagate:
             return None

@@ -1,4 +1,4 @@
-"""What a line of the log says of a record: its fields in their order, without secrets and oddities."""
+"""The fields of a log line, in order, without secrets and unusual characters."""
 
 import logging
 import time
@@ -13,13 +13,13 @@ from sidecall.kernel.core.log_text import format_error, join_traceback, shorten
 
 ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 
-# Characters of a message, and of a whole line beside its traceback; many of those who collect logs take no longer ones.
+# Maximum characters of a message, and of a whole line without its traceback; many log collectors take no longer ones.
 _MOST_OF_EVENT = 16 * 1024
 MOST_OF_LINE = 256 * 1024
 LEFT_OUT = "left out, since the line would be too long"
 
 _FIRST = ("timestamp", "level", "logger", "event", "tool", "call_id", "invocation_id", "outcome", "duration_ms")
-# What is no field that somebody else might fill with a secret.
+# Attributes of a record that are no fields, which could hold a secret.
 _OWN = frozenset((*_FIRST, "stack_info"))
 # What every record has; the rest of it are fields.
 _OF_RECORDS = frozenset(vars(logging.makeLogRecord({})))
@@ -31,7 +31,7 @@ _LONG = 256
 
 
 class LineFields:
-    """Read what a line says from a record of whatever library."""
+    """Read the fields of a record from any library."""
 
     def __init__(self, redaction: Redaction) -> None:
         self.redaction = redaction

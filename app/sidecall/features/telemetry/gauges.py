@@ -1,4 +1,4 @@
-"""What is read of a server when somebody asks for its numbers."""
+"""Gauges, which are read on request."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
@@ -11,7 +11,7 @@ from sidecall.kernel.core.options import ExecutorName
 
 
 class HasOccupancy(Protocol):
-    """Whatever can be asked how full it is."""
+    """Has an occupancy."""
 
     @property
     def occupancy(self) -> Occupancy:
@@ -19,11 +19,11 @@ class HasOccupancy(Protocol):
 
 
 @dataclass(slots=True)
-class Readings:
-    """The names of tools, what is counted of each, and what the other numbers are called, mean, and come from.
+class GaugeSources:
+    """Tool names, the counters of each, and the other metrics with name, help and source.
 
-    `abandoned` are the calls that run on although nobody waits for them, by executor; `families` have a label, and
-    `counters_of` have several.
+    `abandoned` are the calls that run on after their answer, by executor; `families` have one label, and `counters_of`
+    several.
     """
 
     tools: Callable[[], Iterable[str]]

@@ -31,7 +31,7 @@ class JsonLines(logging.Formatter):
         self._fields = LineFields(self.redaction)
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write a record of whatever library."""
+        """Format a record of any library."""
         line = self._fields.read(record, self.stamps.write(record.created))
         exc_info = find_exception(record)
         if exc_info is not None:

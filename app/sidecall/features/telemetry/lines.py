@@ -5,7 +5,7 @@ import time
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from sidecall.features.telemetry.fast_log_path import StraightWay
+from sidecall.features.telemetry.fast_log_path import FastLogPath
 from sidecall.features.telemetry.json_lines import write_line
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.kernel.core.context import ANONYMOUS, cut_id
@@ -24,7 +24,7 @@ logger = logging.getLogger("sidecall")
 
 def log_hook_failure(invocation: Invocation, hook: str, error: BaseException) -> None:
     """Log that code which the author put around a tool crashed; the call went on without it."""
-    # `event` is what our own formatter writes for the message, whose ids it has as keys.
+    # `event` is our formatter's key for the message, whose ids are keys of the line.
     keys = make_call_keys(invocation) | {"event": "hook failed", "hook": hook}
     logger.error("%s of tool %s failed (call %s)", hook, keys["tool"], keys["call_id"], exc_info=error, extra=keys)
 
@@ -57,7 +57,7 @@ def log_failure(invocation: Invocation, failure: ToolFailure) -> None:
 
 
 def _log_lack(invocation: Invocation, failure: ToolNotConfigured) -> None:
-    """Log what somebody has to set; nothing has crashed, so that no traceback helps."""
+    """Log a missing setting, without a traceback, since nothing has crashed."""
     keys = make_call_keys(invocation) | {
         "event": "tool not configured",
         "outcome": failure.kind,
@@ -92,7 +92,7 @@ class CallLines:
         self._level_name = "info" if wanted else "debug"
         self._with_content = with_content
         self._redaction = redaction or Redaction()
-        self._straight = StraightWay(logger, self._level, self._redaction)
+        self._straight = FastLogPath(logger, self._level, self._redaction)
 
     def log_end(self, invocation: Invocation, outcome: str) -> None:
         """Log a call that has ended, with what it was asked and what it answered if the operator wants that."""
@@ -121,7 +121,7 @@ class CallLines:
         self._add_sender(line, invocation.request)
         line |= _make_missing_key(invocation)
         if self._with_content:
-            # As deep as they stand in the line.
+            # At their depth in the line.
             hidden, message, redaction = invocation.tool.hidden_names, invocation.message, self._redaction
             line["arguments"] = redaction.redact_fields(_leave_out(hidden, invocation.args), 1)
             line["result"] = None if message is None else redaction.redact(message.content, 1)

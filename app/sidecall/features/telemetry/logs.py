@@ -1,4 +1,4 @@
-"""How log lines look: JSON for machines, columns for people; always one line, but for tracebacks on a terminal."""
+"""The form of log lines: JSON for machines, columns for people; always one line, except tracebacks on a terminal."""
 
 import sys
 from collections.abc import Iterable

@@ -1,11 +1,11 @@
-"""What is counted of calls, and what else there is to be read of a server."""
+"""Counters and gauges of the server."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from sidecall.features.telemetry.gauges import HasOccupancy, Readings
+from sidecall.features.telemetry.gauges import GaugeSources, HasOccupancy
 from sidecall.features.telemetry.requests import RequestTally
 from sidecall.features.telemetry.tally import Tally
 from sidecall.kernel.core.occupancy import Occupancy
@@ -27,7 +27,7 @@ class Metrics:
         self, tools: Callable[[], Iterable[str]] = tuple, unread: Mapping[int, int] = MappingProxyType({})
     ) -> None:
         """Measure an application with these tools; `unread` are requests that no application has seen, by status."""
-        self._readings = Readings(tools)
+        self._readings = GaugeSources(tools)
         self._tallies = self._readings.tallies
         # Counted before each scrape, since the store is asked; not a number where it cannot be.
         self.waiting_approvals = 0.0
@@ -68,7 +68,7 @@ class Metrics:
 
     @property
     def tallies(self) -> Mapping[str, Tally]:
-        """What has been counted, by tool."""
+        """The tallies, by tool."""
         return self._tallies
 
     def read_executors(self) -> dict[ExecutorName, tuple[Occupancy, int]]:

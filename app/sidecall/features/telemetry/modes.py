@@ -1,4 +1,4 @@
-"""What an operator may choose about log lines and spans."""
+"""Settings of log lines and spans."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What happened in each of the last minutes, from what is counted anyway."""
+"""Counts of each of the last minutes, from the existing counters."""
 
 import asyncio
 import time
@@ -16,7 +16,7 @@ from sidecall.features.telemetry.tally import Tally
 # Two hours.
 MOST_MINUTES = 120
 SECONDS = 60.0
-# Pairs of tool and kind of which a minute tells.
+# Pairs of tool and kind that a minute lists.
 MOST_FAILING = 10
 # What is no failure.
 _FINE = frozenset(("success", "approval_required"))
@@ -118,7 +118,7 @@ def add_up(tallies: Mapping[str, Tally]) -> Tally:
 
 
 def estimate_ms(tally: Tally, share: float) -> float | None:
-    """Estimate the milliseconds in which so large a share of the calls had ended; None where none has."""
+    """Estimate a quantile of the durations in milliseconds; None without calls."""
     seconds = tally.estimate(share)
     return None if seconds is None else round(seconds * 1000, 3)
 

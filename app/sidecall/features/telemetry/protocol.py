@@ -1,4 +1,4 @@
-"""What follows calls with spans, as those see it who must not need the extra that makes them."""
+"""The protocol of tracing, independent of its extra."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -29,7 +29,7 @@ class Tracing(Protocol):
 
     @property
     def dropped(self) -> int | None:
-        """How many spans were lost on their way; None where others send them."""
+        """How many spans were lost; None where this process sends none."""
 
     async def close(self) -> None:
         """Send what has not been sent yet."""

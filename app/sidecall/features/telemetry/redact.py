@@ -12,13 +12,13 @@ _SECRET = (
     "password passwd pwd passphrase passcode secret token api_key apikey access_key private_key signing_key "
     "authorization auth credential credentials cookie set_cookie jwt bearer otp cvv cvc ssn"
 ).split()
-# Words that say so wherever they stand in a name.
+# Words that mark a secret anywhere in a name.
 _EVEN_WITHIN = "password passwd passphrase passcode apikey credential".split()
 # Names that count tokens of a model.
 _COUNT = re.compile(r"(?:max|min|total|prompt|completion|input|output|cached|reasoning|used|num|n)_(?:\w+_)?tokens")
 # Where a name in camel case has a seam: `userName`, `JWTToken`.
 _SEAM = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^a-zA-Z0-9]+")
-# Members that name what stands in the member `value` beside them.
+# Members that name the content of the member `value` next to them.
 _NAMING = ("name", "key", "header")
 
 _MOST_CHARACTERS = 1000
@@ -32,7 +32,7 @@ _MOST_PARSED = 100_000
 
 
 class Redaction:
-    """Know by their names the fields whose values are nobody's business: `api_key`, `X-Api-Key`, `userPassword`."""
+    """Recognize fields with secrets by their names: `api_key`, `X-Api-Key`, `userPassword`."""
 
     def __init__(self, more: Iterable[str] = (), longest: int = _MOST_CHARACTERS) -> None:
         """Know the usual names and some more; texts are shown up to `longest` characters."""
@@ -131,7 +131,7 @@ class Redaction:
 
 
 def _drop_longer(words: Iterable[str]) -> list[str]:
-    """Leave out the words within which another one stands."""
+    """Drop the words that contain another one."""
     kept: list[str] = []
     for word in sorted(words, key=len):
         if not any(one in word for one in kept):

@@ -11,7 +11,7 @@ logger = logging.getLogger("sidecall")
 
 # What is counted for requests of no route; what clients ask for is not ours to bound.
 NO_ROUTE = "none"
-# Asked every few seconds by whatever runs the server; a line is written only where they are refused.
+# Polled every few seconds by orchestrators; logged only when refused.
 _PROBES = frozenset(("/healthz", "/readyz"))
 _REFUSED = 400
 
@@ -20,8 +20,8 @@ _REFUSED = 400
 class AnsweredRequest:
     """A request whose answer begins.
 
-    `route` is the template of its path, such as `/tools/{name}`; `problem` is what the answer's `type` ends with where
-    it is an error, and `detail` what it says; `seconds` are those since the request came.
+    `route` is the template of its path, such as `/tools/{name}`; `problem` is the end of the answer's `type` for an
+    error, and `detail` its text; `seconds` is the time since the request arrived.
     """
 
     method: str

@@ -13,7 +13,7 @@ from prometheus_client.core import (
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from sidecall.features.telemetry.gauges import Readings
+from sidecall.features.telemetry.gauges import GaugeSources
 from sidecall.features.telemetry.standard_streams import count_dropped
 from sidecall.features.telemetry.tally import Tally
 from sidecall.version import __version__
@@ -30,7 +30,7 @@ _ABANDONED = "Calls that run on although nobody waits for them any more."
 class Scrape(Collector):
     """Writes all numbers down, as they are when it is asked."""
 
-    def __init__(self, readings: Readings) -> None:
+    def __init__(self, readings: GaugeSources) -> None:
         self._readings = readings
         self._registry = CollectorRegistry()
         self._registry.register(self)
@@ -97,12 +97,12 @@ def _collect_calls(tallies: Mapping[str, Tally]) -> Iterator[Metric]:
     waits = HistogramMetricFamily(
         "sidecall_queue_wait_seconds", "Seconds of those in which a call waited for its turn.", labels=["tool"]
     )
-    # Lists, since calls are counted meanwhile: this is read in a thread.
+    # Copied to lists, since calls are counted while this runs in a thread.
     for tool, tally in list(tallies.items()):
         for outcome, count in list(tally.outcomes.items()):
             calls.add_metric([tool, outcome], count)
         if not tally.begun:
-            continue  # A hundred tools that nobody calls would make every scrape slow.
+            continue  # A hundred unused tools would make every scrape slow.
         in_flight.add_metric([tool], tally.in_flight)
         durations.add_metric([tool], tally.durations, tally.seconds)
         waits.add_metric([tool], tally.waits, tally.seconds_waited)

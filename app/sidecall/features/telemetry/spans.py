@@ -29,7 +29,7 @@ _RESULT = "gen_ai.tool.call.result"
 # A span, and by what it is taken from where it is current.
 _Begun = tuple[Span, Token[Context]]
 
-# Ends that are no failures: the call goes on when a person has decided.
+# Errors that are no failures: the call continues after a person's decision.
 _NO_ERRORS = frozenset(("success", "approval_required"))
 
 
@@ -52,7 +52,7 @@ class Spans:
         self._flush = flush
 
     def begin(self, invocation: Invocation) -> _Begun:
-        """Begin a call's span, as a child of whatever its sender is doing."""
+        """Start a call's span, as a child of the sender's span."""
         context = contexts.get_current()
         parent = _find_parent(context) if context else None
         if parent is None:
@@ -103,7 +103,7 @@ class Spans:
 
     @property
     def dropped(self) -> int | None:
-        """How many spans were lost on their way; None where others send them."""
+        """How many spans were lost; None where this process sends none."""
         return None if self._losses is None else self._losses.count
 
     async def close(self) -> None:

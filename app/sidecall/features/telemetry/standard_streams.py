@@ -1,4 +1,4 @@
-"""What this process logs and prints: handed to threads that write it, and flushed before every end."""
+"""Standard output and error of this process: written by background threads, and flushed at every exit."""
 
 import atexit
 import io
@@ -13,13 +13,13 @@ from sidecall.features.telemetry.writer import LineWriter
 
 logger = logging.getLogger("sidecall")
 
-# As it was before tools were loaded, which may not end the process and are given another one meanwhile.
+# Taken before tools are loaded, during which it is replaced so that they cannot end the process.
 _end_process = os._exit
 # Seconds that an end waits for those who read what is left.
 _PATIENCE = 1.0
 
 
-class Printed(io.RawIOBase):
+class PrintBuffer(io.RawIOBase):
     """The lower end of a text stream, where what was printed becomes lines to be written."""
 
     def __init__(self, writer: LineWriter, fd: int) -> None:
@@ -62,12 +62,12 @@ class LineHandler(logging.StreamHandler[Any]):
 
 
 def redirect_streams(most_bytes: int) -> None:
-    """Let what this process logs and prints wait for its readers, so many bytes for each stream, and nobody else."""
+    """Buffer the process's logs and prints, up to so many bytes a stream, so that slow readers block nothing."""
     out, err = sys.stdout, sys.stderr
-    to_err = LineWriter(err.fileno(), most_bytes, partial(_tell_dropped, "stderr"))
+    to_err = LineWriter(err.fileno(), most_bytes, partial(_log_dropped, "stderr"))
     to_out = to_err  # Where both lead to the same file, their lines keep their order.
     if not os.path.sameopenfile(out.fileno(), err.fileno()):
-        to_out = LineWriter(out.fileno(), most_bytes, partial(_tell_dropped, "stdout"))
+        to_out = LineWriter(out.fileno(), most_bytes, partial(_log_dropped, "stdout"))
     for stream in (out, err):
         stream.flush()
     sys.stdout = _replace(out, to_out)
@@ -78,7 +78,7 @@ def redirect_streams(most_bytes: int) -> None:
 def find_writer(stream: Any) -> LineWriter | None:
     """Return what writes the lines of a stream; None if that was not redirected."""
     buffer = getattr(stream, "buffer", None)
-    return buffer.writer if isinstance(buffer, Printed) else None
+    return buffer.writer if isinstance(buffer, PrintBuffer) else None
 
 
 def count_dropped() -> int:
@@ -96,13 +96,13 @@ def flush_streams() -> None:
             patience = 0.0
 
 
-def leave_at_once(code: int) -> NoReturn:
+def exit_now(code: int) -> NoReturn:
     """End this process without its clean-up, but not without what it has to say."""
     flush_streams()
     _end_process(code)
 
 
-def say_last(words: str) -> None:
+def log_last(words: str) -> None:
     """Write a line of the log from a signal handler, where no lock may be taken, and so no logger asked."""
     record = logger.makeRecord(logger.name, logging.WARNING, __file__, 0, words, (), None)
     for handler in logging.getLogger().handlers:
@@ -116,9 +116,9 @@ def _writers() -> Iterator[LineWriter]:
 
 
 def _replace(stream: Any, writer: LineWriter) -> io.TextIOWrapper:
-    printed: Any = Printed(writer, stream.fileno())
+    printed: Any = PrintBuffer(writer, stream.fileno())
     return io.TextIOWrapper(printed, encoding=stream.encoding, errors="backslashreplace", line_buffering=True)
 
 
-def _tell_dropped(name: str, count: int) -> None:
+def _log_dropped(name: str, count: int) -> None:
     logger.warning("%d lines dropped, since nobody read %s", count, name, extra={"dropped": count})

@@ -47,10 +47,10 @@ class Tally:
         self._waits = [one + times * more for one, more in zip(self._waits, other._waits, strict=True)]
 
     def estimate(self, share: float) -> float | None:
-        """Estimate the seconds in which so large a share of the calls had ended; None where none has.
+        """Estimate a quantile of the durations in seconds; None without calls.
 
-        As Prometheus does: within a bucket calls are taken to be spread evenly, and what is beyond the last bound is
-        there.
+        As Prometheus does: calls are assumed to be spread evenly within a bucket, and those beyond the last bound lie
+        on it.
         """
         ended = self.ended
         wanted, passed, lower = share * ended, 0, 0.0
@@ -80,12 +80,12 @@ class Tally:
 
     @property
     def durations(self) -> list[tuple[str, float]]:
-        """How many calls took at most so many seconds."""
+        """How many calls took at most so many seconds (cumulative)."""
         return list(_cumulate(DURATIONS, self._durations))
 
     @property
     def waits(self) -> list[tuple[str, float]]:
-        """How many calls waited at most so many seconds for their turn."""
+        """How many calls were queued at most so many seconds (cumulative)."""
         first, *others = self._waits
         at_once = self.ended - sum(self._waits)
         return list(_cumulate(WAITS, [first + at_once, *others]))

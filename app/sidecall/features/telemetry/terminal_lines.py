@@ -25,7 +25,7 @@ from sidecall.features.telemetry.redact import Redaction
 _ON_OWN_LINES = frozenset(("stack", "exception", "exc_info"))
 # Signs of a name that would make it look like several fields.
 _AMBIGUOUS = frozenset(" \t='\"")
-# Loggers whose names tell a reader nothing.
+# Logger names that tell a reader nothing.
 _PLAIN = frozenset(("sidecall", "uvicorn.error"))
 
 
@@ -41,7 +41,7 @@ class TerminalLines(logging.Formatter):
         )
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write a record of whatever library."""
+        """Format a record of any library."""
         line = self._fields.read(record, time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(record.created)))
         if line.get("logger") in _PLAIN:
             del line["logger"]

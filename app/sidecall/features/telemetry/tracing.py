@@ -33,9 +33,9 @@ def open_tracing(switch: TracingMode, redaction: Redaction) -> Tracing | None:
     """
     if switch == "off" or (switch == "auto" and not _is_asked_for()):
         return None
-    _standard_variables.check_limits()  # Which the SDK reads as soon as it is loaded.
+    _standard_variables.check_limits()  # The SDK reads them when it is loaded.
     try:
-        # By its name, since it needs the extra; it knows nothing of this module, which stands above it.
+        # By name: it needs the extra, and is a layer above this module.
         export: Any = importlib.import_module("sidecall.features.telemetry.export")
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith("opentelemetry"):

@@ -44,14 +44,14 @@ class _WholeTimeout(HTTPAdapter):
         return response
 
     def get_connection_with_tls_context(self, *args: Any, **kwargs: Any) -> Any:
-        """Return a pool of connections whose sockets are known here."""
+        """Return a connection pool whose sockets can be closed here."""
         pool = super().get_connection_with_tls_context(*args, **kwargs)
         if not hasattr(pool.ConnectionCls, "follows"):
             pool.ConnectionCls = _follow(pool.ConnectionCls, self._sockets)
         return pool
 
     def _cut_off(self) -> None:
-        """End what is under way; whoever reads finds the connection closed."""
+        """Close the connections of a request; its reader gets an error."""
         for sock in list(self._sockets):
             with suppress(OSError):
                 # Past TLS, which would first say goodbye.

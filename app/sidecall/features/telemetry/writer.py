@@ -1,4 +1,4 @@
-"""Write lines from a thread of its own, so that nobody waits for whoever reads them."""
+"""Write lines from a background thread, so that a slow reader never blocks calls."""
 
 import os
 import select
@@ -10,9 +10,9 @@ from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
 
-# What a line that waits takes beside its bytes, about.
+# Bytes of a waiting line besides its text, about.
 _OVERHEAD = 64
-# Bytes that are written at once, and seconds in which lines gather for that; to wake a thread for each costs more.
+# Bytes that are written at once, and seconds in which lines are collected; waking the thread for each costs more.
 _BATCH = 1024 * 1024
 _GATHERING = 0.02
 # Seconds between two looks whether everything is written.
@@ -20,9 +20,9 @@ _MOMENT = 0.005
 
 
 class LineWriter:
-    """Keep lines in their order until its thread has written them; those for which there is no room are dropped.
+    """Queue lines in order for the writing thread; lines without room are dropped.
 
-    Nothing here takes a lock, so that lines may come from any thread, from signal handlers, and from finalizers.
+    Nothing here takes a lock, so that lines may come from any thread, signal handler or finalizer.
     """
 
     def __init__(self, fd: int, most_bytes: int, tell_dropped: Callable[[int], object]) -> None:
@@ -47,7 +47,7 @@ class LineWriter:
         self._gone = 0
         self._is_copy = False
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=partial(_be_copy, weakref.ref(self)))
+            os.register_at_fork(after_in_child=partial(_become_copy, weakref.ref(self)))
         threading.Thread(target=self._work, name="sidecall-log", daemon=True).start()
 
     def write(self, line: bytes, *, is_urgent: bool = False) -> None:
@@ -118,14 +118,14 @@ class LineWriter:
             while view:
                 try:
                     view = view[os.write(self._fd, view) :]
-                except BlockingIOError:  # Whoever shares the descriptor has asked for that.
+                except BlockingIOError:  # Another process that shares the descriptor has set it.
                     select.select([], [self._fd], [])
         except (OSError, ValueError):
             return False
         return True
 
 
-def _be_copy(reference: "weakref.ref[LineWriter]") -> None:
+def _become_copy(reference: "weakref.ref[LineWriter]") -> None:
     writer = reference()
     if writer is not None:
         writer.become_copy()

@@ -22,7 +22,7 @@ def toolkits(toolkits: Toolkits = None, as_json: AsJson = False) -> None:
     """List the toolkits that ship: whether they are on, what may go wrong with them, and what they lack here."""
     settings = read_settings(toolkits=toolkits)
     lacks = asyncio.run(_find_lacks(build_sandbox(settings)))
-    told = [_tell(toolkit, toolkit.name in settings.toolkits, lacks[toolkit.name]) for toolkit in TOOLKITS]
+    told = [_describe(toolkit, toolkit.name in settings.toolkits, lacks[toolkit.name]) for toolkit in TOOLKITS]
     console = make_console()
     if as_json:
         print_json(told)
@@ -34,17 +34,17 @@ def toolkits(toolkits: Toolkits = None, as_json: AsJson = False) -> None:
     table.add_column(overflow="fold")
     for one in told:
         state = Text("on", "green") if one["on"] else "off"
-        table.add_row(Text(one["name"], "cyan"), state, _word(one))
+        table.add_row(Text(one["name"], "cyan"), state, _format_state(one))
     console.print(table)
     console.print("Switch one on with `sidecall serve --toolkit NAME`, or with SIDECALL_TOOLKITS.", style="dim")
 
 
-def _tell(toolkit: ShippedToolkit, is_on: bool, lack: str | None) -> dict[str, Any]:
+def _describe(toolkit: ShippedToolkit, is_on: bool, lack: str | None) -> dict[str, Any]:
     said = {"tools": toolkit.tools.split(", "), "risk": toolkit.risk, "asks_about": toolkit.asks, "lacks": lack}
     return {"name": toolkit.name, "on": is_on, **said}
 
 
-def _word(told: Mapping[str, Any]) -> str:
+def _format_state(told: Mapping[str, Any]) -> str:
     said = [", ".join(told["tools"]), told["risk"], f"A person is asked about {told['asks_about']}."]
     return "\n".join([*said, *([f"It lacks something: {told['lacks']}"] if told["lacks"] else [])])
 

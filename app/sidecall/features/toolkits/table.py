@@ -6,18 +6,18 @@ from sidecall.kernel.ports.sandbox import SandboxUse
 
 @dataclass(frozen=True, slots=True)
 class ShippedToolkit:
-    """Tools that an operator switches on by one name.
+    """A toolkit that ships, switched on by its name.
 
     Attributes:
-        name: As in `SIDECALL_TOOLKITS`.
+        name: The name in `SIDECALL_TOOLKITS`.
         file: Their file in `tools/`, without the ending.
-        tools: What they are called.
-        risk: What may go wrong once they are on, in one sentence.
-        asks: Which of their calls wait for a person's approval, in a few words.
-        extra: The extra of Sidecall that they need.
-        modules: What that extra installs, as it is imported.
-        sandbox: What they need a sandbox for.
-        setting: What the operator has to set.
+        tools: The names of its tools.
+        risk: The risk of switching it on, in one sentence.
+        asks: Which calls need approval, in a few words.
+        extra: The extra of Sidecall that it needs.
+        modules: The modules of that extra.
+        sandbox: Why it needs a sandbox.
+        setting: The setting that it requires.
     """
 
     name: str

@@ -16,7 +16,7 @@ from sidecall.later import Later
 
 tomllib = Later("tomllib")
 
-# Callers whose toolset need not be looked for again.
+# Callers whose toolset is cached.
 _REMEMBERED = 1024
 _WILDCARDS = frozenset("*?[")
 
@@ -33,7 +33,7 @@ class _Entry(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     tools: list[str] = Field(default=[], description="Names and patterns of tools.")
-    tags: list[str] = Field(default=[], description="Tags, of which a tool has one.")
+    tags: list[str] = Field(default=[], description="Tags; a tool needs one of them.")
     without: list[str] = Field(default=[], description="Names and patterns of tools that are left out.")
     callers: list[str] = Field(default=[], description="Names and patterns of callers who are offered no other tools.")
     tenants: list[str] = Field(default=[], description="Those of their tenants.")
@@ -53,7 +53,7 @@ _FILE = TypeAdapter(dict[str, _Entry], config=ConfigDict(defer_build=True))
 
 
 class Toolsets:
-    """Toolsets by their names, and whose each is: of several that are a caller's the first counts."""
+    """Toolsets by name, and their callers; a caller with several gets the first one."""
 
     def __init__(self, entries: Mapping[str, _Entry] | None = None) -> None:
         entries = entries or {}
@@ -82,7 +82,11 @@ class Toolsets:
         unmet = []
         for entry, toolset in self._entries:
             named = dict.fromkeys((*entry.tools, *entry.without))
-            unmet += [_word(toolset.name, name) for name in named if not any(fnmatchcase(tool, name) for tool in tools)]
+            unmet += [
+                _format_unknown(toolset.name, name)
+                for name in named
+                if not any(fnmatchcase(tool, name) for tool in tools)
+            ]
             unmet += [f"{toolset.name} has the tag {tag!r}, which no tool has" for tag in entry.tags if tag not in tags]
             if not any(toolset.has(tool, of_tool) for tool, of_tool in tools.items()):
                 unmet.append(f"{toolset.name} is empty: no tool is in it")
@@ -96,7 +100,7 @@ class Toolsets:
 _SHOWN = 64
 
 
-def _word(toolset: str, name: str) -> str:
+def _format_unknown(toolset: str, name: str) -> str:
     why = "and there is no such tool" if _WILDCARDS.isdisjoint(name) else "which fits no tool"
     return f"{toolset} names {name!r}, {why}"
 
@@ -128,7 +132,7 @@ def read_toolsets(path: Path) -> Toolsets:
         raise ToolsetsUnfit(f"SIDECALL_TOOLSETS is {path}, which is no TOML: {error}.") from None
 
 
-class Everybody:
+class AnonymousAuthenticator:
     """Take all callers for one, who may do everything."""
 
     def authenticate(self, _scope: Scope) -> Caller:
@@ -136,7 +140,7 @@ class Everybody:
         return ANONYMOUS
 
 
-class WithToolsets:
+class ToolsetAuthenticator:
     """Offer each caller whom another one knows its toolset."""
 
     def __init__(self, authenticator: Authenticator, toolsets: Toolsets) -> None:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from sidecall.features.contents.ranges import find_range
 from sidecall.features.contents.routes import SAFE
-from sidecall.features.vector_stores.kept import Choice, ListOrder
+from sidecall.features.vector_stores.kept import ListOrder, PageRequest
 from sidecall.features.vector_stores.shown import DeletedUpload, FilePurpose, UploadedFile, UploadedFileListing
 from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.features.workspaces.rest.forms import read_form
@@ -57,15 +57,15 @@ _FORM = {
         },
     }
 }
-# What a browser might run, whatever else is said.
+# Types that a browser might execute.
 _RUN = frozenset(("text/html", "image/svg+xml", "application/xhtml+xml", "text/xml", "application/xml"))
 
 
-async def _choose(limit: PageLimit = 20, order: Ordered = "desc", after: After = None) -> Choice:
-    return Choice(limit, order, after)
+async def _choose(limit: PageLimit = 20, order: Ordered = "desc", after: After = None) -> PageRequest:
+    return PageRequest(limit, order, after)
 
 
-ChoiceDep = Annotated[Choice, Depends(_choose)]
+ChoiceDep = Annotated[PageRequest, Depends(_choose)]
 
 
 async def _stores(parts: PartsDep) -> VectorStores:

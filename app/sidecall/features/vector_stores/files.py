@@ -5,17 +5,17 @@ from collections.abc import Callable
 
 from uuid_utils import uuid7
 
-from sidecall.features.vector_stores.kept import Choice, KeptFile, Page, ShelfBounds
+from sidecall.features.vector_stores.kept import KeptFile, Page, PageRequest, VectorStoreBounds
 from sidecall.kernel.ports.file_errors import InvalidFile, TooManyFiles, UnknownFile
 from sidecall.storage.database import Database
 
 LONGEST_NAME = 255
 
 
-class SentFiles:
+class UploadedFiles:
     """Keep files as they are, each for its tenant, until they are deleted."""
 
-    def __init__(self, database: Database, bounds: ShelfBounds, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, database: Database, bounds: VectorStoreBounds, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._bounds = bounds
         self._clock = clock
@@ -36,7 +36,7 @@ class SentFiles:
             raise TooManyFiles(format_bounds(self._bounds))
         return kept
 
-    async def list(self, tenant: str, choice: Choice, purpose: str | None = None) -> Page[KeptFile]:
+    async def list(self, tenant: str, choice: PageRequest, purpose: str | None = None) -> Page[KeptFile]:
         """List some files of a tenant."""
         values: list[str] = []
         condition = ""
@@ -80,7 +80,7 @@ class SentFiles:
             raise UnknownFile
 
 
-def format_bounds(bounds: ShelfBounds) -> str:
+def format_bounds(bounds: VectorStoreBounds) -> str:
     """Word how much a tenant may keep."""
     return (
         f"Files that you may keep: {bounds.files:,}, with {bounds.bytes:,} bytes, those of pieces in stores "

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sidecall.dataclasses import dataclass
-from sidecall.features.vector_stores.adding import make_mark
 from sidecall.features.vector_stores.embedding import EmbeddingFailed, Embeddings
+from sidecall.features.vector_stores.file_indexer import make_mark
 from sidecall.features.vector_stores.indexing.filters import write_filter
 from sidecall.features.vector_stores.indexing.ranking import find_nearest_vectors, fuse, spread, to_share
 from sidecall.features.vector_stores.indexing.words import list_query_words, write_words
@@ -15,7 +15,7 @@ from sidecall.kernel.concurrency.shares import Shares
 from sidecall.kernel.ports.passages import FilePassage
 from sidecall.storage.database import LONG_READS, Database
 
-# Pieces that are looked at for each that is wanted, since some of one file may stand behind those of others.
+# Candidates for each wanted piece, since several of one file may rank high.
 _MORE = 3
 # Vectors that are read at once, and that are looked at in all.
 _PAGE = 2000
@@ -24,7 +24,7 @@ MOST_VECTORS = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much the order by meaning counts beside the one by words."""
+    """The weights of the order by meaning and of the one by words."""
 
     meaning: float = 1.0
     words: float = 1.0
@@ -35,13 +35,13 @@ EVEN = Weights()
 
 @dataclass(frozen=True, slots=True)
 class _Where:
-    """Which files are looked at: a condition behind the first three placeholders, and its values."""
+    """The condition for files, after the first three placeholders, and its values."""
 
     condition: str
     values: Sequence[Any]
 
 
-class PassageFinder:
+class PassageSearch:
     """Find passages in one database; tenants take turns, since a search may take seconds."""
 
     def __init__(self, database: Database, embeddings: Embeddings | None = None) -> None:

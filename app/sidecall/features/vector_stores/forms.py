@@ -1,4 +1,4 @@
-"""What programs send to vector stores, in OpenAI's shapes."""
+"""Request bodies of vector stores, in OpenAI's shapes."""
 
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -139,7 +139,7 @@ class VectorStoreSearch(_Sent):
 
     @property
     def weights(self) -> Weights:
-        """How much each order counts."""
+        """The weights of the two orders."""
         hybrid = self.ranking_options.hybrid_search
         return Weights(hybrid.embedding_weight, hybrid.text_weight)
 

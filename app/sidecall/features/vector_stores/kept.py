@@ -1,4 +1,4 @@
-"""What is known of files and stores, as they are kept."""
+"""Stored files and vector stores."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,8 +15,8 @@ MEBIBYTE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class ShelfBounds:
-    """How much one tenant keeps: files, their bytes with those of the pieces made of them, and stores."""
+class VectorStoreBounds:
+    """The bounds of one tenant: files, their bytes with those of their pieces, and stores."""
 
     files: int = 20_000
     bytes: int = 256 * MEBIBYTE
@@ -36,7 +36,7 @@ class KeptFile:
 
 @dataclass(frozen=True, slots=True)
 class KeptStore:
-    """A store, and how many files of it are in which state."""
+    """A store, with the number of its files by state."""
 
     id: str
     name: str
@@ -96,8 +96,8 @@ class Page(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """Which page: so many, behind the one with this id, oldest or newest first."""
+class PageRequest:
+    """A page of a list: its size, the id before it, and the order."""
 
     limit: int = 20
     order: ListOrder = "desc"

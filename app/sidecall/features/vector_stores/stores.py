@@ -1,4 +1,4 @@
-"""Stores of files, in which passages are found: made, filled, searched and deleted for each tenant by itself."""
+"""Vector stores: created, filled, searched and deleted for each tenant separately."""
 
 import json
 import time
@@ -7,12 +7,12 @@ from typing import Any
 
 from uuid_utils import uuid7
 
-from sidecall.features.vector_stores.adding import GIVEN_UP, Adding, WantedMember
 from sidecall.features.vector_stores.embedding import Embeddings
-from sidecall.features.vector_stores.files import SentFiles
-from sidecall.features.vector_stores.finding import EVEN, PassageFinder, Weights
+from sidecall.features.vector_stores.file_indexer import GIVEN_UP, FileIndexer, WantedMember
+from sidecall.features.vector_stores.files import UploadedFiles
+from sidecall.features.vector_stores.finding import EVEN, PassageSearch, Weights
 from sidecall.features.vector_stores.indexing.filters import Attribute
-from sidecall.features.vector_stores.kept import Choice, Cut, KeptStore, Member, Page, ShelfBounds
+from sidecall.features.vector_stores.kept import Cut, KeptStore, Member, Page, PageRequest, VectorStoreBounds
 from sidecall.kernel.ports.file_errors import TooManyFiles, UnknownFile, UnknownVectorStore
 from sidecall.kernel.ports.passages import FilePassage
 from sidecall.storage.database import Database
@@ -28,17 +28,17 @@ class VectorStores:
     def __init__(
         self,
         database: Database,
-        bounds: ShelfBounds,
+        bounds: VectorStoreBounds,
         embeddings: Embeddings | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.files = SentFiles(database, bounds, clock)
+        self.files = UploadedFiles(database, bounds, clock)
         self._database = database
         self._late = LateSteps()
         self._bounds = bounds
         self._clock = clock
-        self._adding = Adding(database, bounds, self.files, self._late, embeddings, clock)
-        self._finding = PassageFinder(database, embeddings)
+        self._adding = FileIndexer(database, bounds, self.files, self._late, embeddings, clock)
+        self._finding = PassageSearch(database, embeddings)
 
     async def open(self) -> None:
         """Bring the tables up to date, and give up what an earlier server has left unfinished.
@@ -73,7 +73,7 @@ class VectorStores:
             raise TooManyFiles(f"Vector stores that you may have: {self._bounds.stores:,}. Delete some.")
         return made
 
-    async def list(self, tenant: str, choice: Choice) -> Page[KeptStore]:
+    async def list(self, tenant: str, choice: PageRequest) -> Page[KeptStore]:
         """List some stores of a tenant."""
         where, values = choice.write("s.id", 2)
         rows = await self._database.read("list_vector_stores", tenant, choice.limit + 1, *values, where=where)
@@ -115,20 +115,22 @@ class VectorStores:
     async def add(
         self, tenant: str, store_id: str, file_id: str, attributes: Mapping[str, Attribute], cut: Cut = _UNCUT
     ) -> Member:
-        """Put a file into a store, in the place of what is there of it.
+        """Index a file in a store, replacing its earlier version.
 
-        Where another request does the same just now, the answer is what that has done so far.
+        If another request is doing the same, return its present state.
 
         Raises:
             UnknownVectorStore: The tenant has no such store.
             UnknownFile: The tenant has no such file.
             TooManyFiles: There is no room for it.
-            FileBusy: Another request puts it there otherwise, or takes it out, just now.
+            FileBusy: Another request is adding it with other options, or removing it.
         """
         await self.find(tenant, store_id)
         return await self._adding.add(tenant, WantedMember(store_id, file_id, attributes, cut))
 
-    async def list_members(self, tenant: str, store_id: str, choice: Choice, status: str | None = None) -> Page[Member]:
+    async def list_members(
+        self, tenant: str, store_id: str, choice: PageRequest, status: str | None = None
+    ) -> Page[Member]:
         """List some files of a store.
 
         Raises:

@@ -12,7 +12,7 @@ from sidecall.features.calls.callbacks import DueCallback
 from sidecall.features.calls.entry import CallEntry
 from sidecall.features.calls.errors import CallbackRefused, UnknownCall
 from sidecall.features.webhooks.receivers import AllowedHosts, Receiver
-from sidecall.features.webhooks.targets import MOST_OF_HOST, Host, Places
+from sidecall.features.webhooks.targets import MOST_OF_HOST, Host, HostSlots
 from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.later import Later
@@ -33,9 +33,9 @@ PAUSES = (5.0, 30.0, 120.0, 600.0, 1800.0, 7200.0, 18_000.0, 36_000.0)
 # Seconds between two looks at what is due, and between those where more may be due once a message has been heard.
 _LOOK = 1.0
 _BREATH = 0.1
-# Seconds for which a server has a message to itself; when it has ended meanwhile, another one sends it.
+# Seconds for which a server owns a message; if it stops, another one sends it then.
 _LEASE = 60.0
-# Messages that are looked at: those to hosts that have enough of them, in whatever words, hide none to others.
+# Messages that are examined, so that those to busy hosts do not hide others.
 _MOST_LISTED = 200
 # Seconds that those have at the end of the server.
 _PATIENCE = 3.0
@@ -68,14 +68,14 @@ class WebhookDispatcher:
         self._show = show
         self._pauses = pauses
         self._sending: dict[asyncio.Task[None], Host] = {}
-        self._places = Places()
+        self._places = HostSlots()
         self._ended = asyncio.Event()
         self._sender: _sender.Sender | None = None
         self._loop: asyncio.Task[None] | None = None
         self._is_waiting = False  # For the store.
 
     def open(self) -> None:
-        """Begin to look for what is due, unless nobody may be told anything."""
+        """Start to look for due messages, unless no receivers are configured."""
         if self._hosts:
             self._sender = _sender.Sender(self._keys)
             self._loop = asyncio.get_running_loop().create_task(self._go_round(self._sender))

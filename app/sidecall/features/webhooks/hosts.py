@@ -42,7 +42,7 @@ class AllowedHost:
 
     @property
     def is_address(self) -> bool:
-        """Whether it is an address, or this machine, rather than a name that anybody may point anywhere."""
+        """Whether it is an address or this machine, rather than a name that DNS may point anywhere."""
         if self.is_wildcard:
             return False
         try:

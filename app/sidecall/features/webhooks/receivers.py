@@ -16,7 +16,7 @@ else:
     _patterns = Later("sidecall.outgoing.patterns")
     _rules = Later("sidecall.outgoing.rules")
 
-# Which only a URL needs that somebody has given.
+# Loaded only for URLs that a client gives.
 httpx = Later("httpx")
 
 _UNSET = (

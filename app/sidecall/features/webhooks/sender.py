@@ -52,7 +52,7 @@ class Sender:
         """Post a message.
 
         Raises:
-            NotSent: Nobody says to have it.
+            NotSent: The receiver did not confirm it.
         """
         try:
             async with asyncio.timeout(_PATIENCE):

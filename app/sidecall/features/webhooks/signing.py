@@ -9,7 +9,7 @@ _PREFIX = "whsec_"
 
 
 def read_key(secret: str) -> bytes:
-    """Return the key that a secret such as `whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw` stands for."""
+    """Decode the key of a secret such as `whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw`."""
     return base64.b64decode(secret.removeprefix(_PREFIX), validate=True)
 
 

@@ -1,4 +1,4 @@
-"""Which ended calls somebody has still to be told of, in a database."""
+"""The queue of webhooks in a database."""
 
 from collections.abc import Sequence
 

@@ -10,13 +10,13 @@ MOST = 20
 _MOST_LATE = 15
 MOST_OF_HOST = 4
 _MOST_OF_LATE_HOST = 1
-# Seconds in which a host answers that is prompt, whatever it says.
+# Seconds within which a prompt host answers.
 _PROMPT = 2.0
 # Hosts that are known to be prompt.
 _MOST_KNOWN = 1000
 
 
-class Places:
+class HostSlots:
     """Give hosts places: several to those that were prompt last, and one to each that was not, or is not known yet."""
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class Places:
 
     @property
     def are_taken(self) -> bool:
-        """Whether none is free, for whatever host."""
+        """Whether no slot is free, for any host."""
         return self._taken.total() >= MOST
 
     def take(self, host: Host) -> bool:

@@ -17,17 +17,17 @@ from sidecall.features.workspaces.removing import empty_folder, make_unfinished_
 
 FILES = "files"
 _LEASE = "lease"
-# Locked by whoever changes what stands beside the files, or removes them.
+# The lock for changes next to the files, and for removal.
 _TURN = "turn"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_TRIES = 100
 _LEASE_BYTES = 200
 
 
-class Span(NamedTuple):
-    """When a workspace was made, and when it was last used (seconds since 1970).
+class Lifetime(NamedTuple):
+    """When a workspace was made and last used (seconds since 1970).
 
-    `idle` are the seconds without use after which it goes, where that was said of this one; `lasts` that it never does.
+    `idle` is its own time in seconds until removal without use, if set; `lasts` means that it is never removed.
     """
 
     created: float
@@ -36,7 +36,7 @@ class Span(NamedTuple):
     lasts: bool = False
 
     def find_end(self, idle: float, hard: float) -> float | None:
-        """Return when it is removed if nobody uses it again, where most go after so many seconds; None: never."""
+        """Return when it is removed if it is not used again, given the default number of seconds; None: never."""
         if self.lasts:
             return None
         return min(self.active + (idle if self.idle is None else self.idle), self.created + hard)
@@ -62,7 +62,7 @@ class Claim:
         with suppress(OSError):
             if lease >= 0:
                 status = os.fstat(lease)
-                # Given back first: whoever sets it aside after this look finds nobody, and clears it himself.
+                # Released first: a process that sets it aside after this check finds no user, and clears it itself.
                 os.close(lease)
                 if not _is_lease(status, self._place):
                     _clear_beside_loop(clear_unused, _name_aside(status, self._place))
@@ -71,26 +71,26 @@ class Claim:
 
     @property
     def folder(self) -> Path:
-        """Where the workspace is: in its place, or aside once it has been removed."""
+        """The folder of the workspace: in its place, or aside once it was removed."""
         return self._place if self.is_in_place() else _name_aside(os.fstat(self._lease), self._place)
 
     @property
     def files(self) -> Path:
-        """Where its files are."""
+        """The folder of its files."""
         return self.folder / FILES
 
     def is_in_place(self) -> bool:
-        """Return whether nobody has removed it."""
+        """Return whether it has not been removed."""
         return _is_lease(os.fstat(self._lease), self._place)
 
     def set_aside(self) -> bool:
-        """Remove it for all who look for it from now on; return whether nobody else had done so."""
+        """Remove it for all later look-ups; return whether this call did so."""
         try:
             place = os.open(self._place, _FOLDER)
         except FileNotFoundError:
             return False
         try:
-            with taking_turn(place):
+            with locking(place):
                 if not self.is_in_place():
                     return False
                 aside = _name_aside(os.fstat(self._lease), self._place)
@@ -101,14 +101,14 @@ class Claim:
         return True
 
     @property
-    def span(self) -> Span:
+    def span(self) -> Lifetime:
         """When it was made and last used."""
         return read_span(self._lease)
 
     def keep_for(self, idle: float | None) -> None:
         """Note after how many seconds without use this one goes; None: never."""
         said = {"created": self.span.created, **({"lasts": True} if idle is None else {"idle": idle})}
-        # All of them as long as each other, so that nobody reads a part.
+        # All of the same length, so that no reader sees a part.
         os.pwrite(self._lease, json.dumps(said).ljust(_LEASE_BYTES).encode(), 0)
 
     def touch(self) -> None:
@@ -142,8 +142,8 @@ def _clear_beside_loop(clearing: Callable[[Path], None], folder: Path) -> None:
 
 
 @contextmanager
-def taking_turn(folder: int) -> Iterator[None]:
-    """Let nobody else change what stands beside the files of a workspace, of whose folder this is a descriptor.
+def locking(folder: int) -> Iterator[None]:
+    """Lock the records next to a workspace's files, given a descriptor of its folder.
 
     Raises:
         OSError: The folder cannot be written.
@@ -202,7 +202,7 @@ def _open_lease(folder: Path, make: bool) -> int | None:
 
 
 def remove_if(folder: Path, idle: float, hard: float) -> bool:
-    """Remove a workspace that nobody uses and that is older than either; return whether that was done."""
+    """Remove an unused workspace that is older than either limit; return whether it was removed."""
     try:
         lease = os.open(folder / _LEASE, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:  # A start that was interrupted, or it is gone.
@@ -212,7 +212,7 @@ def remove_if(folder: Path, idle: float, hard: float) -> bool:
                 return True
         return False
     claim = Claim(folder, lease)
-    with suppress(BlockingIOError):  # Somebody uses it.
+    with suppress(BlockingIOError):  # It is in use.
         fcntl.flock(lease, fcntl.LOCK_EX | fcntl.LOCK_NB)
         ends = claim.span.find_end(idle, hard)
         return ends is not None and time.time() > ends and claim.set_aside()
@@ -231,7 +231,7 @@ def discard(folder: Path) -> None:
 
 
 def clear_unused(aside: Path) -> None:
-    """Clear a workspace that was set aside, unless somebody goes on using it."""
+    """Clear a workspace that was set aside, unless it is still in use."""
     with suppress(FileNotFoundError, BlockingIOError):
         try:
             lease = os.open(aside / _LEASE, os.O_RDWR | os.O_CLOEXEC)
@@ -256,15 +256,17 @@ def clear(folder: Path) -> None:
         folder.rmdir()
 
 
-def read_span(lease: int) -> Span:
+def read_span(lease: int) -> Lifetime:
     """Read from a lease file when its workspace was made and last used."""
     active = os.fstat(lease).st_mtime
     try:
         said = json.loads(os.pread(lease, 1000, 0))
         idle = said.get("idle")
-        return Span(float(said["created"]), active, None if idle is None else float(idle), said.get("lasts") is True)
+        return Lifetime(
+            float(said["created"]), active, None if idle is None else float(idle), said.get("lasts") is True
+        )
     except (ValueError, KeyError, TypeError, AttributeError):
-        return Span(active, active)
+        return Lifetime(active, active)
 
 
 def _is_lease(status: os.stat_result, folder: Path) -> bool:

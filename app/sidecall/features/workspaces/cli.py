@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from sidecall.features.workspaces.allowance import write_size
+from sidecall.features.workspaces.limits import write_size
 from sidecall.features.workspaces.shown import make_file_id
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.terminal.console import make_console

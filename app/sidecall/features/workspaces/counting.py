@@ -7,12 +7,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from sidecall.features.workspaces.allowance import Allowance, Held
+from sidecall.features.workspaces.limits import DiskUsage, WorkspaceLimits
 from sidecall.features.workspaces.paths import MOST_LEVELS, UNFINISHED
 
 OpenFolder = Callable[[Sequence[str]], int]
 
-# A folder has gone meanwhile, or there is something else in its place.
+# A folder was removed or replaced meanwhile.
 _GONE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP))
 # Full workspaces that are remembered, and the folders of one that are looked at again.
 _MOST_KNOWN, _MOST_FOLDERS = 1000, 100
@@ -23,7 +23,7 @@ _SETTLED_NS = 100_000_000
 class Count:
     """One look through a workspace, which ends at its bounds."""
 
-    def __init__(self, open_folder: OpenFolder, allowance: Allowance) -> None:
+    def __init__(self, open_folder: OpenFolder, allowance: WorkspaceLimits) -> None:
         """Prepare it; `open_folder` opens a folder by the names that lead to it."""
         self._open_folder = open_folder
         self._allowance = allowance
@@ -31,7 +31,7 @@ class Count:
         self._is_whole = True
         self._changed: list[tuple[tuple[str, ...], int]] = []
 
-    def run(self) -> Held:
+    def run(self) -> DiskUsage:
         """Count everything there, of every kind, until more was found than may be there."""
         folders: list[tuple[str, ...]] = [()]
         while folders and self._has_room():
@@ -49,7 +49,7 @@ class Count:
                 folders += [(*parts, name) for name in self._look_into(folder)]
             finally:
                 os.close(folder)
-        return Held(self._size, self._count_entries(), self._is_whole)
+        return DiskUsage(self._size, self._count_entries(), self._is_whole)
 
     def _look_into(self, folder: int) -> Iterator[str]:
         """Count what is in a folder, and yield the names of the folders in it."""
@@ -89,7 +89,7 @@ class Count:
 def _look(entry: "os.DirEntry[str]") -> os.stat_result | None:
     try:
         return entry.stat(follow_symlinks=False)
-    except OSError:  # It has gone meanwhile.
+    except OSError:  # It was removed meanwhile.
         return None
 
 
@@ -97,11 +97,11 @@ class Counts:
     """Counts workspaces, and remembers those that hold too many entries until one of their folders has changed."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, int], tuple[Held, list[tuple[tuple[str, ...], int]]]] = {}
+        self._known: dict[tuple[int, int], tuple[DiskUsage, list[tuple[tuple[str, ...], int]]]] = {}
         self._lock = threading.Lock()
 
-    def count(self, root: int, open_folder: OpenFolder, allowance: Allowance) -> Held:
-        """Count what lies in a workspace, of whose folder `root` is a descriptor."""
+    def count(self, root: int, open_folder: OpenFolder, allowance: WorkspaceLimits) -> DiskUsage:
+        """Measure the content of a workspace, given a descriptor of its folder."""
         status = os.fstat(root)
         key = status.st_dev, status.st_ino
         known = self._known.get(key)

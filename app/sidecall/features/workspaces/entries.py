@@ -1,4 +1,4 @@
-"""What lies in a workspace, as a list or one after the other."""
+"""List or walk the entries of a workspace."""
 
 import os
 import stat

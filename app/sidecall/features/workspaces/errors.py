@@ -1,4 +1,4 @@
-"""What goes wrong with the files of a conversation, in words that a model can act on."""
+"""Errors of workspace files, in words that a model can act on."""
 
 import errno
 from collections.abc import Callable, Iterator
@@ -64,13 +64,13 @@ def refuse_folder(error: OSError) -> WorkspaceError:
 
 
 def refuse_removed() -> WorkspaceError:
-    """Return what a model is told of a workspace that others remove again and again."""
+    """Return the error of a workspace that others remove again and again."""
     return WorkspaceError("exists", "The workspace is being removed again and again. Try again.", retryable=True)
 
 
 @contextmanager
-def in_words(path: str) -> Iterator[None]:
-    """Raise what the system refuses as a WorkspaceError about this path; what is nobody's mistake stays as it is."""
+def workspace_errors(path: str) -> Iterator[None]:
+    """Convert system errors to WorkspaceErrors about this path; unexpected ones pass unchanged."""
     try:
         yield
     except OSError as error:

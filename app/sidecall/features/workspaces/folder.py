@@ -1,4 +1,4 @@
-"""The folder of a workspace, which is open for as long as somebody uses it."""
+"""The folder of a workspace, open while it is used."""
 
 import os
 from pathlib import Path
@@ -8,10 +8,10 @@ from sidecall.features.workspaces.safe_open import open_root
 
 
 class ClaimedFolder:
-    """A folder that stays open wherever it is moved.
+    """A folder that stays open even if it is moved.
 
     Attributes:
-        claim: What keeps it from being cleared.
+        claim: The claim that keeps it from being cleared.
         root_fd: Its descriptor.
     """
 

@@ -15,7 +15,7 @@ _MOST_TEXT = 100_000
 
 
 def find_spellings(content: Any) -> Iterator[Sequence[str]]:
-    """For each path that begins in an answer, say what it may be, the longest first."""
+    """For each path that begins in an answer, return its possible spellings, longest first."""
     texts = [content] if isinstance(content, str) else [part.get("text") for part in content if isinstance(part, dict)]
     for text in texts:
         if isinstance(text, str):

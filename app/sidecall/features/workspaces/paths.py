@@ -6,11 +6,11 @@ from sidecall.features.workspaces.errors import WorkspaceError
 
 #: What a model takes for the folder's place.
 HOME = "/workspace"
-#: Of a path, for whoever wrote one that leads elsewhere.
+# : Added to errors about paths that lead elsewhere.
 EXAMPLE = f"{HOME}/notes.txt"
 MOST_BYTES = 4096
 MOST_NAME_BYTES = 255
-#: Folders within folders; what lies deeper is not counted, and nobody makes it but programs.
+# : Maximum depth of folders; deeper entries are not counted, and only programs make them.
 MOST_LEVELS = 200
 #: Names that begin so are those of files that are being written.
 UNFINISHED = ".sidecall-"

@@ -9,7 +9,7 @@ from sidecall.features.workspaces.paths import UNFINISHED
 from sidecall.features.workspaces.safe_open import FOLDER, PLACE, make_accessible
 
 _HELD_FAST = os.O_NOFOLLOW | os.O_CLOEXEC
-# While a program goes on writing into it, a folder is emptied again so many times.
+# How many times a folder is emptied while a program keeps writing into it.
 _MOST_TRIES = 5
 
 

@@ -80,7 +80,7 @@ _NO_NAME = (
     f"No conversation is called so: its name has 1 to {LONGEST} printable characters, without slashes and not all"
     " blanks, and is not `.` or `..`; in an address it is written in UTF-8."
 )
-# What a browser might run, whatever else is said.
+# Types that a browser might execute.
 _RUN = frozenset(("text/html", "image/svg+xml", "application/xhtml+xml", "text/xml", "application/xml"))
 _BYTES = "application/octet-stream"
 
@@ -207,7 +207,7 @@ async def delete_workspace_file(files: FilesDep, file_id: FileId) -> Response:
     responses=_CONTENT,
 )
 async def get_workspace_file_content(request: Request, files: FilesDep, file_id: FileId) -> Response:
-    """Answer with a file as it is, or with those of its bytes that `Range` asks for; no browser shows it."""
+    """Download a file, or the bytes of it that `Range` asks for; browsers do not display it."""
     _, entry, _ = await FILES.run_for(key_of(files.caller), files.find, file_id)
     etag = f'"{_hash(entry)}"'
     headers = {"ETag": etag, "Cache-Control": "private, no-cache", "Accept-Ranges": "bytes"}

@@ -20,10 +20,10 @@ _NO_MAGIC_LINKS, _NO_LINKS, _BENEATH = 0x02, 0x04, 0x08
 _RESOLVE = _BENEATH | _NO_LINKS | _NO_MAGIC_LINKS
 # What a kernel says that does not know it, or a container that forbids it.
 _ABSENT = frozenset((errno.ENOSYS, errno.EPERM))
-# The kernel asks for another try where folders were moved meanwhile.
+# The kernel asks for a retry where folders were moved meanwhile.
 _MOST_TRIES = 100
 FOLDER = os.O_RDONLY | os.O_DIRECTORY
-#: Opened so, nothing is read or woken: a descriptor that only says what stands there.
+# : Opens without side effects: a descriptor that only identifies the entry.
 PLACE: int = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK)
 _CURRENT = -100  # The kernel's AT_FDCWD.
 
@@ -58,7 +58,7 @@ def open_root(directory: Path) -> int:
     flags = os.O_NOFOLLOW | os.O_CLOEXEC
     place = os.open(directory, PLACE | os.O_DIRECTORY | flags)
     try:
-        with suppress(OSError):  # It belongs to somebody else, and is as they want it.
+        with suppress(OSError):  # It belongs to another user, who has set its permissions.
             make_accessible(place)
     finally:
         os.close(place)
@@ -66,13 +66,13 @@ def open_root(directory: Path) -> int:
 
 
 def make_accessible(place: int) -> None:
-    """Give the server all rights to a folder of its own, of which this is a descriptor.
+    """Give the server full access to its own folder, given a descriptor.
 
     Raises:
-        OSError: It belongs to somebody else.
+        OSError: It belongs to another user.
     """
     if os.fstat(place).st_mode & stat.S_IRWXU != stat.S_IRWXU:
-        # A descriptor that only names the place cannot be changed, but what it stands for can.
+        # A path-only descriptor cannot be changed, but the folder behind it can.
         os.chmod(f"/proc/self/fd/{place}", stat.S_IRWXU)
 
 

@@ -1,12 +1,12 @@
-"""Which files of a workspace programs have sent, beside those that tools made."""
+"""Which files of a workspace were uploaded by programs, rather than made by tools."""
 
 import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from sidecall.features.workspaces.claims import taking_turn
-from sidecall.features.workspaces.errors import WorkspaceError, in_words
+from sidecall.features.workspaces.claims import locking
+from sidecall.features.workspaces.errors import WorkspaceError, workspace_errors
 from sidecall.features.workspaces.removing import make_unfinished_name
 from sidecall.features.workspaces.safe_open import FOLDER
 from sidecall.features.workspaces.workspace import Workspace
@@ -27,7 +27,7 @@ def note_sent(workspace: Workspace, path: str) -> None:
     Raises:
         WorkspaceError: It cannot be written down.
     """
-    with in_words(path), _beside(workspace) as folder, taking_turn(folder):
+    with workspace_errors(path), _beside(workspace) as folder, locking(folder):
         kept = sorted({path, *(it for it in _read(folder) if _is_there(workspace, it))})
         unfinished = make_unfinished_name()
         opened = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder)
@@ -38,7 +38,7 @@ def note_sent(workspace: Workspace, path: str) -> None:
 
 @contextmanager
 def _beside(workspace: Workspace) -> Iterator[int]:
-    """Open what holds the files of a workspace, wherever it has been moved."""
+    """Open the folder above a workspace's files, even after it was moved."""
     folder = os.open("..", FOLDER | os.O_CLOEXEC, dir_fd=workspace.root_fd)
     try:
         yield folder

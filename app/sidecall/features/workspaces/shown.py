@@ -1,4 +1,4 @@
-"""Files of a workspace as programs are told of them: OpenAI's files of containers."""
+"""Files of a workspace in the shape of OpenAI's container files."""
 
 import base64
 import binascii
@@ -28,7 +28,7 @@ def show_file(entry: Entry, conversation: str, source: str = "assistant") -> dic
 
 
 def make_file_id(path: str) -> str:
-    """Make the id by which a file is known; another file at its path has the same."""
+    """Make the id of a file; another file at its path has the same."""
     return _PREFIX + base64.urlsafe_b64encode("/".join(split_path(path)).encode()).decode().rstrip("=")
 
 

@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sidecall.features.workspaces.naming import find_spellings
-from sidecall.features.workspaces.workspaces import PassingWorkspaces
+from sidecall.features.workspaces.workspaces import TemporaryWorkspaces
 from sidecall.kernel.concurrency.pools import CLEARING, FILES
 from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.invocation import Invocation
@@ -24,7 +24,7 @@ else:
     _shown = Later("sidecall.features.workspaces.shown")
     _workspace = Later("sidecall.features.workspaces.workspace")
 
-_PASSING = PassingWorkspaces()
+_PASSING = TemporaryWorkspaces()
 # Of a call that says no conversation: its files seem to have been lost, else.
 _GONE = (
     f"The files that this call has written are gone: it belongs to no conversation. The program keeps them by sending"
@@ -44,7 +44,7 @@ async def open_workspace(invocation: Invocation) -> None:
     """Open the workspace of the conversation that the call belongs to.
 
     Raises:
-        MissingContext: The conversation is said in a way that cannot be used.
+        MissingContext: The conversation's id cannot be used.
     """
     conversation, lasts = _choose(invocation)
     places = invocation.services.workspaces or _PASSING
@@ -54,7 +54,7 @@ async def open_workspace(invocation: Invocation) -> None:
 
 
 def _choose(invocation: Invocation) -> tuple[str | None, bool]:
-    """Return whose files a call works on, and whether they outlive their conversation."""
+    """Return the workspace key of a call, and whether its files are kept for later calls."""
     request = invocation.request
     for injection in invocation.tool.injections:
         if injection.source == "workspace" and injection.field is not None:
@@ -65,16 +65,16 @@ def _choose(invocation: Invocation) -> tuple[str | None, bool]:
 
 
 def require_files(invocation: Invocation) -> None:
-    """Refuse a call that says in a way that cannot be used whose files it works on, before anything is done for it.
+    """Refuse a call with an unusable conversation id, before anything is done for it.
 
     Raises:
-        MissingContext: It is.
+        MissingContext: The id cannot be used.
     """
     _choose(invocation)
 
 
 def list_files(invocation: Invocation) -> None:
-    """List files of the conversation as `files` of the artifact: those whose paths stand there, or in the answer."""
+    """List files of the conversation as `files` of the artifact: those named in the artifact or the answer."""
     message, conversation, workspace = invocation.message, invocation.conversation, invocation.workspace
     if message is None or conversation is None or not isinstance(workspace, _workspace.Workspace):
         return

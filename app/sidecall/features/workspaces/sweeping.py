@@ -1,4 +1,4 @@
-"""Remove workspaces whose time is over, while a server runs."""
+"""Remove expired workspaces while a server runs."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ logger = logging.getLogger("sidecall")
 
 @asynccontextmanager
 async def sweeping(places: Workspaces) -> AsyncIterator[None]:
-    """Remove those whose time is over now, and every minute while the body runs."""
+    """Remove expired workspaces now, and every minute while the body runs."""
     task = asyncio.create_task(_sweep_on(places))
     try:
         yield
@@ -30,6 +30,6 @@ async def _sweep_on(places: Workspaces) -> None:
         try:
             if places.root.is_dir():  # Most servers have none, and need no thread for it.
                 logger.debug("%s workspaces removed", await CLEARING.run(places.sweep))
-        except OSError as error:  # The folder above it may be somebody else's, for now.
+        except OSError as error:  # The folder above it may belong to another user, for now.
             logger.warning("workspaces cannot be removed: %s", error)
         await asyncio.sleep(_EVERY)

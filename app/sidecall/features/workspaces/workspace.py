@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from sidecall.features.workspaces.allowance import Allowance, Held
 from sidecall.features.workspaces.counting import Counts
 from sidecall.features.workspaces.entries import Entry, describe_entry, find_entries, require_ordinary
-from sidecall.features.workspaces.errors import WorkspaceError, in_words
+from sidecall.features.workspaces.errors import WorkspaceError, workspace_errors
 from sidecall.features.workspaces.folder import ClaimedFolder
+from sidecall.features.workspaces.limits import DiskUsage, WorkspaceLimits
 from sidecall.features.workspaces.paths import join_path, split_path
 from sidecall.features.workspaces.removing import remove_below
 from sidecall.features.workspaces.safe_open import FOLDER, PLACE, choose_opener
@@ -21,24 +21,24 @@ _WRITING = os.O_WRONLY | os.O_RDWR
 _KNOWN = _WRITING | os.O_CREAT | os.O_EXCL | os.O_TRUNC | os.O_APPEND | os.O_DIRECTORY | os.O_CLOEXEC
 _QUIET = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _MOST_TRIES = 10
-_NO_ALLOWANCE = Allowance()
+_NO_ALLOWANCE = WorkspaceLimits()
 
 
 class Workspace(ClaimedFolder):
-    """A folder of files that tools and sandboxes share, and that no path leads out of.
+    """A folder of files that tools and sandboxes share; no path leads out of it.
 
-    Paths are what a model says: `/workspace/a` and `a` are the same. Links are not followed, also those that are put
-    there meanwhile, and only ordinary files are opened. Nothing returned or raised names a place outside.
+    Paths are as models write them: `/workspace/a` and `a` are the same. Links are never followed, not even new ones,
+    and only regular files are opened. Results and errors name no path outside.
 
     Attributes:
-        is_kept: Whether its files are there after the call: it belongs to a conversation.
-        is_uncounted: Whether something may have been written that nobody has counted.
+        is_kept: Whether its files are kept after the call: it belongs to a conversation.
+        is_uncounted: Whether uncounted bytes may have been written.
     """
 
     def __init__(
         self,
         directory: Path,
-        allowance: Allowance = _NO_ALLOWANCE,
+        allowance: WorkspaceLimits = _NO_ALLOWANCE,
         claim: object = None,
         counts: Counts | None = None,
     ) -> None:
@@ -52,9 +52,9 @@ class Workspace(ClaimedFolder):
         self.allowance = allowance
         self._opener = choose_opener()
         self._counts = counts or Counts()
-        self._held: Held | None = None
+        self._held: DiskUsage | None = None
 
-    def __reduce__(self) -> tuple[type["Workspace"], tuple[Path, Allowance]]:
+    def __reduce__(self) -> tuple[type["Workspace"], tuple[Path, WorkspaceLimits]]:
         return Workspace, (self.directory, self.allowance)
 
     def open(self, path: str, flags: int, mode: int = 0o644) -> int:
@@ -74,8 +74,8 @@ class Workspace(ClaimedFolder):
         shown = join_path(parts)
         if flags & (_WRITING | os.O_CREAT):
             self._require_room(0, 1 if flags & os.O_CREAT and not self.is_there(path) else 0)
-            self._held, self.is_uncounted = None, True  # Nobody counts what is written through the descriptor.
-        with in_words(shown):
+            self._held, self.is_uncounted = None, True  # Writes through the descriptor are not counted.
+        with workspace_errors(shown):
             # Cut only after a look at what it is: another name of the file may lie outside.
             opened = self._opener(self.root_fd, parts, (flags & ~os.O_TRUNC) | _QUIET, mode & 0o777)
         try:
@@ -110,16 +110,16 @@ class Workspace(ClaimedFolder):
             os.close(opened)
 
     def write_bytes(self, path: str, content: bytes, create_only: bool = False, parents: bool = True) -> Entry:
-        """Write a whole file; who reads it meanwhile reads the old one or the new one.
+        """Write a file atomically: readers see the old or the new one.
 
         Args:
-            path: Of the file; one that is there is replaced and keeps its permissions.
-            content: All of it.
-            create_only: Refuse to replace one.
-            parents: Make the folders that are missing on the way.
+            path: The path of the file; an existing one is replaced and keeps its permissions.
+            content: The whole content.
+            create_only: Refuse to replace an existing file.
+            parents: Make missing folders on the way.
 
         Raises:
-            WorkspaceError: It is not written.
+            WorkspaceError: The file is not written.
         """
         parts = self._split(path)
         self.allowance.require_file(len(content))
@@ -137,7 +137,7 @@ class Workspace(ClaimedFolder):
         shown = join_path(parts)
         folder = self._open_folder(parts[:-1], make=parents)
         try:
-            with in_words(shown):
+            with workspace_errors(shown):
                 before = look_beside(folder, parts[-1])
                 require_replaceable(shown, before, create_only)
                 self._take_room(len(content) - (before.st_size if before else 0), 0 if before else 1)
@@ -155,7 +155,7 @@ class Workspace(ClaimedFolder):
         self._held = None
         folder = self._open_folder(parts[:-1])
         try:
-            with in_words(join_path(parts)):
+            with workspace_errors(join_path(parts)):
                 remove_below(self.root_fd, folder, parts[-1])
         finally:
             os.close(folder)
@@ -174,7 +174,7 @@ class Workspace(ClaimedFolder):
         try:
             folder = self._open_folder(target[:-1], make=True)
             try:
-                with in_words(join_path(target)):
+                with workspace_errors(join_path(target)):
                     if look_beside(folder, target[-1]) is not None:
                         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
                     os.rename(source[-1], target[-1], src_dir_fd=origin, dst_dir_fd=folder)
@@ -198,7 +198,7 @@ class Workspace(ClaimedFolder):
             WorkspaceError: It is missing, or neither a folder nor an ordinary file.
         """
         parts = split_path(path)
-        with in_words(join_path(parts)):
+        with workspace_errors(join_path(parts)):
             place = self._opener(self.root_fd, parts, PLACE, 0)
             try:
                 return describe_entry(parts, os.fstat(place))
@@ -231,7 +231,7 @@ class Workspace(ClaimedFolder):
             WorkspaceError: It is missing, or no folder.
         """
         parts = split_path(path)
-        with in_words(join_path(parts)):
+        with workspace_errors(join_path(parts)):
             return list(find_entries(self._open_below, parts, depth, hidden, self.allowance.entries))
 
     def walk(self, path: str = "", hidden: bool = True) -> Iterator[Entry]:
@@ -241,7 +241,7 @@ class Workspace(ClaimedFolder):
             WorkspaceError: It is missing, or no folder.
         """
         parts = split_path(path)
-        with in_words(join_path(parts)):
+        with workspace_errors(join_path(parts)):
             yield from find_entries(self._open_below, parts, None, hidden, self.allowance.entries)
 
     def require_room(self, size: int = 0, entries: int = 0) -> None:
@@ -267,7 +267,7 @@ class Workspace(ClaimedFolder):
         if size > 0 or entries > 0:
             self._require_room(max(0, size), entries)
         if self._held is not None:
-            self._held = Held(self._held.size + size, self._held.entries + entries)
+            self._held = DiskUsage(self._held.size + size, self._held.entries + entries)
 
     def _split(self, path: str) -> tuple[str, ...]:
         """Return the names of a path to something in the workspace."""
@@ -281,7 +281,7 @@ class Workspace(ClaimedFolder):
 
     def _open_folder(self, parts: tuple[str, ...], make: bool = False) -> int:
         """Open a folder; `make` it where it is missing."""
-        with in_words(join_path(parts)):
+        with workspace_errors(join_path(parts)):
             try:
                 return self._open_below(parts)
             except FileNotFoundError:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidecall.dataclasses import dataclass
-from sidecall.features.workspaces.allowance import Allowance
 from sidecall.features.workspaces.counting import Counts
 from sidecall.features.workspaces.errors import refuse_folder, refuse_removed
+from sidecall.features.workspaces.limits import WorkspaceLimits
 from sidecall.features.workspaces.paths import UNFINISHED
 from sidecall.kernel.ports.file_errors import TooManyWorkspaces
 from sidecall.later import Later
@@ -28,14 +28,14 @@ else:
 
 logger = logging.getLogger("sidecall")
 
-_NO_ALLOWANCE = Allowance()
+_NO_ALLOWANCE = WorkspaceLimits()
 # A workspace that is removed while it is opened is made again so many times.
 _MOST_TRIES = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Expiry:
-    """After how many seconds a workspace is removed: when nobody has used it, and in any case."""
+    """Seconds until a workspace is removed: without use, and in any case."""
 
     idle: float = 20 * 60.0
     hard: float = 24 * 3600.0
@@ -46,7 +46,7 @@ _NO_EXPIRY = Expiry()
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceCount:
-    """How many workspaces there are, and the bytes of their disk and those that are free there, where it says so."""
+    """The number of workspaces, their bytes on disk, and the free bytes there, where known."""
 
     kept: int
     disk_bytes: int | None = None
@@ -57,7 +57,7 @@ class Workspaces:
     """The workspaces in one folder, which several processes may share."""
 
     def __init__(
-        self, root: Path, allowance: Allowance = _NO_ALLOWANCE, expiry: Expiry = _NO_EXPIRY, most: int = 1000
+        self, root: Path, allowance: WorkspaceLimits = _NO_ALLOWANCE, expiry: Expiry = _NO_EXPIRY, most: int = 1000
     ) -> None:
         """Take a folder, which is made when there is something to keep in it, and keep so many workspaces at most."""
         self.most = most
@@ -117,16 +117,16 @@ class Workspaces:
             claim.end()
 
     def remove(self, tenant: str, conversation: str) -> bool:
-        """Remove a workspace before its time; return whether there was one.
+        """Remove a workspace before it expires; return whether there was one.
 
-        Nobody finds it any more. Calls that use it go on with its files, which go with the last of them.
+        It can no longer be found. Calls that use it go on with its files, which are deleted after the last of them.
         """
         with suppress(FileNotFoundError):
             return _claims.claim_folder(self._place(tenant, conversation), make=False).set_aside()
         return False
 
     def sweep(self) -> int:
-        """Remove the workspaces whose time is over, and what is left of others; return how many they were."""
+        """Remove expired workspaces, and remains of others; return their number."""
         removed = 0
         with suppress(FileNotFoundError):
             for folder in list(self.root.iterdir()):
@@ -185,7 +185,7 @@ def _count(names: Sequence[str]) -> int:
     return sum(not name.startswith(UNFINISHED) for name in names)
 
 
-class PassingWorkspaces:
+class TemporaryWorkspaces:
     """Fresh workspaces, each for one call, where there is no server that keeps any."""
 
     def open(self, tenant: str, conversation: str | None, *, lasts: bool = False) -> "_workspace.Workspace":  # noqa: ARG002  there are no conversations

@@ -16,7 +16,7 @@ _USUAL = 0o644
 
 
 def look_beside(folder: int, name: str) -> os.stat_result | None:
-    """Return what stands under a name in an open folder, following no link; None where there is nothing."""
+    """Return the entry of a name in an open folder, without following links; None where there is none."""
     try:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -51,15 +51,15 @@ def require_replaceable(path: str, before: os.stat_result | None, create_only: b
 def put_file(
     folder: int, name: str, content: bytes, before: os.stat_result | None, create_only: bool
 ) -> os.stat_result:
-    """Put a whole file in a folder, with the permissions of the one that was there before.
+    """Put a whole file into a folder, keeping the permissions of an existing one.
 
-    Who puts one there meanwhile has put it just before, unless it is to be the only one.
+    A concurrent write counts as earlier, unless the file has to be new.
 
     Raises:
-        FileExistsError: It is, and now there is another.
+        FileExistsError: It has to be new, and now there is another.
         OSError: It cannot be written.
     """
-    if create_only:  # Nobody else makes it from here on.
+    if create_only:  # From here on only this process makes it.
         os.close(os.open(name, _NEW, _USUAL, dir_fd=folder))
     unfinished = make_unfinished_name()
     try:
@@ -74,7 +74,7 @@ def put_file(
 
 
 def make_folders(root: int, parts: Sequence[str], opener: Opener, take_room: Callable[[], None]) -> int:
-    """Open the folder to which these names lead from an open one, and make those that are missing.
+    """Open the folder at these names below an open one, making missing ones.
 
     Raises:
         OSError: They cannot be made or opened.

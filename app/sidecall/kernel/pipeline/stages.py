@@ -16,7 +16,7 @@ from sidecall.features.cache.run import RunCached, has_cache, has_no_cache
 from sidecall.features.contract.deprecated import is_deprecated, note_deprecated
 from sidecall.features.credentials.hide import hide_in_answer, hide_in_events, takes_secrets
 from sidecall.features.credentials.look_up import look_up_secrets, takes_own_secrets
-from sidecall.features.credentials.require_sign_in import AskAgain, RequireSignIn, look_up_tokens
+from sidecall.features.credentials.require_sign_in import RenewSignIn, RequireSignIn, look_up_tokens
 from sidecall.features.workspaces.steps import (
     leave_workspace,
     list_files,
@@ -90,7 +90,7 @@ def _list_failure(approvals: Approvals, rules: ApprovalRules | None, budget: Bud
         Stage(FailurePlace.CONTAIN, wrap_unexpected),
         Stage(FailurePlace.RELEASE, leave_workspace, takes_workspace),
         Stage(FailurePlace.ASK, ApproveInside(approvals, rules)),
-        Stage(FailurePlace.ASK, AskAgain(approvals), takes_user_tokens),
+        Stage(FailurePlace.ASK, RenewSignIn(approvals), takes_user_tokens),
         Stage(FailurePlace.LOG, log_failure),
         Stage(FailurePlace.RERAISE, reraise, has_way_through),
         Stage(FailurePlace.FORMAT, format_failure),

@@ -7,10 +7,10 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from sidecall.dataclasses import dataclass
-from sidecall.features.native_items.rest.aiming import PART, aim
 from sidecall.features.native_items.rest.body import SentCall
 from sidecall.features.native_items.rest.reading import ITEM_EXAMPLES, STEP, read_item_call
 from sidecall.features.native_items.rest.received import DialectName, ReceivedCall, choose_call_id, explain_unfit
+from sidecall.features.native_items.rest.targets import PART, resolve_target
 from sidecall.features.native_items.rest.writing import ITEM_WRITERS, UNNAMED
 from sidecall.kernel.core.errors import NotAToolCall
 from sidecall.kernel.core.messages import ToolCall, ToolMessage, make_unchecked
@@ -102,7 +102,7 @@ def read_call(body: Any, registry: Registry) -> ReceivedCall:
     if (said := find_said_calls(body)) is not None:
         raise refuse_message(said, EXAMPLES[said.dialect])
     sent = read_item_call(body) or _read_function_call(body, registry)
-    aim(sent, registry)
+    resolve_target(sent, registry)
     return sent
 
 

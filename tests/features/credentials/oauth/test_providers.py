@@ -14,11 +14,11 @@ from sidecall import Registry
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.memory_store import MemoryAudit
 from sidecall.features.credentials.memory_store import MemorySecrets
-from sidecall.features.credentials.oauth.asking import OAuthProvider
-from sidecall.features.credentials.oauth.authorization_flow import Invitation, LinkInvalid, WayBack
+from sidecall.features.credentials.oauth.authorization_flow import Invitation, LinkInvalid, SignInUrls
 from sidecall.features.credentials.oauth.endpoints import ProviderEndpoints
+from sidecall.features.credentials.oauth.provider_client import OAuthProvider
 from sidecall.features.credentials.oauth.providers import ProviderSettings, read_providers
-from sidecall.features.credentials.oauth.signing_in import SigningIn
+from sidecall.features.credentials.oauth.sign_in import OAuthSignIn
 from sidecall.features.credentials.own_secrets import SecretsUnfit
 from sidecall.features.credentials.sealing import Sealer
 from sidecall.kernel.core.context import Caller
@@ -131,15 +131,15 @@ async def test_an_issuer_says_where_it_is_asked(provider: LocalProvider, changes
 async def test_only_the_right_issuer_gives_a_token(provider: LocalProvider, issuer: str | None, asked: int) -> None:
     """One that promises to say who it is has to (RFC 9207)."""
     places, sealer, auditor = MemorySecrets(), Sealer([SECRETS_KEY]), Auditor(MemoryAudit())
-    signing_in = SigningIn.of(find_provider(provider), places, sealer, auditor, WayBack(PUBLIC_URL, 60.0))
-    address = await signing_in.rounds.begin(Invitation(CALLER, "hub"), "browser")
+    signing_in = OAuthSignIn.of(find_provider(provider), places, sealer, auditor, SignInUrls(PUBLIC_URL, 60.0))
+    address = await signing_in.flows.begin(Invitation(CALLER, "hub"), "browser")
     provider.issuer = provider.url if issuer == "own" else issuer
     state = parse_qs(urlsplit(address).query)["state"][0]
     asking = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
     back = parse_qs(urlsplit(provider.authorize("ada", asking)).query)
     came = {name: values[0] for name, values in back.items()}
     with nullcontext() if asked else pytest.raises(LinkInvalid):
-        await signing_in.rounds.finish(came, "browser")
+        await signing_in.flows.finish(came, "browser")
 
     assert came["state"] == state
     assert provider.count("authorization_code") == asked

@@ -9,10 +9,10 @@ import pytest
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.memory_store import MemoryAudit
 from sidecall.features.credentials.memory_store import MemorySecrets
-from sidecall.features.credentials.oauth.asking import Grant
-from sidecall.features.credentials.oauth.authorization_flow import WayBack
+from sidecall.features.credentials.oauth.authorization_flow import SignInUrls
+from sidecall.features.credentials.oauth.provider_client import Grant
 from sidecall.features.credentials.oauth.providers import read_providers
-from sidecall.features.credentials.oauth.signing_in import SigningIn
+from sidecall.features.credentials.oauth.sign_in import OAuthSignIn
 from sidecall.features.credentials.oauth.stored import StoredToken, TokenStore
 from sidecall.features.credentials.oauth.tokens import TokenKeeper
 from sidecall.features.credentials.own_secrets import SecretKeeper
@@ -52,7 +52,7 @@ def keep(provider: LocalProvider, places: SealedSecrets, clock: Clock) -> TokenK
     """Make what keeps tokens in one worker."""
     auditor, sealer = Auditor(MemoryAudit()), Sealer([SECRETS_KEY])
     providers = read_providers(provider.write_settings())
-    tokens = SigningIn.of(providers, places, sealer, auditor, WayBack("http://here", 60.0)).tokens
+    tokens = OAuthSignIn.of(providers, places, sealer, auditor, SignInUrls("http://here", 60.0)).tokens
     tokens._clock = clock
     return tokens
 
@@ -115,10 +115,10 @@ async def test_a_worker_that_ended_while_refreshing_keeps_nobody_from_it(
 ) -> None:
     """Its claim ends."""
     await give(provider, places, clock)
-    drawer = TokenStore(places, Sealer([SECRETS_KEY]))
-    kept = await drawer.find(ADA, "hub")
+    store = TokenStore(places, Sealer([SECRETS_KEY]))
+    kept = await store.find(ADA, "hub")
     assert kept is not None
-    assert await drawer.swap(ADA, "hub", kept, kept.token.claimed("gone", 1100.0))
+    assert await store.swap(ADA, "hub", kept, kept.token.claimed("gone", 1100.0))
     clock.now = 1100.5
 
     assert await keep(provider, places, clock).find(ADA, "hub") == "ada-access-1"

@@ -10,8 +10,8 @@ import pytest
 from sidecall.features.file_tools.editing import committing
 from sidecall.features.file_tools.editing.committing import commit_plan, hold_workspace
 from sidecall.features.file_tools.patching.planning import PlannedFile
-from sidecall.features.workspaces.allowance import Allowance
 from sidecall.features.workspaces.errors import WorkspaceError
+from sidecall.features.workspaces.limits import WorkspaceLimits
 from sidecall.features.workspaces.workspace import Workspace
 
 
@@ -42,7 +42,7 @@ def test_what_fails_is_undone(tmp_path: Path) -> None:
     """Here because there is no room for the last one."""
     (tmp_path / "a").write_text("a")
     (tmp_path / "gone").write_text("gone")
-    with Workspace(tmp_path, Allowance(total_bytes=20)) as workspace:
+    with Workspace(tmp_path, WorkspaceLimits(total_bytes=20)) as workspace:
         plan = [PlannedFile("gone", None, ""), PlannedFile("a", "aaa", ""), PlannedFile("b", "b", "")]
 
         with pytest.raises(WorkspaceError, match="full"):

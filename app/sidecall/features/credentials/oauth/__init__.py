@@ -1,1 +1,1 @@
-"""Sign-in at other services (OAuth), and the tokens that come of it."""
+"""OAuth sign-in at other services, and the tokens it yields."""

@@ -1,9 +1,8 @@
-"""Lead a person to a provider and back: one round of signing in, from the link to the token.
+"""The authorization-code flow, from a link to the token.
 
-What an attacker might do is that of RFC 9700. A link, and the state that goes through the provider, are sealed: nobody
-makes one. A state is good once, for one browser: the one in which the link was opened, by a cookie. So neither does a
-code that an attacker got come to a caller, nor does a person who is led to the provider by another one's round give
-their token to them.
+The threats are those of RFC 9700. Links, and the state that passes through the provider, are sealed, so they cannot be
+forged. A state is valid once, and only in the browser that opened the link (by a cookie). So an attacker's code never
+reaches a caller, and a person who is lured into another one's flow never hands over their token.
 """
 
 import base64
@@ -16,8 +15,8 @@ from collections.abc import Callable, Mapping
 
 from sidecall.dataclasses import dataclass
 from sidecall.features.audit.auditor import Auditor
-from sidecall.features.credentials.oauth.asking import OAuthProvider, make_verifier
 from sidecall.features.credentials.oauth.paths import CALLBACK, START
+from sidecall.features.credentials.oauth.provider_client import OAuthProvider, make_verifier
 from sidecall.features.credentials.oauth.stored import StoredToken, TokenStore
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import SidecallError
@@ -30,8 +29,8 @@ _LONGEST = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class WayBack:
-    """Where browsers reach this server, for how many seconds a link there is good, and what leads out."""
+class SignInUrls:
+    """The public URL of this server, the lifetime of links in seconds, and the proxy for requests to providers."""
 
     public_url: str
     link_ttl: float
@@ -48,40 +47,40 @@ class SignInDenied(SidecallError):
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """What a link says: whose person is asked, and at whom they sign in."""
+    """The content of a link: whose person is asked, and the provider."""
 
     caller: Caller
     provider: str
 
 
-class SignInRounds:
+class AuthorizationFlows:
     """Lead persons to providers, and back with a token."""
 
     def __init__(
         self,
         providers: Mapping[str, OAuthProvider],
-        drawer: TokenStore,
+        store: TokenStore,
         seal: Seal,
         auditor: Auditor,
-        way: WayBack,
+        urls: SignInUrls,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Join what it takes.
 
         Args:
             providers: Whom persons sign in at, by name.
-            drawer: Where tokens are kept.
+            store: The store of tokens.
             seal: Seals what goes through browsers.
             auditor: Who writes down what persons allowed.
-            way: Where persons come back.
+            urls: The addresses of this server.
             clock: Seconds since 1970.
         """
         self._providers = providers
-        self._drawer = drawer
+        self._store = store
         self._seal = seal
         self._auditor = auditor
-        self.public_url = way.public_url
-        self._link_ttl = way.link_ttl
+        self.public_url = urls.public_url
+        self._link_ttl = urls.link_ttl
         self._clock = clock
 
     @property
@@ -102,29 +101,29 @@ class SignInRounds:
         return self._read_invitation(self._read("link", link))
 
     async def begin(self, invitation: Invitation, browser: str) -> str:
-        """Begin a round, and return where the person goes.
+        """Start a flow, and return the provider's URL.
 
         Args:
-            invitation: Whose it is.
-            browser: What only this browser knows.
+            invitation: The content of the link.
+            browser: A secret of this browser.
 
         Raises:
-            TokenUnavailable: The provider does not say where.
-            TooManySecrets: There is no room for it.
+            TokenUnavailable: The provider's endpoint is unknown.
+            TooManySecrets: There is no room for the flow.
         """
         caller, provider = invitation.caller, self._providers[invitation.provider]
-        round_id, verifier = secrets.token_urlsafe(24), make_verifier()
-        state = self._write("state", {**_name(caller), "provider": provider.name, "id": round_id}, _PATIENCE)
+        flow_id, verifier = secrets.token_urlsafe(24), make_verifier()
+        state = self._write("state", {**_name(caller), "provider": provider.name, "id": flow_id}, _PATIENCE)
         address = await provider.write_address(self._redirect_uri, state, verifier)
-        said = {"id": round_id, "verifier": verifier, "browser": _hash(browser)}
-        await self._drawer.put_round(caller, provider.name, said)
+        said = {"id": flow_id, "verifier": verifier, "browser": _hash(browser)}
+        await self._store.put_flow(caller, provider.name, said)
         return address
 
     def read_state(self, state: str) -> Invitation:
-        """Return whose round it is that a person comes back from.
+        """Return the flow that a returned state belongs to.
 
         Raises:
-            LinkInvalid: The state is none of this server's, or too old.
+            LinkInvalid: The state is not from this server, or too old.
         """
         return self._read_invitation(self._read("state", state))
 
@@ -141,14 +140,14 @@ class SignInRounds:
         invitation = self._read_invitation(said)
         caller, provider = invitation.caller, self._providers[invitation.provider]
         known = {"id": said["id"], "browser": _hash(browser)}
-        begun = await self._drawer.take_round(caller, provider.name, known)
+        begun = await self._store.take_flow(caller, provider.name, known)
         if begun is None:
             raise LinkInvalid
         await self._check_issuer(provider, came.get("iss"))
         if "error" in came:
             await self._note_error(invitation, came["error"])
         grant = await provider.exchange(came.get("code", ""), begun["verifier"], self._redirect_uri)
-        await self._drawer.put(caller, provider.name, StoredToken.of(grant, self._clock()))
+        await self._store.put(caller, provider.name, StoredToken.of(grant, self._clock()))
         await self._auditor.record("token_granted", caller, provider.name, {})
 
     async def _check_issuer(self, provider: OAuthProvider, issuer: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Where one provider is asked for what, as its operator says or as it says itself (RFC 8414)."""
+"""The endpoints of a provider, as configured or from its metadata (RFC 8414)."""
 
 import asyncio
 import json
@@ -19,14 +19,14 @@ from sidecall.outgoing.rules import OutgoingRules, name_hosts
 BOUNDS = AnswerBounds(max_bytes=256 * 1024, max_seconds=20.0)
 PATIENCE = httpx.Timeout(10.0, connect=5.0)
 UNREACHABLE = (httpx.HTTPError, httpx.InvalidURL, OutgoingRefused, OSError, UnicodeError)
-# Seconds for which what an issuer says of itself is taken as it is.
+# Seconds for which an issuer's metadata is cached.
 _FRESH = 3600.0
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """Where a provider is asked, and how; `says_issuer` promises that its answers name it (RFC 9207)."""
+    """A provider's endpoints and its client authentication; `says_issuer`: its answers name it (RFC 9207)."""
 
     authorization: str
     token: str
@@ -128,10 +128,10 @@ def _read_optional(said: Any, name: str) -> str | None:
 
 
 def require_safe(url: str) -> str:
-    """Return an address of which nobody on the way can read or change what is said.
+    """Return an address whose traffic cannot be read or changed on the way.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not one.
     """
     found = httpx.URL(url)
     if found.scheme != "https" and found.host not in _LOCAL:

@@ -1,3 +1,3 @@
-"""Where persons begin to sign in, and where they come back to."""
+"""Paths where sign-in begins and ends."""
 
 START, CALLBACK = "/oauth/start", "/oauth/callback"

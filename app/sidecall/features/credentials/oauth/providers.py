@@ -21,7 +21,7 @@ from pydantic import (
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.outgoing.names import names_host
 
-# As RFC 6749 wants it; on this machine nobody else can read along.
+# RFC 6749 demands it; loopback cannot be read by others.
 _SAFE = re.compile(
     r"^(?:https://[^/?#@\s]+([/?][^#\s]*)?|http://(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?([/?][^#\s]*)?)\Z"
 )
@@ -76,11 +76,11 @@ class ProviderSettings(BaseModel, defer_build=True):
 
     @property
     def has_secret(self) -> bool:
-        """Whether this server has a secret there."""
+        """Whether a client secret is configured."""
         return self.client_secret is not None or self.client_secret_file is not None
 
     def read_secret(self) -> str | None:
-        """Return the secret; from its file anew each time, since mounted files change.
+        """Return the client secret; its file is read each time, since mounted files change.
 
         Raises:
             OSError: The file cannot be read.
@@ -94,10 +94,10 @@ _PROVIDERS = TypeAdapter(dict[str, ProviderSettings])
 
 
 def read_providers(text: str) -> dict[str, ProviderSettings]:
-    """Read a file of providers, or its text; `${NAME}` in it stands for a variable of the environment.
+    """Read providers from a file or a text; `${NAME}` is replaced by an environment variable.
 
     Raises:
-        ValueError: There is no such file, it is none, or it names a variable that is not set.
+        ValueError: The file is missing or invalid, or a variable is not set.
     """
     said = _read_document(text)
     for name in said:
@@ -125,7 +125,7 @@ def _read_document(text: str) -> dict[str, Any]:
     try:
         said = json.loads(body) if body.lstrip().startswith("{") else tomllib.loads(body)
     except ValueError as error:
-        # Not with what stands there, which may be a secret.
+        # The value is left out, since it may be a secret.
         raise ValueError(f"it is neither TOML nor JSON ({type(error).__name__})") from None
     if not isinstance(said, dict) or not said:
         raise ValueError("it names no provider")

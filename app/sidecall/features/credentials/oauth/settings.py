@@ -1,4 +1,4 @@
-"""What an operator may set about whom persons sign in at."""
+"""Settings of sign-in."""
 
 import re
 from typing import TYPE_CHECKING
@@ -54,5 +54,5 @@ class OAuthSettings(BaseSettings, defer_build=True):
 
     @property
     def providers(self) -> "dict[str, _providers.ProviderSettings]":
-        """At whom persons sign in, by name."""
+        """The configured providers, by name."""
         return {} if self.oauth is None else _providers.read_providers(self.oauth.get_secret_value())

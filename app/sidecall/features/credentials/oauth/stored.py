@@ -1,4 +1,4 @@
-"""What is kept of a person's tokens, encrypted as the secrets of callers are and beside them."""
+"""Stored tokens of persons, encrypted like callers' secrets and next to them."""
 
 import hmac
 import json
@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import Self
 
 from sidecall.dataclasses import dataclass
-from sidecall.features.credentials.oauth.asking import Grant
+from sidecall.features.credentials.oauth.provider_client import Grant
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.ports.secrets import RESERVED, Seal, SealedSecret, SealedSecrets, SecretUnreadable, UnknownSecret
 from sidecall.kernel.ports.user_tokens import TokenListing, TokenUnavailable
@@ -22,7 +22,7 @@ _EARLY = 60.0
 class StoredToken:
     """One person's token at one provider; times are in seconds since 1970.
 
-    `claim` names whoever is refreshing it, until `claimed_until`.
+    `claim` identifies the process that is refreshing it, until `claimed_until`.
     """
 
     access_token: str
@@ -50,7 +50,7 @@ class StoredToken:
         return self.expires_at is None or now < self.expires_at
 
     def claimed(self, by: str, until: float) -> Self:
-        """Return the same, which somebody is refreshing."""
+        """Return a copy that is claimed for refreshing."""
         return replace(self, claim=by, claimed_until=until)
 
 
@@ -91,7 +91,7 @@ class TokenStore:
         await self._places.put(self._write(caller, _TOKEN + provider, asdict(token)))
 
     async def swap(self, caller: Caller, provider: str, old: KeptToken, token: StoredToken) -> bool:
-        """Put one token in the place of another; False where somebody else has done so."""
+        """Replace a token; False where another process has done so."""
         new = self._write(caller, _TOKEN + provider, asdict(token))
         await self._places.renew(old.sealed, new)
         return any(it.sealed == new.sealed for it in await self._places.find(caller, [_TOKEN + provider]))
@@ -101,14 +101,14 @@ class TokenStore:
         return await self._remove(caller, _TOKEN + provider)
 
     async def list(self, caller: Caller) -> Sequence[TokenListing]:
-        """List of which providers a caller has tokens."""
+        """List the providers whose tokens a caller has."""
         return [
             TokenListing(provider=it.name.removeprefix(_TOKEN), created_at=it.created_at, updated_at=it.updated_at)
             for it in await self._places.list(caller)
             if it.name.startswith(_TOKEN)
         ]
 
-    async def put_round(self, caller: Caller, provider: str, said: dict[str, str]) -> None:
+    async def put_flow(self, caller: Caller, provider: str, said: dict[str, str]) -> None:
         """Keep what is to be known when a person comes back; the round that they began before is none any more.
 
         Raises:
@@ -116,8 +116,8 @@ class TokenStore:
         """
         await self._places.put(self._write(caller, _ROUND + provider, said))
 
-    async def take_round(self, caller: Caller, provider: str, known: Mapping[str, str]) -> dict[str, str] | None:
-        """Return what was kept of a round, once; None where there is none of which all this is known."""
+    async def take_flow(self, caller: Caller, provider: str, known: Mapping[str, str]) -> dict[str, str] | None:
+        """Take the stored state of a flow, once; None unless all of this matches."""
         for sealed in await self._places.find(caller, [_ROUND + provider]):
             try:
                 said: dict[str, str] = json.loads(self._seal.unseal(sealed))

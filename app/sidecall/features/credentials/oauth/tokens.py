@@ -8,7 +8,7 @@ from contextlib import suppress
 from uuid import uuid4
 
 from sidecall.features.audit.auditor import Auditor
-from sidecall.features.credentials.oauth.asking import GrantRefused, OAuthProvider
+from sidecall.features.credentials.oauth.provider_client import GrantRefused, OAuthProvider
 from sidecall.features.credentials.oauth.stored import KeptToken, StoredToken, TokenStore
 from sidecall.kernel.concurrency.outlasting import outlast
 from sidecall.kernel.core.context import Caller
@@ -16,7 +16,7 @@ from sidecall.kernel.ports.user_tokens import SignIn, TokenListing, TokenRemoval
 
 logger = logging.getLogger("sidecall")
 
-# Seconds for which whoever refreshes a token keeps others from doing it too: longer than asking a provider may take.
+# Seconds for which a refresh claim keeps others out: longer than a request to a provider may take.
 _CLAIMED = 30.0
 # Seconds between two looks at a token that another server is refreshing.
 _LOOK = 0.1
@@ -31,24 +31,24 @@ class TokenKeeper:
     def __init__(
         self,
         providers: Mapping[str, OAuthProvider],
-        drawer: TokenStore,
+        store: TokenStore,
         auditor: Auditor,
         invite: Invite,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Join what it takes.
+        """Take the parts.
 
         Args:
-            providers: Whom it asks, by name.
-            drawer: Where tokens are kept.
-            auditor: Who writes down what becomes of them.
-            invite: Makes the address at which a caller's person signs in.
+            providers: The providers, by name.
+            store: The store of tokens.
+            auditor: Records changes of tokens.
+            invite: Makes the address where a caller's person signs in.
             clock: Seconds since 1970.
 
-        Whoever knows the calls that wait for a person sets `resume`.
+        `resume` is set later, by the part that knows the waiting calls.
         """
         self._providers = providers
-        self._drawer = drawer
+        self._store = store
         self._auditor = auditor
         self._invite = invite
         self._clock = clock
@@ -73,7 +73,7 @@ class TokenKeeper:
         """
         if provider not in self._providers:
             return None
-        kept = await self._drawer.find(caller, provider)
+        kept = await self._store.find(caller, provider)
         if kept is None or kept.token.is_fresh(self._clock()):
             return None if kept is None else kept.token.access_token
         if kept.token.refresh_token is None:
@@ -96,13 +96,13 @@ class TokenKeeper:
 
     async def drop(self, caller: Caller, provider: str, token: str) -> None:
         """Forget a token that its provider refuses, unless there is another one by now."""
-        kept = await self._drawer.find(caller, provider)
+        kept = await self._store.find(caller, provider)
         if kept is not None and kept.token.access_token == token:
             await self._lose(caller, provider, "the tool was told so")
 
     async def list(self, caller: Caller) -> Sequence[TokenListing]:
-        """List of which providers a caller has tokens."""
-        return await self._drawer.list(caller)
+        """List the providers whose tokens a caller has."""
+        return await self._store.list(caller)
 
     async def remove(self, caller: Caller, provider: str) -> TokenRemoval:
         """Forget a token, and have its provider forget it, where that can be.
@@ -112,8 +112,8 @@ class TokenKeeper:
         """
         kept: KeptToken | None = None
         with suppress(TokenUnavailable):  # What cannot be read can be forgotten.
-            kept = await self._drawer.find(caller, provider)
-        if not await self._drawer.remove(caller, provider):
+            kept = await self._store.find(caller, provider)
+        if not await self._store.remove(caller, provider):
             raise UnknownUserToken
         is_revoked = kept is not None and await self._revoke(provider, kept.token)
         await self._auditor.record("token_deleted", caller, provider, {"revoked": is_revoked})
@@ -143,12 +143,12 @@ class TokenKeeper:
         """Get the next token, or wait for another server that does; None where a person has to sign in."""
         name = uuid4().hex
         while True:
-            kept, now = await self._drawer.find(caller, provider), self._clock()
+            kept, now = await self._store.find(caller, provider), self._clock()
             if kept is None or kept.token.is_fresh(now):
                 return None if kept is None else kept.token
             if kept.token.claim is not None and now < kept.token.claimed_until:
                 await asyncio.sleep(_LOOK)
-            elif await self._drawer.swap(caller, provider, kept, kept.token.claimed(name, now + _CLAIMED)):
+            elif await self._store.swap(caller, provider, kept, kept.token.claimed(name, now + _CLAIMED)):
                 return await self._ask(caller, provider, kept.token)
 
     async def _ask(self, caller: Caller, provider: str, old: StoredToken) -> StoredToken | None:
@@ -159,15 +159,15 @@ class TokenKeeper:
             await self._lose(caller, provider, error.message)
             return None
         except TokenUnavailable as error:
-            await self._drawer.put(caller, provider, old)  # Without the claim.
+            await self._store.put(caller, provider, old)  # Without the claim.
             if not old.is_valid(self._clock()):
                 raise
             logger.warning("a token cannot be refreshed yet: %s", error.message)
             return old
         token = StoredToken.of(grant, self._clock(), old.refresh_token)
-        await self._drawer.put(caller, provider, token)
+        await self._store.put(caller, provider, token)
         return token
 
     async def _lose(self, caller: Caller, provider: str, why: str) -> None:
-        if await self._drawer.remove(caller, provider):
+        if await self._store.remove(caller, provider):
             await self._auditor.record("token_lost", caller, provider, {"reason": why})

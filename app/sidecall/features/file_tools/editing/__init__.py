@@ -1,1 +1,1 @@
-"""What models do with the files of a workspace: look at them, change them, search them."""
+"""File tools of models: view, edit and search the files of a workspace."""

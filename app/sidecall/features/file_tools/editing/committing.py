@@ -16,9 +16,9 @@ _PAUSE = 0.005
 
 @contextmanager
 def hold_workspace(workspace: Workspace) -> Iterator[None]:
-    """Let nobody else change files by reading and writing them meanwhile, in this process or another one.
+    """Lock a workspace for edits, across processes.
 
-    Models send several edits of one file at once, and each has to begin with what the one before has left.
+    Models send several edits of one file at once, and each must see the result of the one before.
     """
     folder = workspace.open("", os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -48,7 +48,7 @@ def commit_plan(workspace: Workspace, planned: Sequence[PlannedFile]) -> None:
     Raises:
         WorkspaceError: One of it cannot be done, and nothing has changed.
     """
-    # A file that is changed twice ends as it is planned last; what goes does so at the end.
+    # A file that is changed twice gets its last planned text; removals come at the end.
     last = {file.path: file.text for file in planned}
     before: list[tuple[str, bytes | None]] = []
     try:

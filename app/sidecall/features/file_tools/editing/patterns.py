@@ -1,4 +1,4 @@
-"""Patterns of a model's, matched in time that grows with the text alone, whatever the pattern."""
+"""Patterns from a model, matched in time linear in the text."""
 
 import re
 from collections.abc import Callable

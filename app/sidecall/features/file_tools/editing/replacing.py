@@ -52,10 +52,10 @@ def replace_once(text: str, old: str, new: str) -> Edited:
 
 
 def replace_every(text: str, path: str, old: str, new: str, *, only_one: bool) -> tuple[str, int]:
-    """Replace a text wherever it stands, and return how often it stood there.
+    """Replace all occurrences of a text, and return their number.
 
     Raises:
-        ToolException: It stands nowhere, or several times where only one is wanted.
+        ToolException: It does not occur, or occurs several times where only one is wanted.
     """
     if not old or old == new:
         reason = "`old_string` is empty" if not old else "`old_string` and `new_string` are the same"

@@ -41,10 +41,10 @@ def walk_files(workspace: Workspace, path: str) -> Iterator[Entry]:
 
 
 def find_by_name(workspace: Workspace, pattern: str, path: str) -> str:
-    """List the files and folders below a folder whose paths match a pattern, those changed last first.
+    """List files and folders whose paths match a pattern, most recently changed first.
 
     Raises:
-        ToolException: There is no such folder, or it is no pattern.
+        ToolException: There is no such folder, or the pattern is invalid.
     """
     matches = compile_glob(pattern)
     top = workspace.look_at(path)

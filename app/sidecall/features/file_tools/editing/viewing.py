@@ -12,7 +12,7 @@ _WIDTH = 6
 _LEVELS = 2
 _UNITS = "KMG"
 _CARRIAGE = "\r"
-# What nobody looks for in a list.
+# Folders that lists leave out.
 SKIPPED = frozenset((".git", "node_modules", "__pycache__"))
 
 

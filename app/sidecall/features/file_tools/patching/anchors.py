@@ -1,4 +1,4 @@
-"""Where in a file the hunks of a patch belong."""
+"""Find where in a file the hunks of a patch belong."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from sidecall.features.file_tools.patching.refusal import PatchRefused, quote_li
 
 
 class HunkPlace(NamedTuple):
-    """Where a hunk belongs: its first line, counted from 0, how its lines were compared, and what to say about it."""
+    """The place of a hunk: its first line (from 0), the pass that matched, and a note about it."""
 
     start: int
     length: int
@@ -97,7 +97,7 @@ class HunkFinder:
         if not hunk.anchors:
             return []
         first, *inner = hunk.anchors
-        # The same anchor may stand above several hunks.
+        # Several hunks may share an anchor.
         outer = self._find_anchor(first, self._cursor) or self._find_anchor(first, 0)
         if not outer:
             raise PatchRefused(_describe_anchor(hunk, first, ""))

@@ -14,7 +14,7 @@ _BOM = "\ufeff"
 
 @dataclass(frozen=True)
 class PatchedText:
-    """What became of a text, and what to tell of each hunk."""
+    """A patched text, and a note on each hunk."""
 
     text: str
     notes: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ def _replace(hunk: Hunk, theirs: Sequence[TextLine], place: HunkPlace) -> tuple[
             built += [(line, False) for line in old]
         else:
             added = [indent.apply(line.text) for line in lines if line.sign == "+"]
-            # Each line takes the ending of the one whose place it takes.
+            # Each line takes the line ending of the one that it replaces.
             endings = [line.ending for line in old] or [""]
             built += [(TextLine(text, endings[min(n, len(endings) - 1)]), True) for n, text in enumerate(added)]
     added = [line.text for line in hunk.lines if line.sign == "+"]

@@ -9,7 +9,7 @@ from sidecall.features.file_tools.patching.hunks import Hunk, HunkLine
 from sidecall.features.file_tools.patching.passes import LineView
 from sidecall.features.file_tools.patching.refusal import quote_line
 
-# A line that stands in more places says little about where a hunk belongs, and lines that are longer take long.
+# A line with many occurrences says little about where a hunk belongs, and long lines take long.
 _MOST_PLACES = 50
 _MOST_COMPARED = 2000
 _LONGEST = 200
@@ -20,7 +20,7 @@ def find_applied(hunk: Hunk, views: Sequence[LineView]) -> int | None:
     """Find where the file reads as the hunk would leave it; None if nowhere, or if that would say nothing."""
     signs = "".join(line.sign for line in hunk.lines)
     adds = any(line.sign == "+" and line.text.strip() for line in hunk.lines)
-    # Without lines that are added, only those say something that were apart and stand together now.
+    # Without added lines, compare only those that were apart and are adjacent now.
     if not adds and not _BETWEEN.search(signs):
         return None
     found = (view.find([line.text for line in hunk.new]) for view in views)

@@ -26,7 +26,7 @@ _Lines = Sequence[tuple[int, str]]
 
 @dataclass(frozen=True)
 class FilePatch:
-    """What a patch does to one file."""
+    """The part of a patch for one file."""
 
     kind: PatchKind
     path: str

@@ -51,7 +51,7 @@ class Hunk:
 
     @property
     def name(self) -> str:
-        """How it is called in a message."""
+        """The name of the hunk in messages."""
         return f"Hunk {self.index} (line {self.number} of the patch)"
 
 
@@ -62,7 +62,7 @@ class _Draft:
     hint: int | None = None
     lines: list[HunkLine] = field(default_factory=list)
     is_at_end: bool = False
-    # Of the old and of the new text: whether it is said to end without a newline.
+    # Whether the old and the new text are marked as ending without a newline.
     ends_bare: set[str] = field(default_factory=set)
 
     def finish(self, index: int) -> Hunk | None:
@@ -137,10 +137,10 @@ def number_lines(text: str, first: int = 1) -> list[tuple[int, str]]:
 
 
 def read_hunks(lines: Sequence[tuple[int, str]]) -> list[Hunk]:
-    """Read the hunks of a diff from its counted lines; headers of a unified diff may stand above them.
+    """Read the hunks of a diff from its counted lines; headers of a unified diff may precede them.
 
     Raises:
-        PatchRefused: A line is none of a diff, or there is nothing to change.
+        PatchRefused: A line is not part of a diff, or there is nothing to change.
     """
     body = skip_headers(lines)
     reader = _Reader(body[0][0] if body else 1)
@@ -153,7 +153,7 @@ def read_hunks(lines: Sequence[tuple[int, str]]) -> list[Hunk]:
 
 
 def read_new_text(lines: Sequence[tuple[int, str]]) -> str:
-    """Read the text of a new file, each line of which begins with `+`; it ends with a newline unless the diff denies.
+    """Read the text of a new file from lines with `+`; it ends with a newline unless the diff says otherwise.
 
     Raises:
         PatchRefused: A line begins with something else.

@@ -6,9 +6,9 @@ from sidecall.features.file_tools.patching.refusal import PatchRefused
 
 
 class Reindent:
-    """What has to be done to the indentation of a hunk's lines, so that it is the file's.
+    """How the indentation of a hunk's lines has to change to fit the file.
 
-    It is learnt from the lines that both have.
+    It is derived from lines that both have.
     """
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
@@ -19,7 +19,7 @@ class Reindent:
 
     @property
     def changes(self) -> bool:
-        """Whether any line of the patch is indented otherwise than in the file."""
+        """Whether any line of the patch is indented differently from the file."""
         return not self._is_consistent or any(ours != theirs for ours, theirs in self._known.items())
 
     def apply(self, line: str) -> str:

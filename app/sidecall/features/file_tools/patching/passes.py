@@ -1,4 +1,4 @@
-"""The four passes in which lines are compared, each laxer than the one before."""
+"""The four passes of comparing lines, each laxer than the one before."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
@@ -41,9 +41,9 @@ _MOST_PLACES = 1000
 
 
 class LineView:
-    """The lines of a file as one pass sees them.
+    """The lines of a file as one pass compares them.
 
-    A block of lines is looked for in one text, whose search takes no longer where a file repeats itself.
+    Blocks of lines are searched in one joined text, which stays fast when a file repeats itself.
     """
 
     def __init__(self, lines: Sequence[str], how: MatchPass) -> None:
@@ -53,7 +53,7 @@ class LineView:
         self._starts = list(accumulate((len(line) + 1 for line in self.lines), initial=0))
 
     def find(self, block: Sequence[str], start: int = 0) -> list[int]:
-        """List where a block of lines stands, from a line on; the first thousand places."""
+        """List the places of a block of lines, from a line on; at most a thousand."""
         return list(self._find(block, start)) if block else []
 
     def _find(self, block: Sequence[str], start: int) -> Iterator[int]:

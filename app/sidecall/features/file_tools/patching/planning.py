@@ -1,4 +1,4 @@
-"""What a patch would do to the files it names: all of it is worked out before anything is changed."""
+"""Plan the changes of a patch completely before any file is changed."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,7 +12,7 @@ ReadText = Callable[[str], str | None]
 
 @dataclass(frozen=True)
 class PlannedFile:
-    """What a file is to hold, None where it is to go; with a line of what is done to it, and notes of each hunk."""
+    """The planned text of a file (None to remove it), a line that describes the change, and a note on each hunk."""
 
     path: str
     text: str | None
@@ -21,14 +21,14 @@ class PlannedFile:
 
 
 def plan_patches(patches: Sequence[FilePatch], read: ReadText) -> list[PlannedFile]:
-    """Work out what patches do, one after the other.
+    """Plan patches, one after the other.
 
     Args:
-        patches: What to do to which file.
-        read: Returns the text of a file as it is, or None if there is none.
+        patches: The patches of the files.
+        read: Returns the present text of a file; None if there is none.
 
     Raises:
-        PatchRefused: One of them cannot be applied, so none is to be.
+        PatchRefused: One of them cannot be applied; then none is.
     """
     planned: list[PlannedFile] = []
     texts: dict[str, str | None] = {}

@@ -1,4 +1,4 @@
-"""What a model reads of a patch that cannot be applied."""
+"""Messages to a model whose patch cannot be applied."""
 
 from sidecall.kernel.core.errors import ToolException
 

@@ -1,1 +1,1 @@
-"""How MCP servers are spoken to: by the official client, which is loaded when there is one to speak to."""
+"""Connections by the official MCP client, which is loaded when a server is configured."""

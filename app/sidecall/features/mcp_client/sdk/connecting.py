@@ -18,8 +18,8 @@ from sidecall.features.mcp_client.entries import UpstreamEntry
 from sidecall.features.mcp_client.link import (
     CallRefused,
     LinkBounds,
+    LinkChanges,
     LinkLost,
-    LinkNews,
     LinkRefused,
     RemoteAnswer,
     Report,
@@ -32,12 +32,12 @@ from sidecall.features.mcp_client.sdk.process_reapers import ProcessReaper
 from sidecall.version import __version__
 
 _CLIENT = mcp_types.Implementation(name="sidecall", version=__version__)
-# What another Sidecall is asked for beside its results; other servers do not know it.
+# Asks another Sidecall for its artifact too; other servers ignore it.
 _ARTIFACT = "sidecall/artifact"
 _ASKED: Any = {_ARTIFACT: True}
 # Seconds for reaching a server; how long it may take to answer is the matter of a call's deadline.
 _REACH = 30.0
-# Pages of a list, of which a server could make more without end.
+# Maximum pages of a list, which a server could extend without end.
 _MOST_PAGES = 100
 
 
@@ -122,7 +122,7 @@ async def _call(client: Any, name: str, args: Mapping[str, Any], report: Report)
             raise LinkLost("The connection was closed.") from error
         raise CallRefused(error.error.message) from error
     except ValidationError as error:
-        raise CallRefused(f"The tool has run, but its answer cannot be read: {_word_unfit(error)}.") from error
+        raise CallRefused(f"The tool has run, but its answer cannot be read: {_format_mismatch(error)}.") from error
     except RuntimeError as error:  # An answer that asks for something that is not passed on.
         raise CallRefused(format_connection_error(error)) from error
     said = result.model_dump(by_alias=True, mode="json", exclude_none=True)
@@ -137,15 +137,15 @@ async def _call(client: Any, name: str, args: Mapping[str, Any], report: Report)
 
 @asynccontextmanager
 async def open_link(
-    server: str, entry: UpstreamEntry, bounds: LinkBounds, news: LinkNews, warden: ProcessReaper, *, is_legacy: bool
+    server: str, entry: UpstreamEntry, bounds: LinkBounds, news: LinkChanges, warden: ProcessReaper, *, is_legacy: bool
 ) -> AsyncIterator[SdkLink]:
-    """Connect to a server until the body ends; `news` hears of changes, and of the server's end.
+    """Connect to a server until the body ends; `news` gets changes, and the server's end.
 
-    One that `is_legacy` is asked in the way of the revisions before 2026-07-28 alone.
+    With `is_legacy` only the revisions before 2026-07-28 are used.
 
     Raises:
-        ServerAbsent: There is nothing to speak to.
-        LinkRefused: It answers with an error, in whichever way it is asked.
+        ServerAbsent: The server cannot be reached.
+        LinkRefused: It answers with an error.
     """
 
     async def hear(message: Any) -> None:
@@ -154,7 +154,7 @@ async def open_link(
 
     async with AsyncExitStack() as stack:
         if entry.url is None:
-            transport: Any = open_pipes(server, entry, bounds.message_bytes, warden, news.tell_gone)
+            transport: Any = open_pipes(server, entry, bounds.message_bytes, warden, news.notify_gone)
         else:
             transport = _open_http(entry, bounds, {})
         mode = "legacy" if is_legacy else "auto"
@@ -176,7 +176,7 @@ async def open_link(
                 await listening
 
 
-async def _listen(client: Any, news: LinkNews) -> None:
+async def _listen(client: Any, news: LinkChanges) -> None:
     """Hear of changes where that has to be asked for."""
     tools = client.server_capabilities.tools
     if client.protocol_version not in MODERN_PROTOCOL_VERSIONS or tools is None or not tools.list_changed:
@@ -237,8 +237,8 @@ def format_connection_error(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def _word_unfit(error: ValidationError) -> str:
-    """Word what is wrong with an answer by the first place that does not fit, without what stands there."""
+def _format_mismatch(error: ValidationError) -> str:
+    """Format a validation error of an answer by its first location, without the value."""
     fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
     match fault["loc"]:
         case ("content", int() as place, *_):  # Each kind of block has complaints of its own.

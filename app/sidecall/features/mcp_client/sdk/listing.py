@@ -63,7 +63,7 @@ def _note_headers(server: str, session: Any, tool: mcp_types.Tool) -> bool:
     """Note for the session which arguments go into headers; False where those are invalid."""
     try:
         kept = session._absorb_tool_listing(mcp_types.ListToolsResult(tools=[tool]), complete=False).tools
-    except Exception:  # Of a schema whose inner parts are of other types than the session takes them for.
+    except Exception:  # A schema whose inner parts have other types than the session expects.
         logger.warning("tool %r of MCP server %s is not offered: its `inputSchema` is malformed", tool.name, server)
         return False
     return bool(kept)

@@ -12,15 +12,15 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 
 from sidecall.features.mcp_client.entries import UpstreamEntry
+from sidecall.features.mcp_client.sanitizer import EntrySanitizer
 from sidecall.features.mcp_client.sdk.process_reapers import ProcessReaper
 from sidecall.features.mcp_client.sdk.processes import describe_end, end_process, start_process
 from sidecall.features.mcp_client.sdk.stderr import ErrorOutput
-from sidecall.features.mcp_client.words import EntryWords
 
 logger = logging.getLogger("sidecall.mcp_server")
 
-# Seconds in which the rest of stderr comes when stdout has ended; and in which a server that takes nothing more is seen
-# to have ended.
+# Seconds to read the rest of stderr after stdout has ended; and after which a server that reads nothing counts as
+# ended.
 _REST = 0.5
 _FAREWELL = 2.0
 
@@ -29,7 +29,7 @@ Streams = tuple[MemoryObjectReceiveStream[Any], MemoryObjectSendStream[Any]]
 
 @asynccontextmanager
 async def open_pipes(
-    server: str, entry: UpstreamEntry, limit: int, warden: ProcessReaper, tell_gone: Callable[[str], None]
+    server: str, entry: UpstreamEntry, limit: int, warden: ProcessReaper, notify_gone: Callable[[str], None]
 ) -> AsyncIterator[Streams]:
     """Start a server, give the streams of its messages, and end it with all that it has started.
 
@@ -42,7 +42,7 @@ async def open_pipes(
     writing, said = anyio.create_memory_object_stream[Any](0)
     assert process.stdout is not None
     assert process.stderr is not None
-    errors = ErrorOutput(server, EntryWords(entry))
+    errors = ErrorOutput(server, EntrySanitizer(entry))
     logging_errors = asyncio.create_task(errors.log(process.stderr))
 
     async def find_end() -> str:
@@ -50,18 +50,18 @@ async def open_pipes(
         await asyncio.wait([logging_errors], timeout=_REST)
         return f"{end}: {errors.last}" if errors.last else f"{end}."
 
-    reading_on = asyncio.create_task(_read(server, process.stdout, heard, find_end, tell_gone))
+    reading_on = asyncio.create_task(_read(server, process.stdout, heard, find_end, notify_gone))
     work = [reading_on, asyncio.create_task(_write(process, said, reading_on)), logging_errors]
 
     async def close() -> None:
         if process.returncode is not None and not reading_on.done():  # What it has started may hold its output open.
-            tell_gone(await find_end())
+            notify_gone(await find_end())
         await _close(process, work, warden)
 
     try:
         yield reading, writing
     finally:
-        # In a task of its own, which goes on where this one is cancelled.
+        # In its own task, which continues when this one is cancelled.
         await asyncio.shield(asyncio.create_task(close()))
         for stream in (heard, reading, writing, said):
             stream.close()
@@ -93,7 +93,7 @@ async def _read(
     stream: asyncio.StreamReader,
     heard: MemoryObjectSendStream[Any],
     find_end: Callable[[], Awaitable[str]],
-    tell_gone: Callable[[str], None],
+    notify_gone: Callable[[str], None],
 ) -> None:
     async with heard:
         try:
@@ -101,11 +101,11 @@ async def _read(
                 if line.strip():
                     await heard.send(_parse(server, line))
         except ValueError:
-            tell_gone("It has sent a message that is larger than SIDECALL_MAX_RESULT_BYTES.")
+            notify_gone("It has sent a message that is larger than SIDECALL_MAX_RESULT_BYTES.")
             return
         except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
             pass
-        tell_gone(await find_end())  # Before the stream ends, by which the client sees that, too, but not why.
+        notify_gone(await find_end())  # Before the stream ends: the client notices that too, but not why.
 
 
 def _parse(server: str, line: bytes) -> Any:

@@ -17,7 +17,7 @@ _LOOK = 0.05
 
 
 def guard() -> None:
-    """Follow the lines until they end, then make sure that nobody is left."""
+    """Read process ids until the pipe closes, then kill those that are left."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     groups: set[int] = set()

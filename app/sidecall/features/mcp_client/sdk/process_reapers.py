@@ -22,12 +22,12 @@ class ProcessReaper:
         if self._program is None or self._program.poll() is not None:
             self._start()
         else:
-            self._say(f"+{group}\n")
+            self._write(f"+{group}\n")
 
     def discard(self, group: int) -> None:
         """Forget a group that has ended."""
         self._groups.discard(group)
-        self._say(f"-{group}\n")
+        self._write(f"-{group}\n")
 
     def close(self) -> None:
         """End the program, when all groups have ended; it kills those that have not."""
@@ -50,9 +50,9 @@ class ProcessReaper:
             env={},
         )
         for group in self._groups:
-            self._say(f"+{group}\n")
+            self._write(f"+{group}\n")
 
-    def _say(self, line: str) -> None:
+    def _write(self, line: str) -> None:
         if self._program is not None and self._program.stdin is not None:
             with suppress(OSError):
                 self._program.stdin.write(line.encode())

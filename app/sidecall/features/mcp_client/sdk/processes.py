@@ -16,10 +16,10 @@ _HANDED_ON = (
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "TEMP", "TMP",
     "SSL_CERT_*",
 )  # fmt: skip
-# Seconds in which it may end by itself, and after SIGTERM.
+# Seconds for a process to end by itself, and after SIGTERM.
 _GRACE = 2.0
 _LOOK = 0.02
-# Seconds in which it ends when it has closed its output.
+# Seconds for a process to end after it has closed its output.
 _FAREWELL = 1.0
 
 
@@ -30,7 +30,7 @@ def choose_environment(present: Mapping[str, str], own: Mapping[str, str]) -> di
 
 
 async def start_process(entry: UpstreamEntry, limit: int) -> asyncio.subprocess.Process:
-    """Start a server in a session of its own, whose lines may have so many bytes.
+    """Start a server in its own session, with a maximum length of lines in bytes.
 
     Raises:
         ServerAbsent: It cannot be started.

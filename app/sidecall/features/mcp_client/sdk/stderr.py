@@ -5,7 +5,7 @@ import codecs
 import logging
 import re
 
-from sidecall.features.mcp_client.words import EntryWords
+from sidecall.features.mcp_client.sanitizer import EntrySanitizer
 
 logger = logging.getLogger("sidecall.mcp_server")
 
@@ -15,7 +15,7 @@ _MOST_OF_LAST = 300
 _MOST_LINES = 100
 _SPAN = 10.0
 _CHUNK = 8192
-# What Node writes below an error that ends it, which stands further above.
+# Node writes this below an error, whose message is further up.
 _OF_NODE = re.compile(r"Node\.js v\d+\.\S+")
 _ERROR = re.compile(r"\w*Error\b.*: .+")
 
@@ -23,7 +23,7 @@ _ERROR = re.compile(r"\w*Error\b.*: .+")
 class ErrorOutput:
     """The lines that a server writes to stderr."""
 
-    def __init__(self, server: str, words: EntryWords) -> None:
+    def __init__(self, server: str, words: EntrySanitizer) -> None:
         self._server = server
         self._words = words
         self._begun = 0.0

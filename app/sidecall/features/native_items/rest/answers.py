@@ -33,7 +33,7 @@ class ShellOutcome(BaseModel, defer_build=True):
 
 
 class ShellOutput(BaseModel, defer_build=True):
-    """What became of one command."""
+    """The output of one command."""
 
     stdout: str
     stderr: str

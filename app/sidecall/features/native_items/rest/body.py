@@ -1,4 +1,4 @@
-"""What every call may have beside itself, and the types that calls have in common."""
+"""Fields that every call may have, and types that calls share."""
 
 from typing import Annotated, Any
 
@@ -10,25 +10,25 @@ from sidecall.kernel.json_data.text import read_object
 JsonObject = dict[str, Any]
 
 
-def _be_whole(number: Any) -> Any:
+def _to_integer(number: Any) -> Any:
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
-def _be_arguments(sent: Any) -> Any:
+def _to_arguments(sent: Any) -> Any:
     sent = read_object(sent)
     if sent is None or isinstance(sent, str | dict):
         return sent
     raise PydanticCustomError("arguments_type", "Input should be a JSON object or the text of one")
 
 
-Arguments = Annotated[str | JsonObject | None, BeforeValidator(_be_arguments)]
+Arguments = Annotated[str | JsonObject | None, BeforeValidator(_to_arguments)]
 # An object that PHP or Lua may have written.
 SentObject = Annotated[JsonObject, BeforeValidator(read_object)]
 
 # JSON has one kind of number: 3.0 is an integer, too.
-WholeNumber = Annotated[StrictInt, BeforeValidator(_be_whole)]
-CharacterCount = Annotated[StrictInt, Field(ge=0), BeforeValidator(_be_whole)]
-SentId = Annotated[str | StrictInt | None, BeforeValidator(_be_whole)]
+WholeNumber = Annotated[StrictInt, BeforeValidator(_to_integer)]
+CharacterCount = Annotated[StrictInt, Field(ge=0), BeforeValidator(_to_integer)]
+SentId = Annotated[str | StrictInt | None, BeforeValidator(_to_integer)]
 
 
 class CallBody(BaseModel, defer_build=True):
@@ -61,5 +61,5 @@ class SentCall(CallBody, defer_build=True):
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether the call is only a part of what was to be called."""
+        """Whether the call is incomplete, since the model's output was truncated."""
         return self.status in ("incomplete", "in_progress")

@@ -89,7 +89,7 @@ class LocalShellAction(BaseModel, defer_build=True):
     timeout_ms: WholeNumber | None = None
     working_directory: str | None = None
     user: Annotated[None, BeforeValidator(_refuse_user)] = Field(
-        default=None, description="Refused: commands are run as whoever the shell runs as."
+        default=None, description="Refused: commands run as the shell's own user."
     )
 
 
@@ -97,7 +97,7 @@ class LocalShellCall(_Item):
     """One command for a local shell, in the older form; answered with a `local_shell_call_output` item."""
 
     type: Literal["local_shell_call"]
-    id: str | None = Field(default=None, description="Echoed, beside `call_id`.")
+    id: str | None = Field(default=None, description="Echoed, with `call_id`.")
     action: LocalShellAction
 
 
@@ -117,7 +117,7 @@ class ApplyPatchCall(_CalledItem):
 
 
 class ComputerCall(_Item):
-    """What is to be done at a computer; answered with a `computer_call_output` item, which is a screenshot."""
+    """Actions at a computer; answered with a `computer_call_output` item, which is a screenshot."""
 
     type: Literal["computer_call"]
     actions: list[JsonObject] | None = Field(default=None, description="Without any it is a screenshot.")

@@ -25,13 +25,13 @@ from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.native_items import CHECKS, CUT_OFF
 from sidecall.kernel.json_data.text import read_object
 
-# The type of an item that is a step of Gemini's, whose own type is that of OpenAI's functions.
+# The item type of a step of Gemini's, whose own type is that of OpenAI's functions.
 STEP = "step"
 
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """What a call says: the tool that it names, if it names one, its arguments, its id, and what is echoed beside."""
+    """A call as sent: the tool's name if any, its arguments, its id, and fields to echo."""
 
     name: str
     args: JsonObject | str

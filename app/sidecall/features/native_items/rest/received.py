@@ -25,9 +25,10 @@ DialectName = Literal["langchain", "openai", "openai-responses", "anthropic", "g
 
 @dataclass(slots=True)
 class ReceivedCall:
-    """A call as it was understood, the dialect it came in, and what stood beside it.
+    """A call as it was understood, its dialect, and what came with it.
 
-    `is_async` says that the model does not wait for the answer, `hash` which contract of the tool the program knows.
+    `is_async` is true when the model does not wait for the answer; `hash` is the contract of the tool that the program
+    knows.
     """
 
     call: ToolCall
@@ -52,7 +53,7 @@ class PlainCall(ToolCall):
 
 
 def make_request(sent: ReceivedCall, context: RequestContext) -> CallRequest:
-    """Put a call, what stood beside it, and what its request is about together."""
+    """Join a call, what came with it, and the context of its request."""
     return CallRequest(
         sent.call,
         context.caller,

@@ -30,11 +30,11 @@ def refuse_executed(body: Mapping[str, Any]) -> None:
     kind = body.get("type")
     part = next((name for name in _PARTS if body.get(name) is not None), None)  # An SDK writes all, as null.
     if isinstance(kind, str) and kind in _TYPES:
-        raise NotAToolCall(_say(kind, _TYPES[kind]))
+        raise NotAToolCall(_explain(kind, _TYPES[kind]))
     if kind is None and part is not None:
-        raise NotAToolCall(_say(part, "Google"))
+        raise NotAToolCall(_explain(part, "Google"))
     if kind == "tool_search_call" and body.get("execution") == "server":
-        raise NotAToolCall(_say("tool_search_call with execution=server", "OpenAI"))
+        raise NotAToolCall(_explain("tool_search_call with execution=server", "OpenAI"))
     place = body.get("environment")
     place = place.get("type", "local") if isinstance(place, dict) else "local"
     if kind == "shell_call" and place != "local":
@@ -51,5 +51,5 @@ def is_executed(body: Mapping[str, Any]) -> bool:
     return False
 
 
-def _say(what: str, provider: str) -> str:
+def _explain(what: str, provider: str) -> str:
     return f"`{what}` was already executed by the provider ({provider}); it is not run here, and needs no answer."

@@ -6,9 +6,9 @@ from typing import Any
 from pydantic_core import to_json
 
 from sidecall.features.native_items.browser_state import fold_line
-from sidecall.features.native_items.rest.aiming import PART
 from sidecall.features.native_items.rest.reading import STEP
 from sidecall.features.native_items.rest.received import DialectName
+from sidecall.features.native_items.rest.targets import PART
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.native_items import ACKNOWLEDGED, CHECKS, DECISION, ITEM, are_outputs
 from sidecall.kernel.core.native_results import BROWSER_STATE, OUTPUTS
@@ -20,7 +20,7 @@ _Item = Mapping[str, Any]
 _REFUSED, _UNKNOWN, _FAILED = 126, 127, 1
 _EXIT_CODES = {
     "unknown_tool": _UNKNOWN,
-    # Of the last two nobody knows how far the command has come.
+    # For the last two it is unknown how far the command came.
     **dict.fromkeys(("tool_error", "execution_error", "output_error", "outcome_unknown", "cancelled"), _FAILED),
 }
 # What is shown where there is no screenshot, since the answer has a place for nothing else: one white point.
@@ -50,7 +50,7 @@ def _find_kind(message: ToolMessage) -> str | None:
 
 
 def _write_outputs(message: ToolMessage, item: _Item) -> list[dict[str, Any]]:
-    """Write what became of each command; where none was run, each says why."""
+    """Write the output of each command; commands that did not run say why."""
     kind, outputs = _find_kind(message), message.additional_kwargs.get(OUTPUTS)
     if kind is None and are_outputs(outputs):
         written = [_write_output(output) for output in outputs]
@@ -77,7 +77,7 @@ def _write_exit(code: int) -> dict[str, Any]:
 
 
 def _write_shell(message: ToolMessage, item: _Item) -> dict[str, Any]:
-    """Write what became of commands; there is no status for a failure."""
+    """Write the outputs of commands; there is no status for a failure."""
     return {
         "type": "shell_call_output",
         "call_id": message.tool_call_id,
@@ -88,9 +88,9 @@ def _write_shell(message: ToolMessage, item: _Item) -> dict[str, Any]:
 
 
 def _write_local_shell(message: ToolMessage, item: _Item) -> dict[str, Any]:
-    """Write what became of a command under both ids: one is in the type, the other is what others send.
+    """Write the output of a command under both ids: the type has one, other programs send the other.
 
-    Where a person has put several in its place, what they wrote stands together, with the end of the last.
+    Where a person has replaced it by several commands, their outputs are joined, with the exit code of the last.
     """
     outputs = _write_outputs(message, item)
     written = {name: "".join(output[name] for output in outputs) for name in ("stdout", "stderr")}
@@ -156,7 +156,7 @@ def _write_decision(message: ToolMessage, _item: _Item) -> dict[str, Any]:
 def _write_member(message: ToolMessage, item: _Item) -> dict[str, Any]:
     """Write a block for a member of a toolset: of a failure only a text, otherwise the state of the browser at last."""
     if message.status == "error":
-        content: Any = _word_failure(message)
+        content: Any = _format_failure(message)
         return {**write_anthropic(message), "content": content, **_echo(item, "toolset_name")}
     blocks = [] if isinstance(message.content, str) else message.content
     states = [state for block in blocks if (state := _find_state(block)) is not None]
@@ -167,7 +167,7 @@ def _write_member(message: ToolMessage, item: _Item) -> dict[str, Any]:
     return {**written, "content": [*written["content"], states[-1]], **_echo(item, "toolset_name")}
 
 
-def _word_failure(message: ToolMessage) -> str:
+def _format_failure(message: ToolMessage) -> str:
     texts = message.content if isinstance(message.content, list) else [message.content]
     said = [text if isinstance(text, str) else text.get("text") for text in texts]
     return "\n".join(text for text in said if isinstance(text, str) and text.strip()) or "The tool has failed."
@@ -179,8 +179,8 @@ def _find_state(block: Any) -> dict[str, Any] | None:
     return state if isinstance(state, dict) else None
 
 
-def _tell_computer(message: ToolMessage, item: _Item) -> dict[str, Any]:
-    """Return what Gemini wants to know of a computer beside the screenshot."""
+def _write_browser_state(message: ToolMessage, item: _Item) -> dict[str, Any]:
+    """Return Gemini's state of the browser, sent with the screenshot."""
     if not item.get("is_computer"):
         return {}
     blocks = [block for block in message.content if isinstance(block, dict)] if message.content else []
@@ -197,7 +197,7 @@ def _write_part(message: ToolMessage, item: _Item) -> dict[str, Any]:
     answer = write_gemini(message)["functionResponse"]
     if UNNAMED in item:
         del answer["id"]
-    return {"functionResponse": {**answer, "response": {**answer["response"], **_tell_computer(message, item)}}}
+    return {"functionResponse": {**answer, "response": {**answer["response"], **_write_browser_state(message, item)}}}
 
 
 def _write_step(message: ToolMessage, item: _Item) -> dict[str, Any]:
@@ -205,7 +205,7 @@ def _write_step(message: ToolMessage, item: _Item) -> dict[str, Any]:
     images = [medium for medium in find_media(message) if medium.kind == "image"]
     response = write_gemini(message)["functionResponse"]["response"]
     said = next(iter(response.values()))
-    told = _tell_computer(message, item)
+    told = _write_browser_state(message, item)
     text = to_json({"output": said, **told}).decode() if told else said
     shown = [_write_step_image(image.type, image.data, image.url) for image in images if image.file_id is None]
     return {
@@ -221,7 +221,7 @@ def _write_step_image(mime_type: str, data: str | None, url: str | None) -> dict
     return {"type": "image", "mime_type": mime_type, **({"uri": url} if data is None else {"data": data})}
 
 
-# By the dialect in which an answer is wanted, and the type of the call's item.
+# By the dialect of the answer, and the type of the call's item.
 ITEM_WRITERS: Mapping[tuple[DialectName, str], Callable[[ToolMessage, _Item], dict[str, Any]]] = {
     ("openai-responses", "function_call"): _write_function,
     ("openai-responses", "custom_tool_call"): _write_custom,
@@ -238,13 +238,13 @@ ITEM_WRITERS: Mapping[tuple[DialectName, str], Callable[[ToolMessage, _Item], di
 
 
 def name_failure(message: ToolMessage, dialect: DialectName) -> dict[str, str]:
-    """Return the header that says why a call failed whose answer has no place for that."""
+    """Return the header that names a failure, for answers without a field for it."""
     item = message.additional_kwargs.get(ITEM)
     kind = item.get("type") if isinstance(item, dict) else None
     if message.status == "success" or kind not in _WITHOUT_WORDS or dialect != "openai-responses":
         return {}
     is_missing = _find_kind(message) == "unknown_tool" and kind == "computer_call"
-    said = _NO_COMPUTER if is_missing else fold_line(_word_failure(message)).encode("ascii", "replace").decode()
+    said = _NO_COMPUTER if is_missing else fold_line(_format_failure(message)).encode("ascii", "replace").decode()
     return {ERROR: said[:_MOST_OF_HEADER]}
 
 

@@ -1,4 +1,4 @@
-"""What must not succeed in a sandbox, tried from inside: a program of its own, which answers with JSON."""
+"""Probe from inside a sandbox what must not succeed; a program of its own, which answers with JSON."""
 
 import json
 import os

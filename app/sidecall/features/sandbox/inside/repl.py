@@ -40,10 +40,10 @@ def _run(code: str, names: dict[str, Any]) -> dict[str, str | None]:
         value = eval(compile(ast.Expression(last.value), _NAME, "eval"), names)  # noqa: S307  it is what it is for
         return {"value": None if value is None else _cut(repr(value)), "error": None}
     except BaseException as error:
-        return {"value": None, "error": _cut(_word(error))}
+        return {"value": None, "error": _cut(_format_error(error))}
 
 
-def _word(error: BaseException) -> str:
+def _format_error(error: BaseException) -> str:
     """Word an error as Python does, without what is ours of its traceback."""
     try:
         found = traceback.TracebackException.from_exception(error)
@@ -77,7 +77,7 @@ def _receive(sock: socket.socket, size: int) -> bytes:
 
 
 def main() -> None:
-    """Take the socket that stands where others have their input."""
+    """Take the socket that replaces standard input."""
     sock = socket.socket(fileno=os.dup(0))
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

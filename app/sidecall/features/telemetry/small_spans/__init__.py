@@ -1,1 +1,1 @@
-"""Spans of calls that stay small: written when their call ends, and the SDK's as soon as somebody looks closer."""
+"""Small spans of calls: serialized when the call ends, or turned into the SDK's spans when code accesses them."""

@@ -40,7 +40,7 @@ class CallProvider(TracerProvider):
 
     @property
     def limits_are_wide(self) -> bool:
-        """Whether no limit reaches spans of calls."""
+        """Whether no limit affects spans of calls."""
         limits = self.origin.limits
         most = limits.max_span_attributes
         return limits.max_span_attribute_length is None and (most is None or most >= _ATTRIBUTES)
@@ -78,7 +78,7 @@ class CallProvider(TracerProvider):
         parent: SpanContext | None,
         trace_id: int,
     ) -> Span:
-        """Have a sampler decide of which nothing is known; it may add to what the span says."""
+        """Call an unknown sampler, which may add attributes to the span."""
         wanted = template.describe(call_id, invocation_id)
         said = self.sampler.should_sample(context, trace_id, template.name, SpanKind.INTERNAL, wanted, ())
         is_kept = said.decision is Decision.RECORD_AND_SAMPLE

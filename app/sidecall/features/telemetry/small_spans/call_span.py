@@ -1,4 +1,4 @@
-"""A span of a call that stays small while nobody asks for more than every call's span has."""
+"""A span of a call that stays small as long as it has no more than every call's span."""
 
 import threading
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ _NOWHERE = SpanProcessor()
 
 
 class Template:
-    """What all spans of one tool have in common, as attributes and as bytes."""
+    """The parts that all spans of one tool share, as attributes and as bytes."""
 
     __slots__ = ("attributes", "head", "name")
 
@@ -60,9 +60,9 @@ class Template:
 
 @dataclass(slots=True)
 class Origin:
-    """Whose the spans are: their provider, what takes those that are whole, and what takes those that stayed small.
+    """The origin of spans: their provider, the processor of full spans, and the exporter of small ones.
 
-    Small ones suffice while nobody else wants to see them.
+    Small ones suffice while no other processor is registered.
     """
 
     provider: TracerProvider
@@ -74,11 +74,10 @@ class Origin:
 
 
 class CallSpan(Span):
-    """The SDK's span, whose parts are made when somebody first asks for one of them.
+    """The SDK's span, whose parts are made on first access.
 
-    A tool that adds an event or an attribute, or looks at one, finds the SDK's own fields and methods. Of most calls no
-    tool does, and `written` is all that is ever made of them. Its provider fills in the slots, since an initializer
-    costs every call more than what it does.
+    A tool that adds or reads an event or attribute finds the SDK's own fields and methods. Most never do, and only
+    `written` is made. The provider fills in the slots, since an initializer would cost every call more than it does.
     """
 
     # Two of them are in the way of the SDK's properties, and are found sooner.
@@ -107,7 +106,7 @@ class CallSpan(Span):
         return object.__getattribute__(self, name)
 
     def get_span_context(self) -> SpanContext:
-        """Return where it stands in its trace."""
+        """Return the span's context in its trace."""
         return self.context
 
     def is_recording(self) -> bool:
@@ -174,7 +173,7 @@ def _write_parent(parent: SpanContext, context: SpanContext) -> bytes:
 
 
 class _Whole(Span):
-    """What a span of a call becomes; the SDK makes its own in its tracer only."""
+    """The full form of a call's span, which the SDK makes in its tracer only."""
 
 
 def end_span(span: Any, failure: str | None, at: int | None = None) -> None:

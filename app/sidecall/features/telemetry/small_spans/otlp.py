@@ -1,8 +1,8 @@
-"""The form in which collectors take spans: the few fields of OTLP that spans of calls have, as bytes.
+"""Serialize spans of calls to OTLP: the few fields that they have.
 
 Protocol Buffers write each field as its number and kind, its length if it has one, and its value; fields of a message
-may stand in any order. Numbers are those of `opentelemetry/proto/trace/v1/trace.proto`, whose own classes the tests
-read all of this with.
+may come in any order. Numbers are those of `opentelemetry/proto/trace/v1/trace.proto`, with whose classes the tests
+read the bytes.
 """
 
 from collections.abc import Iterable, Mapping
@@ -56,7 +56,7 @@ class TextAttribute:
     def __init__(self, key: str) -> None:
         """Write the name once."""
         self._key = write_field(_KEY, key.encode())
-        # What stands before a value of so many bytes.
+        # The prefix of a value with so many bytes.
         self._heads: dict[int, bytes] = {}
 
     def write(self, value: str) -> bytes:
@@ -81,7 +81,7 @@ def write_common(name: str, attributes: Mapping[str, str]) -> bytes:
 
 
 def write_parent(span_id: int, trace_state: str) -> bytes:
-    """Write whose child a span is, and what the trace is called elsewhere."""
+    """Write the parent of a span, and the trace state."""
     parent = b"\x22\x08" + span_id.to_bytes(8, "big")
     return parent + write_field(_TRACE_STATE, trace_state.encode()) if trace_state else parent
 
@@ -93,5 +93,5 @@ def write_span(trace_id: bytes, span_id: int, began: int, ended: int, *others: b
 
 
 def write_batch(resource: bytes, scope: bytes, spans: Iterable[bytes]) -> bytes:
-    """Write a request to a collector, with spans of one resource and one scope, whose own fields are written."""
+    """Write a request to a collector, with spans of one resource and scope, which are already serialized."""
     return write_field(_RESOURCE_SPANS, resource + write_field(_SCOPE_SPANS, scope + b"".join(spans)))

@@ -1,4 +1,4 @@
-"""What a request says of the trace that it belongs to, read only where it says anything."""
+"""The trace context of a request, parsed only if its headers are there."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,10 +9,10 @@ from opentelemetry.propagators.textmap import Getter, TextMapPropagator
 
 
 class TraceHeaders:
-    """Read the headers of the configured propagators, of requests that have one of them.
+    """Parse headers with the configured propagators, if a request has one of them.
 
-    A propagator is asked once with nothing at all, and whatever it then asks for is what it goes by: without any of it,
-    the next answer would be the same.
+    Each propagator is asked once without headers; the names that it looks for are those it depends on. Without any of
+    them its next result would be the same.
     """
 
     def __init__(self) -> None:

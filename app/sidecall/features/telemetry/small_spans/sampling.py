@@ -1,4 +1,4 @@
-"""What the samplers that ship decide, without the objects in which they say so."""
+"""Decisions of the SDK's samplers, without their result objects."""
 
 from opentelemetry.sdk.trace.sampling import (
     ALWAYS_OFF,
@@ -20,7 +20,7 @@ _SAMPLED = TraceFlags.SAMPLED
 
 @dataclass(frozen=True, slots=True)
 class SamplingRule:
-    """Keep traces whose id is below a bound, and where it follows parents, those of parents that are kept."""
+    """Sample traces whose id is below a bound, and children as their parents if configured."""
 
     bound: int
     follows_parents: bool
@@ -42,7 +42,7 @@ def find_rule(sampler: Sampler) -> SamplingRule | None:
     ):
         if sampler is known:
             return SamplingRule(bound, follows)
-    # Of others that follow parents nobody knows what they make of them.
+    # Custom parent-based samplers cannot be predicted.
     follows = type(sampler) is ParentBasedTraceIdRatio
     root = getattr(sampler, "_root", None) if follows else sampler
     return SamplingRule(root.bound, follows) if type(root) is TraceIdRatioBased else None

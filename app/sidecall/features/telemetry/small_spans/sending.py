@@ -23,10 +23,10 @@ class BatchExporter(SpanExporter):
     """Send batches of spans that are written, and of others."""
 
     def __init__(self, exporter: Any, origin: Origin) -> None:
-        """Send with the SDK's exporter for OTLP over HTTP, whose client tries again and knows headers and certificates.
+        """Send with the SDK's OTLP exporter over HTTP, which handles retries, headers and certificates.
 
         Raises:
-            AttributeError: It is another one.
+            AttributeError: It is another exporter.
         """
         self._exporter = exporter
         self._post = exporter._client.export
@@ -51,7 +51,7 @@ class BatchExporter(SpanExporter):
         return write_batch(*self._around, written)
 
     def _write_around(self, resource: Resource) -> tuple[bytes, bytes]:
-        """Have the SDK write what stands around the spans."""
+        """Have the SDK serialize the resource and scope around the spans."""
         some = ReadableSpan("", SpanContext(1, 1, False), resource=resource, instrumentation_scope=self._origin.scope)
         around = encode_spans([some]).resource_spans[0]
         scope = around.scope_spans[0]
@@ -66,7 +66,7 @@ class BatchExporter(SpanExporter):
 
 
 def make_call_provider(resource: Resource, exporter: Any, losses: SpanLosses | None = None) -> CallProvider | None:
-    """Make a provider whose spans of calls are small; None where the SDK or the environment is not as it has to be."""
+    """Make a provider of small spans; None where SDK or environment do not allow them."""
     provider = CallProvider(resource)
     try:
         batches = BatchExporter(exporter, provider.origin)

@@ -1,4 +1,4 @@
-"""Which files a search is about, by their attributes: OpenAI's filters, in SQL that SQLite and PostgreSQL read."""
+"""Compile OpenAI's attribute filters to SQL for SQLite and PostgreSQL."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,14 +22,14 @@ _FORM = (
     'filters: write {"type": "eq", "key": "...", "value": ...} with eq, ne, gt, gte, lt, lte, in or nin, or '
     '{"type": "and", "filters": [...]} with and or or.'
 )
-# Each file is `m` with a number, by which its attributes are known.
+# The alias of each file: `m` and a number.
 _HAS = "EXISTS (SELECT 1 FROM file_attributes AS a WHERE a.member = m.number AND a.name = {} AND a.kind = {} AND {})"
 # Attribute rows: which file, name, kind, and the value as a text or as a number.
 AttributeRow = tuple[int, str, str, str | None, float | None]
 
 
 def name_kind(value: Any) -> str | None:
-    """Return of which kind the value of an attribute is; None: it can be no value."""
+    """Return the kind of an attribute's value; None if it cannot be one."""
     if isinstance(value, bool):
         return "truth"
     if isinstance(value, str):
@@ -67,17 +67,16 @@ def split_value(value: Any) -> tuple[str | None, float | None]:
 
 
 def write_filter(wanted: Any, after: int = 0) -> tuple[str, list[Any]]:
-    """Write the condition that a file has to fulfil, and the values of its placeholders, `$1` and so on.
+    """Return the SQL condition of a filter, and the values of its placeholders, `$1` and so on.
 
-    A file without an attribute is none that any comparison with it holds for, but for `ne` and `nin`; so is one whose
-    attribute is of another kind.
+    No comparison but `ne` and `nin` holds for a file without the attribute, or with one of another kind.
 
     Args:
         wanted: The filter.
-        after: The number of the last placeholder that is taken.
+        after: The number of the last used placeholder.
 
     Raises:
-        ToolException: It is no filter; the model reads how to write one.
+        ToolException: The filter is invalid; the message tells the model how to write one.
     """
     values: list[Any] = []
     return _Writer(values, after).write(wanted, 0), values

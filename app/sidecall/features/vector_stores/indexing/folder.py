@@ -1,4 +1,4 @@
-"""A folder whose files are found by their words, as they are now."""
+"""Search the present files of a folder by words."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from sidecall.features.vector_stores.indexing.index import FileIndex, FoundPiece
 MOST_FILES = 20_000
 MOST_BYTES_OF_ONE = 4 * 1024 * 1024
 MOST_BYTES = 256 * 1024 * 1024
-# Beside a file, an object with what is to be said of it.
+# Suffix of a JSON file with the attributes of the file next to it.
 ATTRIBUTES = ".attributes.json"
 # Seconds after which the folder is looked at again.
 _FRESH = 5.0
@@ -116,7 +116,7 @@ def _measure(path: str) -> int:
 
 
 def _read_attributes(path: Path) -> dict[str, Attribute]:
-    """Read what is said of a file; what cannot be an attribute is left out."""
+    """Read the attributes of a file; invalid ones are left out."""
     try:
         said = json.loads(path.with_name(path.name + ATTRIBUTES).read_text())
     except (OSError, ValueError, RecursionError):
@@ -125,7 +125,7 @@ def _read_attributes(path: Path) -> dict[str, Attribute]:
 
 
 def keep_attributes(said: Any) -> dict[str, Attribute]:
-    """Return those members of an object that can be attributes of a file, beside the two that it has anyway."""
+    """Return the members of an object that are valid attributes, without the two that every file has."""
     members = said.items() if isinstance(said, dict) else ()
     sound = [(key, value) for key, value in members if is_attribute(key, value)]
     return dict(sound[: MOST_ATTRIBUTES - 2])

@@ -39,7 +39,7 @@ FROM (
 ) AS found JOIN pieces AS p ON p.id = found.id JOIN files AS m ON m.number = p.member
 ORDER BY found.score DESC
 """  # noqa: S608  our own numbers
-# Pieces that are looked at for each that is wanted, since some of one file may stand behind those of others.
+# Candidates for each wanted piece, since several of one file may rank high.
 _MORE = 3
 
 
@@ -63,10 +63,10 @@ class FileIndex:
         self._lock = threading.Lock()
 
     def put(self, files: Iterable[tuple[str, str, Mapping[str, Attribute]]]) -> None:
-        """Keep files by their names, each with its text and attributes, in the place of those that are there.
+        """Index files by name, each with its text and attributes, replacing earlier ones.
 
         Raises:
-            ValueError: An attribute is none; nothing is kept then.
+            ValueError: An attribute is invalid; then nothing is stored.
         """
         with self._lock, self._database:
             for name, text, attributes in files:
@@ -89,10 +89,10 @@ class FileIndex:
                 self._forget(name)
 
     def search(self, queries: Sequence[str], limit: int = 10, filters: Any = None) -> list[FoundPiece]:
-        """Find pieces that have words of any of these texts, best first; whatever is written, it is words only.
+        """Find pieces with words of any of these texts, best first; queries have no syntax.
 
         Raises:
-            ToolException: The filters are none.
+            ToolException: The filters are invalid.
         """
         condition, values = ("1", []) if filters is None else write_filter(filters, after=2)
         statement = _SEARCH.format(condition.replace("$", "?"))

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
-# What the next piece of a file is worth, so that one file does not stand in the way of all others.
+# The factor for each further piece of a file, so that one file does not fill the result.
 _FURTHER = 0.85
 # As in the paper on reciprocal rank fusion: how little it matters which of the first is the first.
 _EVEN = 60
@@ -31,7 +31,7 @@ def spread(found: Iterable[T], name: Callable[[T], Hashable], score: Callable[[T
 
 
 def fuse(orders: Iterable[tuple[float, Sequence[K]]]) -> dict[K, float]:
-    """Return what stands in any of these orders, with a score from 0 to 1 by its ranks; each has a weight."""
+    """Merge ranked lists by weighted reciprocal ranks into scores from 0 to 1."""
     scores: dict[K, float] = {}
     whole = 0.0
     for weight, order in orders:

@@ -1,4 +1,4 @@
-"""The words of a text by which it is found; nothing in a query is syntax."""
+"""Split texts and queries into words; a query has no syntax."""
 
 import re
 import unicodedata
@@ -10,7 +10,7 @@ _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 HEAD, LEAD = 10, 30
 #: How much each of the three is worth to FTS5's `bm25`; less than 1 lets a word that comes often count for more.
 WORTH = "1.2, 0.9, 0.5"
-# Words of a query that are looked for, without those that stand in nearly all texts, unless there are no others.
+# The maximum number of query words that are searched, without stop words unless there are no others.
 MOST_WORDS = 64
 _SAY_NOTHING = frozenset("a an and for in is of or the to".split())
 
@@ -29,12 +29,12 @@ def split_words(text: str) -> list[str]:
 
 
 def write_piece_words(title: str, text: str, mark: str = "") -> tuple[str, str, str]:
-    """Write the words of a piece for an index: the first ones, with its title, some behind them, and the others.
+    """Return the words of a piece for the index: the first ones with its title, the following, and the rest.
 
     Args:
-        title: What it belongs to, such as the name of a file.
+        title: The title, such as the name of a file.
         text: The piece.
-        mark: Stands before each word, so that those of one owner are none of another's.
+        mark: The prefix of each word, which separates owners.
     """
     words = split_words(text)
     head = [*split_words(title), *words[:HEAD]]
@@ -42,7 +42,7 @@ def write_piece_words(title: str, text: str, mark: str = "") -> tuple[str, str, 
 
 
 def strip_ending(name: str) -> str:
-    """Return the name of a file without what says only of which kind it is."""
+    """Return a file name without the extension."""
     stem, dot, ending = name.rpartition(".")
     return stem if dot and stem and "/" not in ending else name
 

@@ -19,10 +19,10 @@ def is_pdf(body: bytes) -> bool:
 
 
 def read_text(name: str, body: bytes) -> str:
-    """Return the text of a file; that of a PDF is read in a process of its own, which may take seconds.
+    """Return the text of a file; a PDF is read in a process of its own, which may take seconds.
 
     Raises:
-        UnreadableFile: There is none in it, or nobody can read it here.
+        UnreadableFile: It has no text, or its type is not supported.
     """
     text = read_pdf(body) if is_pdf(body) else _decode(name, body)
     if len(text) > MOST_CHARACTERS:

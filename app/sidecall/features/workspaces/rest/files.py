@@ -1,4 +1,4 @@
-"""What routes do with the files of a conversation, in words for programs."""
+"""File operations of routes, with errors in words for programs."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

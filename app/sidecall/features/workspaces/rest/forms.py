@@ -32,7 +32,7 @@ class FileOfContent(BaseModel, defer_build=True):
 
 @dataclass(frozen=True, slots=True)
 class SentFile:
-    """What was sent: the bytes, or the id of a content that has them."""
+    """A sent file: the bytes, or the id of a content that has them."""
 
     path: str
     body: bytes | None = None
@@ -124,10 +124,10 @@ def _require_whole_name(file: UploadFile) -> None:
 
 
 def _find_ends(request: Request, body: bytes) -> tuple[int, int]:
-    """Find where the parts of a form begin and end: what stands before and after them is for nobody.
+    """Find the parts of a form; text before and after them is ignored.
 
     Raises:
-        InvalidParameter: There are no parts, they do not end, or the header that says where is too long.
+        InvalidParameter: There are no parts, they do not end, or the boundary is too long.
     """
     if len(request.headers["content-type"]) > _MOST_HEADER:
         raise InvalidParameter(f"The form cannot be read: its `Content-Type` has more than {_MOST_HEADER} characters.")

@@ -10,7 +10,7 @@ from sidecall.features.workspaces.workspaces import Expiry
 
 
 class ExpiresAfter(BaseModel, defer_build=True):
-    """When a workspace is removed: so many minutes after it was last used."""
+    """When a workspace is removed: a number of minutes after it was last used."""
 
     anchor: Literal["last_active_at"] = "last_active_at"
     minutes: int
@@ -41,8 +41,8 @@ class ShownWorkspace(BaseModel, defer_build=True):
     created_at: int = Field(description="Seconds since 1970.")
     last_active_at: int
     status: Literal["running"] = "running"
-    expires_after: ExpiresAfter | None = Field(description="Null where it is kept until somebody deletes it.")
-    expires_at: int | None = Field(description="When it is removed if nobody uses it again.")
+    expires_after: ExpiresAfter | None = Field(description="Null where it is kept until it is deleted.")
+    expires_at: int | None = Field(description="When it is removed if it is not used again.")
 
 
 class ShownFile(BaseModel, defer_build=True):

@@ -6,7 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from sidecall.features.workspaces.allowance import Allowance
+from sidecall.features.workspaces.limits import WorkspaceLimits
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.kernel.core.context import Caller, EventListener, HeaderMap
 from sidecall.kernel.core.injection import Injection
@@ -67,7 +67,7 @@ def _write_workspace(workspace: Workspace | None) -> tuple[str, int, int, int] |
 
 def _open_workspace(written: Sequence[Any] | None) -> Workspace | None:
     """Open in this process the workspace that is open in the server."""
-    return None if written is None else Workspace(Path(written[0]), Allowance(*written[1:]))
+    return None if written is None else Workspace(Path(written[0]), WorkspaceLimits(*written[1:]))
 
 
 def _asks(injection: Injection, own: Mapping[str, str]) -> bool:

@@ -1,12 +1,12 @@
-"""Join what it takes for persons to sign in."""
+"""Assemble OAuth sign-in from its parts."""
 
 from collections.abc import Mapping
 from typing import Self
 
 from sidecall.dataclasses import dataclass
 from sidecall.features.audit.auditor import Auditor
-from sidecall.features.credentials.oauth.asking import OAuthProvider
-from sidecall.features.credentials.oauth.authorization_flow import SignInRounds, WayBack
+from sidecall.features.credentials.oauth.authorization_flow import AuthorizationFlows, SignInUrls
+from sidecall.features.credentials.oauth.provider_client import OAuthProvider
 from sidecall.features.credentials.oauth.providers import ProviderSettings
 from sidecall.features.credentials.oauth.stored import TokenStore
 from sidecall.features.credentials.oauth.tokens import TokenKeeper
@@ -14,10 +14,10 @@ from sidecall.kernel.ports.secrets import Seal, SealedSecrets
 
 
 @dataclass(frozen=True, slots=True)
-class SigningIn:
-    """Persons' rounds of signing in, and the tokens that they end with."""
+class OAuthSignIn:
+    """The sign-in flows of persons, and their tokens."""
 
-    rounds: SignInRounds
+    flows: AuthorizationFlows
     tokens: TokenKeeper
 
     @classmethod
@@ -27,10 +27,10 @@ class SigningIn:
         places: SealedSecrets,
         seal: Seal,
         auditor: Auditor,
-        way: WayBack,
+        urls: SignInUrls,
     ) -> Self:
         """Join them."""
-        providers = {name: OAuthProvider(name, it, way.proxy) for name, it in settings.items()}
-        drawer = TokenStore(places, seal)
-        rounds = SignInRounds(providers, drawer, seal, auditor, way)
-        return cls(rounds, TokenKeeper(providers, drawer, auditor, rounds.invite))
+        providers = {name: OAuthProvider(name, it, urls.proxy) for name, it in settings.items()}
+        store = TokenStore(places, seal)
+        flows = AuthorizationFlows(providers, store, seal, auditor, urls)
+        return cls(flows, TokenKeeper(providers, store, auditor, flows.invite))

@@ -25,24 +25,24 @@ _TEXTS = ("custom", "custom_tool_call")
 PART = "part"
 
 
-def aim(sent: ReceivedCall, registry: Registry) -> None:
+def resolve_target(sent: ReceivedCall, registry: Registry) -> None:
     """Name the tool that implements what a call asks for; where there is none, a name that no tool can have."""
     call = sent.call
     kind: str = "" if call.item is None else call.item["type"]
     if sent.dialect == "gemini":
-        sent.call = _aim_at_computer(call, registry)
+        sent.call = _resolve_computer(call, registry)
     elif kind in _KINDS:
         sent.call = _rename(call, _name_implementer(_KINDS[kind], registry))
     elif kind == "tool_search_call":
         sent.call = _rename(call, _name_search(call, registry))
     elif kind == "mcp_approval_request":
         own = registry.get(APPROVAL)
-        name = APPROVAL if own is not None and own.is_own else _say_missing(APPROVAL)
+        name = APPROVAL if own is not None and own.is_own else _explain_missing(APPROVAL)
         sent.call = _rename(call, name, _read_question(call.args))
     elif kind in _TEXTS:
         sent.call = _rename(call, call.name, _place_text(call, registry))
     elif kind == "tool_use":
-        sent.call = _aim_at_anthropic(call, registry)
+        sent.call = _resolve_anthropic(call, registry)
 
 
 def _rename(call: ToolCall, name: str, args: dict[str, Any] | str | None = None) -> ToolCall:
@@ -51,10 +51,10 @@ def _rename(call: ToolCall, name: str, args: dict[str, Any] | str | None = None)
 
 def _name_implementer(kind: NativeKind, registry: Registry) -> str:
     tool = registry.find_native(kind)
-    return _say_missing(kind) if tool is None else tool.name
+    return _explain_missing(kind) if tool is None else tool.name
 
 
-def _say_missing(what: str) -> str:
+def _explain_missing(what: str) -> str:
     return f"{what} (built-in)"
 
 
@@ -65,7 +65,7 @@ def _name_search(call: ToolCall, registry: Registry) -> str:
     return SEARCH_BY_PATTERN if "pattern" in call.args else SEARCH_BY_WORDS
 
 
-def _aim_at_anthropic(call: ToolCall, registry: Registry) -> ToolCall:
+def _resolve_anthropic(call: ToolCall, registry: Registry) -> ToolCall:
     """Find a member of a toolset by the name of both, and others by the name that their models call them."""
     toolset = (call.item or {}).get("toolset_name")
     if toolset is not None:
@@ -102,7 +102,7 @@ def _read_question(args: Any) -> dict[str, Any]:
         return dict(args)
 
 
-def _aim_at_computer(call: ToolCall, registry: Registry) -> ToolCall:
+def _resolve_computer(call: ToolCall, registry: Registry) -> ToolCall:
     """Keep what Gemini wants to be acknowledged, where its tool works at a computer."""
     tool = registry.get(call.name)
     if tool is None or "computer_use" not in tool.options.native or not isinstance(call.args, dict):

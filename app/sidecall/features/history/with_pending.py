@@ -1,4 +1,4 @@
-"""What is kept, and with it what waits to be written while the place of it cannot be."""
+"""The stored history together with calls that are not written yet."""
 
 from collections.abc import Collection, Mapping, Sequence
 from operator import attrgetter
@@ -12,7 +12,7 @@ from sidecall.features.history.stores import Blocks, BlockSearch
 _by_last_id = attrgetter("last_id")
 
 
-class WithWaiting:
+class HistoryWithPending:
     """Find blocks and sums, whether they are kept already or wait."""
 
     def __init__(self, blocks: Blocks, backlog: Collection[Block], packer: Packer) -> None:

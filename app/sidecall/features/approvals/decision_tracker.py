@@ -1,27 +1,27 @@
-"""Which decisions this process carries out, and which it should without knowing."""
+"""Track decisions that this process carries out, and those that it may have written without confirmation."""
 
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from sidecall.features.approvals.undelivered_store import OrphanNews
+from sidecall.features.approvals.orphan_reports import OrphanReports
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.ports.approvals.approval import ApprovalRecord
 from sidecall.kernel.ports.approvals.orphan import OrphanedDecision
 
-# Seconds between two looks at an approval in doubt, and how many there are while the database can be used: a statement
-# whose connection broke may be carried out still for a while.
+# Seconds between checks of an approval in doubt, and how many checks there are: a statement whose connection broke may
+# still be executed for a while.
 _PAUSE = 1.0
 _LOOKS = 30
 
 
-class CarriedDecisions:
-    """Know the decided calls that this process carries out, and find those that it has decided without hearing so.
+class DecisionTracker:
+    """Track the decided calls that this process carries out, and find written decisions that were never confirmed.
 
-    Where the store breaks off while a decision is written, nobody knows whether it was. What is in doubt is looked for,
-    and told once, unless it is carried out after all.
+    When the store fails during a write, its result is unknown. Such calls are looked up later, and reported once unless
+    they are being carried out.
     """
 
     def __init__(self, find_own: Callable[[str], Awaitable[ApprovalRecord | None]]) -> None:
@@ -32,7 +32,7 @@ class CarriedDecisions:
         self._doubts: dict[str, bool] = {}  # Whether each has begun.
         self._looks_left: dict[str, int] = {}
         self._looks: set[asyncio.Task[None]] = set()
-        self._news = OrphanNews()  # Also of those that a server before this one has left.
+        self._news = OrphanReports()  # Also of those that a server before this one has left.
         self.hear = self._news.hear
 
     def note_lost(self, record: ApprovalRecord, answer: ToolMessage) -> None:
@@ -45,7 +45,7 @@ class CarriedDecisions:
 
     @contextmanager
     def deciding(self, approval_id: str) -> Iterator[None]:
-        """Note that a decision is being written down; what breaks off meanwhile leaves it in doubt."""
+        """Mark a decision as being written; a failure in the block leaves it in doubt."""
         self._deciding[approval_id] += 1
         try:
             yield
@@ -66,11 +66,11 @@ class CarriedDecisions:
         self._running[record.approval.id] = record
 
     def end(self, approval_id: str) -> None:
-        """Note that what became of it is written down."""
+        """Mark a call's result as written."""
         self._running.pop(approval_id, None)
 
     def leave(self, approval_id: str) -> None:
-        """Note that nobody carries it out any more, though it is not known to have an answer."""
+        """Stop tracking a call, though it may have no answer."""
         self.end(approval_id)
         self._doubt(approval_id, was_begun=True)
 
@@ -95,11 +95,11 @@ class CarriedDecisions:
                 self._looks_left[approval_id] -= 1
                 record = await self._find_own(approval_id)
                 if record is not None:
-                    self._tell(record)
+                    self._report(record)
         del self._looks_left[approval_id]
         self._doubts.pop(approval_id, None)
 
-    def _tell(self, record: ApprovalRecord) -> None:
+    def _report(self, record: ApprovalRecord) -> None:
         approval_id = record.approval.id
         if self._news.listener is None or approval_id in self._deciding or approval_id not in self._doubts:
             return

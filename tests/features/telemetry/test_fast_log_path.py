@@ -12,10 +12,10 @@ import pytest
 
 from sidecall import InjectedState, Secret, ToolContext, tool
 from sidecall.features.telemetry import fast_log_path as straight
-from sidecall.features.telemetry.fast_log_path import StraightWay
+from sidecall.features.telemetry.fast_log_path import FastLogPath
 from sidecall.features.telemetry.json_lines import JsonLines
 from sidecall.features.telemetry.redact import Redaction
-from sidecall.features.telemetry.standard_streams import LineHandler, Printed
+from sidecall.features.telemetry.standard_streams import LineHandler, PrintBuffer
 from sidecall.features.telemetry.terminal_lines import TerminalLines
 from sidecall.features.telemetry.writer import LineWriter
 from tests.kit.clients import MakeClient
@@ -65,7 +65,7 @@ def _logging(file: Path, form: logging.Formatter, *more: logging.Handler) -> Ite
     before, level = logging.root.handlers, logger.level
     with file.open("ab") as written:
         writer = LineWriter(written.fileno(), 100_000_000, print)
-        handler = LineHandler(io.TextIOWrapper(Printed(writer, written.fileno()), line_buffering=True))  # type: ignore[type-var]
+        handler = LineHandler(io.TextIOWrapper(PrintBuffer(writer, written.fileno()), line_buffering=True))  # type: ignore[type-var]
         handler.setFormatter(form)
         logging.root.handlers = [handler, *more]
         logger.setLevel(logging.INFO)
@@ -205,7 +205,7 @@ def _stop(_: logging.Handler) -> Any:
 )
 def test_no_line_goes_straight_past_somebody_who_has_a_say(tmp_path: Path, change: Any) -> None:
     """Whatever is changed, and whenever."""
-    way = StraightWay(logger, logging.INFO, Redaction())
+    way = FastLogPath(logger, logging.INFO, Redaction())
     with _logging(tmp_path / "log", JsonLines()) as handler:
         assert way.find() is not None
         restore = change(handler)
@@ -218,7 +218,7 @@ def test_no_line_goes_straight_past_somebody_who_has_a_say(tmp_path: Path, chang
 
 def test_handlers_of_other_kinds_have_a_say(tmp_path: Path) -> None:
     """Those of tests, for example."""
-    way = StraightWay(logger, logging.INFO, Redaction())
+    way = FastLogPath(logger, logging.INFO, Redaction())
     with _logging(tmp_path / "log", JsonLines()):
         logging.root.handlers = [logging.NullHandler()]
 

@@ -1,11 +1,11 @@
-"""What is noted of a call when it ends: references to what there is, with as little work on it as can be."""
+"""Note ended calls: references to existing objects, with as little work as possible."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sidecall.features.history.decided import KeptDecision, keep_decision
-from sidecall.features.history.showing import Showing, ShownArgs
+from sidecall.features.history.redactor import CallRedactor, ShownArgs
 from sidecall.kernel.core.context import Caller, cut_id
 from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.messages import Content
@@ -20,7 +20,7 @@ else:
 
 # As many are packed before more have come.
 MANY = 256
-# What a noted call takes beside its texts, about.
+# Bytes of a noted call besides its texts, about.
 _BESIDE = 512
 # With what JSON begins that has fields; white space is looked behind.
 _MAY_BE_JSON = frozenset("{[ \t\n\r")
@@ -30,17 +30,16 @@ _CONTAINERS = frozenset((dict, list))
 _new = tuple.__new__
 
 
-# What is kept of what a call was asked and answered: its arguments, None where they are not kept; whether these are all
-# that came, and as it came; the content of its answer, and the error; and, where there is something to say, which
-# arguments were ignored and what was mended. Without names, since it is made for every call, and written as JSON as it
-# is.
+# A noted request and answer: the arguments, None where they are not kept; whether they are complete and as received;
+# the answer's content, and the error; which arguments were ignored and repaired, if any. A tuple without names, since
+# it is made for every call and written to JSON as it is.
 KeptNotes = tuple[Sequence[str], Sequence[str]]
 KeptValues = (
     tuple[Mapping[str, Any] | None, bool, Any, Any] | tuple[Mapping[str, Any] | None, bool, Any, Any, KeptNotes]
 )
 
 
-class Noted(NamedTuple):
+class NotedCall(NamedTuple):
     """A call that has ended, as it waits to be packed.
 
     `moment` is on the monotonic clock. `secrets` are those that its tool was given, `decision` is a person's.
@@ -59,16 +58,16 @@ class Noted(NamedTuple):
     decision: KeptDecision = ()
 
 
-class NotedCalls:
-    """The calls that wait to be packed, in so many bytes at most; those for which there is no room are counted."""
+class PendingCalls:
+    """Calls that wait to be packed, up to a number of bytes; beyond that they are dropped and counted."""
 
-    def __init__(self, most_bytes: int, showing: Showing | None) -> None:
+    def __init__(self, most_bytes: int, showing: CallRedactor | None) -> None:
         """Begin with none; without `showing` neither arguments nor answers are noted."""
         self._most = most_bytes
         self._showing = showing
-        self._waiting: list[Noted] = []
+        self._waiting: list[NotedCall] = []
         self._size = 0
-        self.held = 0  # Bytes that whoever took some before still holds.
+        self.held = 0  # Bytes taken by a packer that is still working.
         # What is in the processor's caches is packed at a third of the cost.
         self.when_many: Callable[[], object] = list
         self.dropped = 0
@@ -77,7 +76,7 @@ class NotedCalls:
         return len(self._waiting)
 
     def begin(self, invocation: Invocation) -> ShownArgs | None:
-        """Copy arguments in which something may be changed until the call has ended; None where there is no need."""
+        """Copy arguments that may be changed before the call ends; None if that cannot happen."""
         request, showing = invocation.request, self._showing
         args = request.call.args
         if type(args) is dict:  # A text stays what it is.
@@ -113,27 +112,29 @@ class NotedCalls:
         waiting = self._waiting
         waiting.append(
             _new(
-                Noted,
+                NotedCall,
                 (invocation.id, call_id, tool, caller, outcome, seconds, moment, request.is_remembered, kept, *said),
             )
         )
         if len(waiting) == MANY:
             asyncio.get_running_loop().call_soon(self.when_many)
 
-    def take(self) -> list[Noted]:
+    def take(self) -> list[NotedCall]:
         """Return all that wait."""
         taken, self._waiting = self._waiting, []
         self._size = 0
         return taken
 
-    def _keep(self, showing: Showing, invocation: Invocation, outcome: Outcome, copied: ShownArgs | None) -> KeptValues:
+    def _keep(
+        self, showing: CallRedactor, invocation: Invocation, outcome: Outcome, copied: ShownArgs | None
+    ) -> KeptValues:
         message, request, tool = invocation.message, invocation.request, invocation.tool
         content: Content = ""
         error = None
         if message is not None:
             said = message.__dict__  # At once, since a model looks far for each attribute.
             content, error = said["content"], said["response_metadata"].get("error")
-            # Whatever takes longer than a moment is said by the tool's author, and rare.
+            # Values that take longer are made by authors' code, and rare.
             if type(content) is not str or len(content) > showing.most or content[:1] in _MAY_BE_JSON:
                 content = showing.show_content(content)
             if error is not None:

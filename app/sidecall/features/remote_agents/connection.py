@@ -10,7 +10,7 @@ import httpx
 
 from sidecall.kernel.core.errors import ToolException
 
-# Seconds in which an agent is told that nobody waits any more.
+# Seconds for the message that cancels a turn.
 HANGING_UP = 1.0
 _PASSING = frozenset((408, 425, 429, 500, 502, 503, 504))
 _MOST_OF_ERROR = 500
@@ -19,8 +19,8 @@ _TELLING = 80
 _BROKEN = "The agent's answer cannot be read: it is no JSON."
 
 
-class AgentLine:
-    """What one turn sends and receives."""
+class AgentConnection:
+    """The connection of one turn."""
 
     def __init__(
         self, client: httpx.AsyncClient, headers: Mapping[str, str], report: Callable[[str], None], *, streams: bool
@@ -49,9 +49,9 @@ class AgentLine:
         self._known.set()
 
     async def hang_up(self, turn: "asyncio.Task[Any] | None" = None) -> None:
-        """Let the agent know that nobody waits any more, in a second at most.
+        """Cancel the turn at the agent, within a second.
 
-        A turn whose work has no name yet goes on for so long, until it has one.
+        A turn without an id yet continues until it has one.
         """
         with suppress(TimeoutError, httpx.HTTPError, ToolException):
             async with asyncio.timeout(HANGING_UP):

@@ -8,9 +8,9 @@ from sidecall.dataclasses import dataclass
 from sidecall.features.sandbox.bubblewrap import find_program
 from sidecall.features.sandbox.cgroups import find_groups
 from sidecall.features.sandbox.landlock import NEEDED, read_version
-from sidecall.features.sandbox.order import Means, SandboxFailed
 from sidecall.features.sandbox.python_programs import StartProgram, starter_in_bubblewrap, starter_with_landlock
 from sidecall.features.sandbox.self_test import try_sandbox
+from sidecall.features.sandbox.spec import SandboxBackend, SandboxFailed
 from sidecall.features.sandbox.system_calls import build_filter, is_known_machine
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.ports.sandbox import SandboxCheck, SandboxLimits, SandboxReport
@@ -29,15 +29,15 @@ class NoSandbox(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """What sandboxes are made with on this machine; without `means` commands cannot run."""
+class SandboxSupport:
+    """How this machine can make sandboxes; without a `backend` commands cannot run."""
 
     report: SandboxReport
-    means: Means | None = None
+    backend: SandboxBackend | None = None
     start_python: StartProgram | None = None
 
 
-async def open_sandbox(limits: SandboxLimits) -> Opened:
+async def open_sandbox(limits: SandboxLimits) -> SandboxSupport:
     """Return the strongest kind that this machine has, once it has been tried."""
     reasons = []
     for open_kind in (open_bubblewrap, open_landlock):
@@ -47,11 +47,11 @@ async def open_sandbox(limits: SandboxLimits) -> Opened:
             reasons.append(str(error))
         else:
             report = SandboxReport(opened.report.profile, opened.report.checks, "; ".join(reasons))
-            return Opened(report, opened.means, opened.start_python)
-    return Opened(SandboxReport(reason="; ".join(reasons)))
+            return SandboxSupport(report, opened.backend, opened.start_python)
+    return SandboxSupport(SandboxReport(reason="; ".join(reasons)))
 
 
-async def open_bubblewrap(limits: SandboxLimits) -> Opened:
+async def open_bubblewrap(limits: SandboxLimits) -> SandboxSupport:
     """Return what sandboxes of bubblewrap are made with.
 
     Raises:
@@ -65,8 +65,8 @@ async def open_bubblewrap(limits: SandboxLimits) -> Opened:
     try:
         # It asks the program for its version, which may take long.
         program = await SERVER.run(find_program)
-        means = Means(program, build_filter() if is_known_machine() else None, groups)
-        start = starter_in_bubblewrap(means, limits)
+        backend = SandboxBackend(program, build_filter() if is_known_machine() else None, groups)
+        start = starter_in_bubblewrap(backend, limits)
         checks = await try_sandbox(start, may_fork=True)
     except LookupError as error:
         raise NoSandbox(str(error.args[0])) from None
@@ -74,10 +74,10 @@ async def open_bubblewrap(limits: SandboxLimits) -> Opened:
         why = _NO_NAMESPACES if any(word in error.message for word in _FORBIDDEN) else ""
         raise NoSandbox(f"bubblewrap does not start ({error.message}){why}") from error
     _require_all("bubblewrap", checks)
-    return Opened(SandboxReport("bubblewrap", checks), means, start)
+    return SandboxSupport(SandboxReport("bubblewrap", checks), backend, start)
 
 
-async def open_landlock(limits: SandboxLimits) -> Opened:
+async def open_landlock(limits: SandboxLimits) -> SandboxSupport:
     """Return what starts Python with Landlock; programs that start others, as a shell does, do not run so.
 
     Raises:
@@ -94,7 +94,7 @@ async def open_landlock(limits: SandboxLimits) -> Opened:
     except SandboxFailed as error:
         raise NoSandbox(f"Landlock: {error.message}") from error
     _require_all("Landlock", checks)
-    return Opened(SandboxReport("landlock", checks), None, start)
+    return SandboxSupport(SandboxReport("landlock", checks), None, start)
 
 
 def _require_all(kind: str, checks: Iterable[SandboxCheck]) -> None:

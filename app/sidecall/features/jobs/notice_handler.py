@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from sidecall.features.calls.notices import NoticeKind
-from sidecall.features.jobs.completion_waiters import Ends
+from sidecall.features.jobs.completion_waiters import CompletionWaiters
 from sidecall.features.jobs.progress_reader import ProgressReader
 from sidecall.features.jobs.reconciler import JobReconciler
 from sidecall.features.jobs.runner import Runner
@@ -15,25 +15,30 @@ from sidecall.storage.heartbeat import Heartbeat
 logger = logging.getLogger("sidecall")
 
 
-class Neighbours:
+class NoticeHandler:
     """Look where others say that something is new; nothing is done for what they say alone."""
 
     def __init__(
-        self, heartbeat: Heartbeat, runner: Runner, reconciler: JobReconciler, ends: Ends, progress: ProgressReader
+        self,
+        heartbeat: Heartbeat,
+        runner: Runner,
+        reconciler: JobReconciler,
+        waiters: CompletionWaiters,
+        progress: ProgressReader,
     ) -> None:
-        self._servers = Look(heartbeat.count_others)
+        self._servers = CoalescedTask(heartbeat.count_others)
         self._runner = runner
-        self._upkeep = reconciler
-        self._ends = ends
+        self._reconciler = reconciler
+        self._waiters = waiters
         self._progress = progress
-        self._cancels = Look(reconciler.cancel_unwanted)
+        self._cancels = CoalescedTask(reconciler.cancel_unwanted)
 
     def hear(self, kind: NoticeKind, call_id: str) -> None:
         """Look at a call; at all that are queued, where it has no id."""
         if kind == "queued":
-            self._upkeep.hear_queued()
+            self._reconciler.note_queued()
         elif kind == "changed":
-            self._ends.pass_on(call_id)
+            self._waiters.deliver(call_id)
         elif kind == "progress":
             self._progress.look(call_id)
         elif call_id in self._runner:
@@ -42,13 +47,13 @@ class Neighbours:
     def miss(self) -> None:
         """Look everywhere once; perhaps a server has just begun."""
         self._servers.begin()
-        self._upkeep.hear_queued()
-        self._ends.pass_on_all()
+        self._reconciler.note_queued()
+        self._waiters.wake_all()
         self._cancels.begin()
 
 
-class Look:
-    """Look for something whenever that is asked for, once at a time: what is asked for meanwhile is one more look."""
+class CoalescedTask:
+    """Run a look-up when requested, one at a time; requests during a look-up cause one more."""
 
     def __init__(self, look: Callable[[], Awaitable[None]]) -> None:
         self._look = look
@@ -67,7 +72,7 @@ class Look:
                 self._is_wanted = False
                 await self._look()
         except StoreUnavailable:
-            pass  # Whoever looks every second finds it later.
+            pass  # A periodic look-up finds it later.
         except Exception:
             logger.exception("what another server has said could not be looked at; it is looked for within a second")
         finally:

@@ -1,4 +1,4 @@
-"""Let a listener hear of calls that nobody carries on, and of those that have expired in the middle of their work."""
+"""Report orphaned calls, and calls that expired in the middle of their work, to a listener."""
 
 from collections import deque
 
@@ -9,23 +9,23 @@ from sidecall.kernel.ports.approvals.orphan import OnOrphan, OrphanedDecision
 _MOST = 100
 
 
-class OrphanNews:
-    """Let a listener hear of strays, each once, and keep those in mind, up to `most`, that nobody hears of yet."""
+class OrphanReports:
+    """Report orphans to a listener, each once; up to `most` are kept until there is a listener."""
 
     def __init__(self, most: int | None = None) -> None:
         self.listener: OnOrphan | None = None
-        self._untold: deque[OrphanedDecision] = deque(maxlen=most)
+        self._unreported: deque[OrphanedDecision] = deque(maxlen=most)
 
     def hear(self, listener: OnOrphan | None) -> None:
         """Let a listener hear of them from now on; None for none."""
         self.listener = listener
-        while listener is not None and self._untold:
-            listener(self._untold.popleft())
+        while listener is not None and self._unreported:
+            listener(self._unreported.popleft())
 
     def tell(self, orphan: OrphanedDecision) -> None:
         """Let the listener hear of one, now or later."""
         if self.listener is None:
-            self._untold.append(orphan)
+            self._unreported.append(orphan)
         else:
             self.listener(orphan)
 
@@ -34,10 +34,10 @@ class ExpiredCalls:
     """Let a listener hear of calls that had begun, asked a person amid their work, and have expired there."""
 
     def __init__(self) -> None:
-        self._news = OrphanNews(_MOST)
+        self._news = OrphanReports(_MOST)
         self.hear = self._news.hear
 
     def note(self, record: ApprovalRecord) -> None:
-        """Note that an approval is kept no more; of a call that had not begun nobody is told."""
+        """Note that an approval was removed; calls that had not begun are not reported."""
         if record.state is not None and record.call is not None:
             self._news.tell(OrphanedDecision(record, was_begun=True, has_expired=True))

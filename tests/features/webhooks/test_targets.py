@@ -1,16 +1,16 @@
 """Hosts that answer soon always find a place."""
 
-from sidecall.features.webhooks.targets import Host, Places
+from sidecall.features.webhooks.targets import Host, HostSlots
 
 
-def take_all(places: Places, *hosts: Host) -> list[int]:
+def take_all(places: HostSlots, *hosts: Host) -> list[int]:
     """Take as many places as there are for each of these hosts, one after the other, and count them."""
     return [sum(places.take(host) for _ in range(100)) for host in hosts]
 
 
 def test_a_host_has_one_place_until_it_has_answered() -> None:
     """Then four, as long as it answers soon."""
-    places = Places()
+    places = HostSlots()
     assert take_all(places, ("a", 443)) == [1]
 
     places.note(("a", 443), 1.9)
@@ -24,7 +24,7 @@ def test_a_host_has_one_place_until_it_has_answered() -> None:
 
 def test_hosts_that_do_not_answer_leave_places_to_those_that_do() -> None:
     """However many they are."""
-    places = Places()
+    places = HostSlots()
     places.note(("prompt", 443), 0.1)
 
     assert sum(take_all(places, *(("late", port) for port in range(40)))) == 15
@@ -33,7 +33,7 @@ def test_hosts_that_do_not_answer_leave_places_to_those_that_do() -> None:
 
 def test_there_are_twenty_in_all() -> None:
     """Also for hosts that answer."""
-    places = Places()
+    places = HostSlots()
     hosts = [("prompt", port) for port in range(6)]
     for host in hosts:
         places.note(host, 0.1)
@@ -46,4 +46,4 @@ def test_there_are_twenty_in_all() -> None:
 
 def test_what_may_not_be_told_waits_for_nobody() -> None:
     """Nothing is sent."""
-    assert take_all(Places(), None) == [4]
+    assert take_all(HostSlots(), None) == [4]

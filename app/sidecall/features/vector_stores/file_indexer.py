@@ -11,11 +11,11 @@ from functools import partial
 
 from sidecall.dataclasses import dataclass
 from sidecall.features.vector_stores.embedding import Embeddings
-from sidecall.features.vector_stores.files import SentFiles, format_bounds
+from sidecall.features.vector_stores.files import UploadedFiles, format_bounds
 from sidecall.features.vector_stores.indexing.cutting import cut_text
 from sidecall.features.vector_stores.indexing.filters import Attribute, list_attributes
 from sidecall.features.vector_stores.indexing.words import strip_ending, write_piece_words
-from sidecall.features.vector_stores.kept import Cut, Member, MemberStatus, ShelfBounds
+from sidecall.features.vector_stores.kept import Cut, Member, MemberStatus, VectorStoreBounds
 from sidecall.features.vector_stores.reading.texts import is_pdf, read_text
 from sidecall.features.vector_stores.reading.unreadable import UnreadableFile
 from sidecall.kernel.concurrency.pools import PASSAGES, PDFS
@@ -34,9 +34,9 @@ _UNKEPT = re.compile("[\x00\ud800-\udfff]")
 
 
 def make_mark(tenant: str) -> str:
-    """Return what stands before the words of a tenant, so that those of others say nothing about their worth.
+    """Return a tenant's prefix of words in the index, so that other tenants' files do not affect their ranking.
 
-    It has no vowels, and none would be a suffix: stems are found behind it as without it.
+    It has no vowels and cannot be a suffix, so stemming works behind it as without it.
     """
     return hashlib.sha256(tenant.encode()).hexdigest()[:8].translate(_LETTERS)
 
@@ -52,26 +52,26 @@ class WantedMember:
 
 
 @dataclass(slots=True)
-class Adding:
+class FileIndexer:
     """Put files into stores, for one server."""
 
     database: Database
-    bounds: ShelfBounds
-    files: SentFiles
+    bounds: VectorStoreBounds
+    files: UploadedFiles
     late: LateSteps
     embeddings: Embeddings | None = None
     clock: Callable[[], float] = time.time
 
     async def add(self, tenant: str, wanted: WantedMember) -> Member:
-        """Put a file into a store, in the place of what is there of it; what cannot be read is there as failed.
+        """Index a file in a store, replacing its earlier version; an unreadable file is listed as failed.
 
-        Where another request does the same just now, return what that has done so far.
+        If another request is doing the same, return its present state.
 
         Raises:
             UnknownVectorStore: The store has gone.
             UnknownFile: The tenant has no such file.
             TooManyFiles: There is no room for it.
-            FileBusy: Another request puts it there otherwise, or takes it out, just now.
+            FileBusy: Another request is adding it with other options, or removing it.
             StoreUnavailable: The database cannot be used just now.
         """
         found = await self.files.find(tenant, wanted.file)
@@ -129,7 +129,7 @@ class Adding:
             raise
 
     async def _require_room(self, tenant: str, new: Member) -> None:
-        """Refuse one whose store or file has gone, or for which there is no room."""
+        """Refuse a file whose store or upload was deleted, or for which there is no room."""
         members, *sizes = await self._require_both(tenant, new)
         if members >= self.bounds.files or sum(sizes) + new.size > self.bounds.bytes:
             raise TooManyFiles(format_bounds(self.bounds))
@@ -145,7 +145,7 @@ class Adding:
             if await self.database.write("finish_member", new.id, number) is None:
                 raise FileBusy(_TAKEN_OUT)
         except BaseException as error:
-            # Else its place would be taken, and nobody would put it there.
+            # Otherwise its place would stay taken without a file.
             was_there = await self._take_back(new.id, number)
             if isinstance(error, Exception) and not isinstance(error, StoreUnavailable):
                 await self._require_both(tenant, new)
@@ -154,7 +154,7 @@ class Adding:
             raise
 
     async def _require_both(self, tenant: str, new: Member) -> Sequence[int]:
-        """Refuse one whose store or file has gone, and return how many there are in stores, and their sizes."""
+        """Refuse a file whose store or upload was deleted; return the number and bytes of the files in stores."""
         ((stores, files, *counts),) = await self.database.read("judge_member", tenant, new.store, new.file)
         if not stores:
             raise UnknownVectorStore
@@ -163,7 +163,7 @@ class Adding:
         return counts
 
     async def _take_back(self, member: str, number: int) -> bool:
-        """Leave the place, as soon as the database can be used; return whether nobody else is known to have done so."""
+        """Release the place, as soon as the database is available; return whether it was still held."""
         drop = partial(self._drop, member, number)
         try:
             return await drop()

@@ -1,4 +1,4 @@
-"""Let an answer become a stream of events when there is something to be said before its end."""
+"""Turn an answer into an event stream when there is something to send before its end."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -37,10 +37,10 @@ def head_of_stream(scope: Scope) -> dict[str, Any]:
     return {"type": "http.response.start", "status": 200, "headers": headers}
 
 
-class LiveAnswer:
-    """The answer to one request: JSON when it comes soon and in silence, else a stream.
+class StreamableAnswer:
+    """The answer to one request: JSON if it comes soon and without progress, otherwise a stream.
 
-    A stream begins with the first progress, or when nothing could be said for so long that proxies would hang up.
+    A stream begins with the first progress event, or after so much silence that proxies would close the connection.
     """
 
     def __init__(self, scope: Scope, send: Send, backlog: Backlog) -> None:
@@ -58,7 +58,7 @@ class LiveAnswer:
 
     @property
     def has_begun(self) -> bool:
-        """Whether it is a stream."""
+        """Whether the answer is a stream."""
         return self._writer is not None
 
     async def over(self, work: Coroutine[Any, Any, T]) -> T:
@@ -109,14 +109,14 @@ class LiveAnswer:
         return write_error(self.request_id, TOO_SLOW)
 
     def cancel(self) -> None:
-        """Stop working, since the client has said so; what never waits ends before it could."""
+        """Cancel the work on the client's request; work that never waits ends by itself."""
         if self._task is not None:
             self.is_cancelled = True
             cancel_from_outside(self._task)
 
     @staticmethod
     def was_ours() -> bool:
-        """Return whether the task is cancelled for a reason of ours alone, and so goes on."""
+        """Return whether the task was cancelled by us alone, so that it continues."""
         task = asyncio.current_task()
         return task is not None and task.uncancel() == 0
 

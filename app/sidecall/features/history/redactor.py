@@ -1,4 +1,4 @@
-"""How arguments and answers are kept: without secrets, and no longer than they may be."""
+"""Arguments and answers as they are stored: without secrets, and cut to the bounds."""
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -11,9 +11,9 @@ from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.json_data.to_json import replace_surrogates
 from sidecall.kernel.ports.approvals.fingerprint import read_args
 
-# What a value takes beside its texts when it is measured, about.
+# Bytes of a value besides its texts, about.
 _BESIDE = 4
-# Sets of names of which it is known whether one is a secret's.
+# Cached sets of names, each with whether one of them is a secret's.
 _MOST_KNOWN = 1024
 _PLAIN = frozenset((int, float, bool, type(None)))
 
@@ -25,7 +25,7 @@ class ShownArgs(NamedTuple):
     is_whole: bool
 
 
-class Showing:
+class CallRedactor:
     """Make copies of arguments and answers of up to `most` bytes each; of longer texts the head."""
 
     def __init__(self, redaction: Redaction, most: int) -> None:
@@ -140,7 +140,7 @@ def read_shown(text: str | bytes) -> Any:
 
 def show_with(redaction: Redaction) -> Callable[[ToolCall], str | None]:
     """Return what writes the arguments of a call as they may be shown."""
-    showing = Showing(redaction, redaction.longest)
+    showing = CallRedactor(redaction, redaction.longest)
 
     def show(call: ToolCall) -> str | None:
         args = call.args
@@ -149,7 +149,7 @@ def show_with(redaction: Redaction) -> Callable[[ToolCall], str | None]:
         shown = redaction.redact(read_args(args))
         try:
             return to_json(shown).decode()
-        except ValueError:  # Arguments as text can say what has no UTF-8 form; whoever lists calls reads JSON.
+        except ValueError:  # Argument texts may have no UTF-8 form; lists are read as JSON.
             return replace_surrogates(json.dumps(shown, ensure_ascii=False, default=str, separators=(",", ":")))
 
     return show

@@ -8,14 +8,14 @@ from sidecall.features.mcp_client.entries import UpstreamEntry
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.kernel.core.secret_mask import SecretMask
 
-# Sequences by which terminals are told to do something.
+# Escape sequences of terminals.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_]?)")
 # Values that are none of a secret's: words, paths and plain addresses. A name that says "secret" counts for more.
 _PLAIN = re.compile(r"[A-Za-z]+|[~.]{0,2}/\S*|\w+://[^/@\s]*(?:/[^?@\s]*)?")
 _SHORTEST = 8
 
 
-class EntryWords:
+class EntrySanitizer:
     """Clean what is shown of a server."""
 
     def __init__(self, entry: UpstreamEntry) -> None:
@@ -38,7 +38,7 @@ def _list_secrets(entry: UpstreamEntry) -> Iterator[str]:
     for name, value in (*entry.env.items(), *entry.headers.items(), *_pair_options(entry.args)):
         if redaction.is_secret(name):
             yield value
-            yield from value.split()[1:]  # What stands behind `Bearer`.
+            yield from value.split()[1:]  # The token after `Bearer`.
         elif len(value) >= _SHORTEST and not _PLAIN.fullmatch(value):
             yield value
         yield from _list_passwords(value)
@@ -47,7 +47,7 @@ def _list_secrets(entry: UpstreamEntry) -> Iterator[str]:
 
 
 def _pair_options(args: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """List the options of a command whose names say that they are secrets."""
+    """List the options of a command whose names mark them as secrets."""
     redaction = Redaction()
     for option, following in zip(args, (*args[1:], ""), strict=False):
         name, is_joined, value = option.partition("=")

@@ -1,4 +1,4 @@
-"""How much a workspace may hold, and how much it holds."""
+"""The bounds of a workspace, and its present size."""
 
 from sidecall.dataclasses import dataclass
 from sidecall.features.workspaces.errors import WorkspaceError
@@ -7,8 +7,8 @@ MEGABYTE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
-    """What the files of one workspace may take together, what one of them may, and how many they may be."""
+class WorkspaceLimits:
+    """The bounds of a workspace: bytes in all, bytes of one file, number of files."""
 
     total_bytes: int = 256 * MEGABYTE
     file_bytes: int = 32 * MEGABYTE
@@ -23,11 +23,11 @@ class Allowance:
         if size > self.file_bytes:
             raise WorkspaceError("too_large", f"A file may have {write_size(self.file_bytes)} at most.")
 
-    def require_room(self, held: "Held", size: int = 0, entries: int = 0) -> None:
-        """Refuse what does not fit beside what is there.
+    def require_room(self, held: "DiskUsage", size: int = 0, entries: int = 0) -> None:
+        """Refuse an addition that exceeds the bounds.
 
         Raises:
-            WorkspaceError: It does not.
+            WorkspaceError: It does.
         """
         if not held.is_whole:
             text = "Some folders cannot be counted, since they lie too deep or are closed. Delete them first."
@@ -41,10 +41,10 @@ class Allowance:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What a workspace holds; not `is_whole` where something in it could not be counted.
+class DiskUsage:
+    """The size of a workspace; not `is_whole` if something could not be counted.
 
-    Counting stops where a bound is passed, so that of far too much the first part is known.
+    Counting stops once a bound is exceeded.
     """
 
     size: int

@@ -1,4 +1,4 @@
-"""Carry out decisions that were written down though whoever decided was told that they may not have been."""
+"""Carry out decisions that were stored although the client was told that they might not be."""
 
 from dataclasses import replace
 
@@ -29,10 +29,10 @@ from sidecall.kernel.ports.approvals.stores import Approvals
 async def recover_orphan(
     pipeline: Pipeline, approvals: Approvals, orphan: OrphanedDecision, auditor: Auditor | None
 ) -> Approval:
-    """Run an approved call, or answer a rejected one; one that may have run ends as unknown.
+    """Run an approved call, or answer a rejected one; a call that may have run ends as unknown.
 
-    What was to hold for later calls too is decided anew: until when is not kept. Of one that has its answer only those
-    are told who watch.
+    A rule for later calls has to be decided again, since its duration is not stored. For a call with an answer, only
+    watchers are notified.
 
     Raises:
         Overloaded: There is no room to run the call now; it goes on waiting for a person.
@@ -59,7 +59,7 @@ async def recover_orphan(
 
 
 def _has_only_to_be_refused(record: ApprovalRecord) -> bool:
-    """Return whether a call was rejected, and its tool is not to be told of that."""
+    """Return whether a call was rejected and its tool does not learn of it."""
     return record.approval.status == "rejected" and not record.tells_tool
 
 

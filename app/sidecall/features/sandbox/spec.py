@@ -1,4 +1,4 @@
-"""What is to run in a sandbox, and what it may take there."""
+"""Orders: what is to run in a sandbox, and its limits."""
 
 import resource
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -50,15 +50,15 @@ class Running(Protocol):
 
 
 def ignore(_: bytes) -> None:
-    """Take an output that nobody wants."""
+    """Discard output."""
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
-    """What sandboxes are made with on this machine.
+class SandboxBackend:
+    """How this machine makes sandboxes.
 
-    `program` is bubblewrap's path, `system_calls` a filter of them. With `groups`, each sandbox is a cgroup. `system`
-    are bubblewrap's arguments for the system's folders.
+    `program` is bubblewrap's path, `system_calls` a filter of system calls. With `groups` each sandbox is a cgroup.
+    `system` are bubblewrap's arguments for the system's folders.
     """
 
     program: str
@@ -68,11 +68,11 @@ class Means:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SandboxOrder:
-    """What is to run, and what it finds.
+class SandboxSpec:
+    """What is to run, and with which files.
 
-    `files` are made anew in the sandbox. `stdin` is the program's, or nothing when None; `given` are other descriptors
-    of ours that it gets under the same numbers.
+    `files` are created in the sandbox. `stdin` is the program's input, None for an empty one; `given` are other
+    descriptors of ours that it inherits under the same numbers.
     """
 
     command: Sequence[str]

@@ -1,7 +1,7 @@
-"""Ask a provider for tokens, and to take one no more.
+"""Get tokens from a provider, refresh them, and revoke them.
 
-Written by hand: what a client has to send are four forms of RFC 6749, 7009 and 7636, and the libraries that have them
-bring HTTP clients of their own, or refuse providers by variables of the environment.
+Written by hand: a client has to send four forms (RFC 6749, 7009 and 7636), and the libraries that do so bring HTTP
+clients of their own, or let environment variables reject providers.
 """
 
 import base64
@@ -34,7 +34,7 @@ class GrantRefused(TokenUnavailable):
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a provider gives: a token, for how many seconds, and with what to get the next one."""
+    """A provider's grant: an access token, its lifetime in seconds, and the refresh token."""
 
     access_token: str
     expires_in: float | None
@@ -47,7 +47,7 @@ def make_verifier() -> str:
 
 
 def make_challenge(verifier: str) -> str:
-    """Return what is told of it beforehand, by the method S256."""
+    """Return the PKCE challenge for a verifier, by the method S256."""
     return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
 
@@ -80,10 +80,10 @@ class OAuthProvider:
         return str(url.copy_merge_params(said))
 
     async def exchange(self, code: str, verifier: str, redirect_uri: str) -> Grant:
-        """Get a token for the code with which a person came back.
+        """Exchange an authorization code for a token.
 
         Raises:
-            TokenUnavailable: There is none.
+            TokenUnavailable: The provider gave none.
         """
         asked = {"grant_type": "authorization_code", "code": code, "redirect_uri": redirect_uri}
         return self._read_grant(await self._post({**asked, "code_verifier": verifier}))
