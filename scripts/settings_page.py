@@ -144,7 +144,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "Contents and approvals",
         "What is kept, and [where](durability.md): [large results](limits.md#large-results), "
-        "[a person's approval](control.md#a-persons-approval), [answers given again](tools.md#answers-given-again).",
+        "[a person's approval](control.md#a-persons-approval), [answers given again](tools.md#cached-answers).",
         (
             "store",
             "max_content_bytes",
@@ -183,7 +183,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
     (
         "Going out",
-        "Which hosts tools reach with a [guarded client](security.md#going-out), and what may come back.",
+        "Which hosts tools reach with a [guarded client](security.md#outgoing-requests), and what may come back.",
         (
             "outgoing_hosts",
             "outgoing_private_hosts",

@@ -139,7 +139,7 @@ MEMBERS = [name for name in dir(ToolContext) if not name.startswith("_") and nam
 @pytest.mark.parametrize("member", MEMBERS)
 def test_everything_that_a_tool_may_ask_is_explained(member: str) -> None:
     """In the table of the ToolContext."""
-    table = (ROOT / "docs/tools.md").read_text().partition("## What a tool may ask and say")[2].partition("```")[0]
+    table = (ROOT / "docs/tools.md").read_text().partition("## The ToolContext")[2].partition("```")[0]
 
     assert re.search(rf"`(await )?{member}[`(]", table)
 

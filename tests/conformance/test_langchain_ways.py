@@ -13,7 +13,7 @@ from tests.conformance.test_langchain import DEVIATIONS, RECORDED
 from tests.kit.clients import MakeClient
 
 PAGE = (ROOT / "docs/coming-from-langchain.md").read_text().partition("## Every deliberate difference")[2]
-PAGE = PAGE.partition("## Smaller ones")[0]
+PAGE = PAGE.partition("## Smaller differences")[0]
 DECLARED = {reason for row in DEVIATIONS.values() for reason in re.split(r"(?<=\.) ", row["why"])}
 ASYNC = "Async tools run from sync code too."
 NOT_JSON = "NaN and Infinity in arguments are refused, since they are not JSON."

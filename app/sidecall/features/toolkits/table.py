@@ -79,7 +79,7 @@ TOOLKITS: tuple[ShippedToolkit, ...] = (
         name="file_search",
         file="file_search",
         tools="file_search",
-        risk="Whoever may call it reads the files of their tenant's vector stores and all texts below "
-        "SIDECALL_FILE_SEARCH_FOLDER, and they may hold instructions.",
+        risk="A caller reads all files of its tenant's vector stores and all texts below "
+        "SIDECALL_FILE_SEARCH_FOLDER, and these may hold instructions.",
     ),
 )
