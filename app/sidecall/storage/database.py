@@ -11,7 +11,7 @@ LONG_READS: Mapping[Dialect, int] = {"sqlite": 4, "postgres": 2}
 
 
 class Database(Protocol):
-    """One database; its statements are known by the names of their files.
+    """One database; its statements are known by their names in the files `queries.sql`.
 
     Placeholders are `$1`, `$2` and so on, whatever the dialect. Statements that are carried out at the same time share
     one commit, since a commit costs more than what it commits.
