@@ -52,8 +52,8 @@ def list_missing(series: str, taken: Mapping[int, str], place: str) -> tuple[Mig
     instead = _ELSEWHERE.get(series, _ASIDE)
     if any(taken.get(step.number) != step.name for step in known if step.number <= version):
         raise StoreUnfit(
-            f"{place} was made by a development version of Sidecall, before 0.1.0: its tables are not those of a "
-            f"release, and nothing converts them. {instead}; new tables are made at the next start."
+            f"{place} was made by a development version of Sidecall, before 0.1.0, or by another program: its tables "
+            f"are not those of a release, and nothing converts them. {instead}; new tables are made at the next start."
         )
     if version > known[-1].number:
         raise StoreUnfit(

@@ -150,8 +150,8 @@ async def test_what_a_development_version_made_is_refused(
         await SqliteDatabase(path, purpose=purpose).open()
 
     assert refused.value.message == (
-        f"{path} was made by a development version of Sidecall, before 0.1.0: its tables are not those of a release, "
-        "and nothing converts them. Move the file away, with the -wal and -shm beside it, or name another one in "
+        f"{path} was made by a development version of Sidecall, before 0.1.0, or by another program: its tables "
+        "are not those of a release, and nothing converts them. Move the file away, with the -wal and -shm beside it, or name another one in "
         "SIDECALL_STORE; new tables are made at the next start."
     )
     assert path.read_bytes() == before
