@@ -54,8 +54,8 @@ TAKEN = {
     "a development version's": (
         "UPDATE schema_version SET name = 'begin'; INSERT INTO schema_version VALUES (2, 'items', 0)",
         "^The database .* was made by a development version of Sidecall, before 0.1.0, or by another program: its "
-        "tables are not those of a release, and nothing converts them. Name an empty database in SIDECALL_STORE; new tables are made at the next "
-        "start.$",
+        "tables are not those of a release, and nothing converts them. Name an empty database in "
+        "SIDECALL_STORE; new tables are made at the next start.$",
     ),
     "the first development version's": ("UPDATE schema_version SET name = 'begin'", "made by a development version"),
     "another program's, with versions": ("UPDATE schema_version SET name = 'init'", "or by another program"),

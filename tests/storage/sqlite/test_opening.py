@@ -33,7 +33,7 @@ EARLIER = {
 HOLD = """
 import asyncio, sys
 from pathlib import Path
-from sidecall.storage.sqlite.database import SqliteDatabase, try_file
+from sidecall.storage.sqlite.database import SqliteDatabase
 async def hold():
     await SqliteDatabase(Path(sys.argv[1])).open()
     print("open", flush=True)
@@ -151,8 +151,8 @@ async def test_what_a_development_version_made_is_refused(
 
     assert refused.value.message == (
         f"{path} was made by a development version of Sidecall, before 0.1.0, or by another program: its tables "
-        "are not those of a release, and nothing converts them. Move the file away, with the -wal and -shm beside it, or name another one in "
-        "SIDECALL_STORE; new tables are made at the next start."
+        "are not those of a release, and nothing converts them. Move the file away, with the -wal and "
+        "-shm beside it, or name another one in SIDECALL_STORE; new tables are made at the next start."
     )
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == [path.name]
