@@ -11,7 +11,7 @@ LONG_READS: Mapping[Dialect, int] = {"sqlite": 4, "postgres": 2}
 
 
 class Database(Protocol):
-    """One database; statements are named by their files.
+    """One database; its statements are known by their names in the files `queries.sql`.
 
     Placeholders are `$1`, `$2` and so on, in any dialect. Concurrent statements share a commit, since a commit costs
     more than a statement.

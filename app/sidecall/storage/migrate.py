@@ -1,10 +1,19 @@
-"""Numbered migrations: what brings the tables of a database up to date."""
+"""Numbered migrations: what brings the tables of a database up to date.
 
+The first one of each series makes all tables of the release 0.1.0. What was released is never changed: later releases
+add steps.
+"""
+
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
 from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.overload import StoreUnfit
+
+# What to do about tables that cannot be brought up to date, for each series that is in no file.
+_ELSEWHERE = {"postgres": "Name an empty database in SIDECALL_STORE"}
+_ASIDE = "Move the file away, with the -wal and -shm beside it, or name another one in SIDECALL_STORE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +27,7 @@ class Migration:
 
 @cache
 def read_migrations(series: str) -> tuple[Migration, ...]:
-    """Return all steps of a series in their order; the file `0002_calls.sql` is the second one."""
+    """Return all steps of a series in their order; the file `0002_teams.sql` is the second one, of the name "teams"."""
     folder = files("sidecall.storage") / "migrations" / series
     found = sorted((file.name, file) for file in folder.iterdir() if file.name.endswith(".sql"))
     return tuple(
@@ -27,18 +36,25 @@ def read_migrations(series: str) -> tuple[Migration, ...]:
     )
 
 
-def list_missing(series: str, version: int, place: str) -> tuple[Migration, ...]:
-    """Return the migrations that a database of this version lacks.
+def list_missing(series: str, taken: Mapping[int, str], place: str) -> tuple[Migration, ...]:
+    """Return the steps that a database lacks.
 
     Args:
         series: Which tables they make: those of a ledger, by its dialect, or of the history beside a file.
-        version: The number of its newest step, 0 where it is empty.
+        taken: The names of the steps that it has, by their numbers; none where it is empty.
         place: What to call it.
 
     Raises:
-        StoreUnfit: It has steps that this program does not know.
+        StoreUnfit: It has steps that this program does not know, or others than any release.
     """
     known = read_migrations(series)
+    version = max(taken, default=0)
+    instead = _ELSEWHERE.get(series, _ASIDE)
+    if any(taken.get(step.number) != step.name for step in known if step.number <= version):
+        raise StoreUnfit(
+            f"{place} was made by a development version of Sidecall, before 0.1.0, or by another program: its tables "
+            f"are not those of a release, and nothing converts them. {instead}; new tables are made at the next start."
+        )
     if version > known[-1].number:
         raise StoreUnfit(
             f"{place} was written by a newer Sidecall: its tables have version {version}, this program knows "

@@ -51,7 +51,19 @@ async def test_a_wire_that_is_dead_at_the_start_is_refused(cluster: Cluster) -> 
 
 TAKEN = {
     "a newer program's": ("INSERT INTO schema_version VALUES (9999, 'later', 0)", "was written by a newer Sidecall"),
+    "a development version's": (
+        "UPDATE schema_version SET name = 'begin'; INSERT INTO schema_version VALUES (2, 'items', 0)",
+        "^The database .* was made by a development version of Sidecall, before 0.1.0, or by another program: its "
+        "tables are not those of a release, and nothing converts them. Name an empty database in "
+        "SIDECALL_STORE; new tables are made at the next start.$",
+    ),
+    "the first development version's": ("UPDATE schema_version SET name = 'begin'", "made by a development version"),
+    "another program's, with versions": ("UPDATE schema_version SET name = 'init'", "or by another program"),
     "another program's": ("DROP TABLE servers; TRUNCATE schema_version", "tables of another program"),
+    "another program's, with versions as texts": (
+        "ALTER TABLE schema_version ALTER COLUMN version TYPE text",
+        "tables of another program",
+    ),
     "read-only": ("ALTER DATABASE {name} SET default_transaction_read_only = on", "read-only"),
 }
 

@@ -1,4 +1,7 @@
-"""Keep a dump of a SQLite file as this version of the program makes it: `python -m tests.storage.sql.keep_version`."""
+"""Keep a dump of a SQLite file as this version of the program makes it: `python -m tests.storage.sql.keep_version`.
+
+Until a step is released its file is written anew, after that never.
+"""
 
 import asyncio
 import sqlite3
@@ -17,7 +20,8 @@ async def keep() -> None:
         await database.open()
         await database.write("register_server", "kept", 1.0)
         await database.close()
-        kept = Path(__file__).with_name("versions") / f"{read_migrations('sqlite')[-1].number:04}.sql"
+        kept = Path(__file__).parents[1] / "versions" / f"{read_migrations('sqlite')[-1].number:04}.sql"
+        kept.parent.mkdir(exist_ok=True)
         kept.write_text(dump(path))
 
 

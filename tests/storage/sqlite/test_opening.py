@@ -13,17 +13,27 @@ from pathlib import Path
 import pytest
 
 from sidecall.kernel.core.overload import StoreUnavailable, StoreUnfit
-from sidecall.storage.migrate import read_migrations
+from sidecall.storage.migrate import Migration, read_migrations
 from sidecall.storage.sqlite.database import SqliteDatabase, try_file
-from sidecall.storage.sqlite.roles import FILES, HISTORY, DatabaseRole
+from sidecall.storage.sqlite.roles import FILES, HISTORY, LEDGER, DatabaseRole
+from sidecall.storage.sqlite.tables import carry_out
 
 VERSIONS = Path(__file__).parents[1] / "versions"
 NEWEST = read_migrations("sqlite")[-1].number
+# What a file of a development version says of its steps, by what it is; none of them made the tables of a release.
+EARLIER = {
+    "the first ledger": (LEDGER, {1: "begin"}),
+    "the last ledger": (LEDGER, {1: "begin", 2: "items", 3: "calls", 11: "progress"}),
+    "a ledger that has lost its first step": (LEDGER, {2: "items"}),
+    "the first history": (HISTORY, {1: "begin"}),
+    "the last history": (HISTORY, {1: "begin", 2: "counts"}),
+    "the first files": (FILES, {1: "begin"}),
+    "the last files": (FILES, {1: "begin", 2: "room"}),
+}
 HOLD = """
 import asyncio, sys
 from pathlib import Path
-from sidecall.storage.sqlite.database import SqliteDatabase, try_file
-from sidecall.storage.sqlite.roles import FILES, HISTORY, Purpose
+from sidecall.storage.sqlite.database import SqliteDatabase
 async def hold():
     await SqliteDatabase(Path(sys.argv[1])).open()
     print("open", flush=True)
@@ -51,7 +61,7 @@ def newer(path: Path) -> None:
 
 def lacking(path: Path) -> None:
     """Make a file in which a table is missing."""
-    run((VERSIONS / "0009.sql").read_text())(path)
+    run((VERSIONS / "0001.sql").read_text())(path)
     run("DROP TABLE calls")(path)
 
 
@@ -126,15 +136,42 @@ def test_a_lock_that_may_not_be_written_is_named() -> None:
     )
 
 
+@pytest.mark.parametrize(("purpose", "steps"), EARLIER.values(), ids=EARLIER)
+async def test_what_a_development_version_made_is_refused(
+    tmp_path: Path, purpose: DatabaseRole, steps: dict[int, str]
+) -> None:
+    """With what to do about it, and it is left as it is for that version."""
+    path = tmp_path / "ledger.db"
+    of(purpose)(path)
+    run("".join(f"INSERT INTO schema_version VALUES ({number}, '{name}', 0);" for number, name in steps.items()))(path)
+    before = path.read_bytes()
+
+    with pytest.raises(StoreUnfit) as refused:
+        await SqliteDatabase(path, purpose=purpose).open()
+
+    assert refused.value.message == (
+        f"{path} was made by a development version of Sidecall, before 0.1.0, or by another program: its tables "
+        "are not those of a release, and nothing converts them. Move the file away, with the -wal and "
+        "-shm beside it, or name another one in SIDECALL_STORE; new tables are made at the next start."
+    )
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == [path.name]
+
+
 async def test_all_steps_are_taken_or_none(tmp_path: Path) -> None:
     """Where the last one fails, the program that wrote the file can go on with it."""
     path = tmp_path / "ledger.db"
-    run((VERSIONS / "0007.sql").read_text())(path)
-    run("CREATE TABLE calls_free (id TEXT)")(path)
+    run((VERSIONS / "0001.sql").read_text())(path)
     before = _tables(path)
+    steps = [
+        Migration(2, "more", "CREATE TABLE more (id TEXT);"),
+        Migration(3, "calls", "CREATE TABLE calls (id TEXT);"),
+    ]
+    connection = sqlite3.connect(path, isolation_level=None)
 
-    with pytest.raises(StoreUnfit):
-        await SqliteDatabase(path).open()
+    with pytest.raises(sqlite3.OperationalError, match="table calls already exists"):
+        carry_out(steps, connection)
+    connection.close()
 
     assert _tables(path) == before
 

@@ -26,6 +26,8 @@ CREATE TABLE IF NOT EXISTS schema_version (
     applied_at double precision NOT NULL
 )
 """
+# Of a table of another program the numbers may be texts, which this does not take.
+_FIND_TAKEN = "SELECT coalesce(version, 0), name FROM schema_version"
 _FIND_FAULTS = """
 SELECT
     quote_ident(current_user),
@@ -56,6 +58,15 @@ LIMIT 1
 """
 
 
+# What comes of tables that bear our names, and are not ours.
+_OF_OTHERS = (
+    asyncpg.DuplicateTableError,
+    asyncpg.UndefinedColumnError,
+    asyncpg.WrongObjectTypeError,
+    asyncpg.DatatypeMismatchError,
+)
+
+
 class NoTables(DatabaseUnfit):
     """There are none of ours."""
 
@@ -74,10 +85,10 @@ async def bring_up_to_date(connection: asyncpg.Connection, address: str) -> None
                 await require_tables(connection, ())
             else:
                 await _begin(connection)
-            version = await connection.fetchval("SELECT coalesce(max(version), 0) FROM schema_version")
-            for migration in list_missing("postgres", version, address):
+            taken = {row[0]: row[1] for row in await connection.fetch(_FIND_TAKEN)}
+            for migration in list_missing("postgres", taken, f"The database {address}"):
                 await _carry_out(connection, migration)
-    except (asyncpg.DuplicateTableError, asyncpg.UndefinedColumnError, asyncpg.WrongObjectTypeError) as error:
+    except _OF_OTHERS as error:
         raise StoreUnfit(
             f"The database {address} has tables of another program: {error}. Give Sidecall a database of its own."
         ) from None

@@ -31,12 +31,12 @@ def find_missing(connection: sqlite3.Connection, purpose: DatabaseRole, place: s
     if mark != _OURS:
         if mark or found:
             raise StoreUnfit(f"{place} is the database of another program, with tables that Sidecall did not make.")
-        return list_missing(purpose.series, 0, place)
+        return list_missing(purpose.series, {}, place)
     _require_purpose(found, purpose, place)
     _require_all({_VERSIONS}, found, place)
-    (version,) = connection.execute("SELECT coalesce(max(version), 0) FROM schema_version").fetchone()
-    missing = list_missing(purpose.series, int(version), place)
-    _require_all(_list_tables(purpose.series, int(version)), found, place)
+    taken = {int(number): name for number, name in connection.execute("SELECT version, name FROM schema_version")}
+    missing = list_missing(purpose.series, taken, place)
+    _require_all(_list_tables(purpose.series, max(taken, default=0)), found, place)
     return missing
 
 

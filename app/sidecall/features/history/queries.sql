@@ -1,0 +1,88 @@
+-- Calls that have ended, packed into blocks, and their counts by the hour and by the day.
+
+-- name: add_history_counts
+INSERT INTO history_counts (
+    tenant, part, unit, period, value, span, errors, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13,
+    c14, c15
+)
+VALUES (
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23
+)
+ON CONFLICT (tenant, part, unit, period, value, span) DO UPDATE SET
+    errors = history_counts.errors + excluded.errors, c0 = history_counts.c0 + excluded.c0,
+    c1 = history_counts.c1 + excluded.c1, c2 = history_counts.c2 + excluded.c2,
+    c3 = history_counts.c3 + excluded.c3, c4 = history_counts.c4 + excluded.c4,
+    c5 = history_counts.c5 + excluded.c5, c6 = history_counts.c6 + excluded.c6,
+    c7 = history_counts.c7 + excluded.c7, c8 = history_counts.c8 + excluded.c8,
+    c9 = history_counts.c9 + excluded.c9, c10 = history_counts.c10 + excluded.c10,
+    c11 = history_counts.c11 + excluded.c11, c12 = history_counts.c12 + excluded.c12,
+    c13 = history_counts.c13 + excluded.c13, c14 = history_counts.c14 + excluded.c14,
+    c15 = history_counts.c15 + excluded.c15
+
+-- name: keep_history_block
+INSERT INTO history_blocks (tenant, last_id, first_id, calls, size, heads, bodies)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT DO NOTHING
+
+-- name: mark_history_block
+INSERT INTO history_marks (tenant, mark, last_id, bits0, bits1, bits2, bits3) VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT DO NOTHING
+
+-- name: find_history_blocks
+SELECT b.last_id, b.heads FROM history_blocks b {where}
+
+-- name: find_marked_history_blocks
+SELECT b.last_id, b.heads FROM history_marks m CROSS JOIN history_blocks b {where}
+
+-- name: find_oldest_history_counts
+SELECT MIN(period) FROM history_counts WHERE unit = $1
+
+-- name: list_oldest_history
+SELECT number, tenant, last_id, calls, size, heads FROM history_blocks ORDER BY number LIMIT $1
+
+-- name: measure_history
+SELECT CAST(coalesce(SUM(calls), 0) AS BIGINT), CAST(coalesce(SUM(size), 0) AS BIGINT) FROM history_blocks
+
+-- name: read_history_bodies
+WITH wanted (last_id, begin_at, size) AS (VALUES {where})
+SELECT b.last_id, substr(b.bodies, w.begin_at, w.size)
+FROM wanted w JOIN history_blocks b ON b.tenant = $1 AND b.last_id = w.last_id
+
+-- name: read_history_counts
+SELECT value, span,
+    CAST(SUM(errors) AS BIGINT), CAST(SUM(c0) AS BIGINT), CAST(SUM(c1) AS BIGINT), CAST(SUM(c2) AS BIGINT),
+    CAST(SUM(c3) AS BIGINT), CAST(SUM(c4) AS BIGINT), CAST(SUM(c5) AS BIGINT), CAST(SUM(c6) AS BIGINT),
+    CAST(SUM(c7) AS BIGINT), CAST(SUM(c8) AS BIGINT), CAST(SUM(c9) AS BIGINT), CAST(SUM(c10) AS BIGINT),
+    CAST(SUM(c11) AS BIGINT), CAST(SUM(c12) AS BIGINT), CAST(SUM(c13) AS BIGINT), CAST(SUM(c14) AS BIGINT),
+    CAST(SUM(c15) AS BIGINT)
+FROM (
+    SELECT * FROM history_counts
+    WHERE tenant = $1 AND part = $2 AND unit = 'day' AND period >= $3 AND period < $4
+    UNION ALL
+    SELECT * FROM history_counts
+    WHERE tenant = $1 AND part = $2 AND unit = 'hour' AND period >= $5 AND period < $6
+    UNION ALL
+    SELECT * FROM history_counts
+    WHERE tenant = $1 AND part = $2 AND unit = 'hour' AND period >= $7 AND period < $8
+) AS counted
+GROUP BY value, span
+
+-- name: read_history_hours
+SELECT CAST(period AS TEXT), span,
+    CAST(SUM(errors) AS BIGINT), CAST(SUM(c0) AS BIGINT), CAST(SUM(c1) AS BIGINT), CAST(SUM(c2) AS BIGINT),
+    CAST(SUM(c3) AS BIGINT), CAST(SUM(c4) AS BIGINT), CAST(SUM(c5) AS BIGINT), CAST(SUM(c6) AS BIGINT),
+    CAST(SUM(c7) AS BIGINT), CAST(SUM(c8) AS BIGINT), CAST(SUM(c9) AS BIGINT), CAST(SUM(c10) AS BIGINT),
+    CAST(SUM(c11) AS BIGINT), CAST(SUM(c12) AS BIGINT), CAST(SUM(c13) AS BIGINT), CAST(SUM(c14) AS BIGINT),
+    CAST(SUM(c15) AS BIGINT)
+FROM history_counts
+WHERE tenant = $1 AND part = 'status' AND unit = 'hour' AND period >= $2 AND period < $3
+GROUP BY period, span
+
+-- name: forget_history_block
+DELETE FROM history_blocks WHERE number = $1
+
+-- name: forget_history_counts
+DELETE FROM history_counts WHERE unit = $1 AND period = $2
+
+-- name: forget_history_mark
+DELETE FROM history_marks WHERE tenant = $1 AND mark = $2 AND last_id = $3

@@ -1,3 +1,0 @@
-SELECT record
-FROM approvals
-WHERE fingerprint = $1 AND (expires_at > $2 OR is_running = 1)

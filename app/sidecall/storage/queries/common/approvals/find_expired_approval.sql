@@ -1,3 +1,0 @@
-SELECT record
-FROM approvals
-WHERE id = $1 AND status = 'pending' AND expires_at <= $2

@@ -1,3 +1,0 @@
-SELECT record
-FROM approvals
-WHERE id = $1 AND is_running = 1 AND owner = $2

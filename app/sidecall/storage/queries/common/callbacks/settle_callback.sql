@@ -1,3 +1,0 @@
-UPDATE calls SET callback_at = $2
-WHERE id = $1 AND callback_at = $3
-RETURNING id

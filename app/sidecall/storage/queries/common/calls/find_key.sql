@@ -1,2 +1,0 @@
-SELECT id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at, args, approval_id, replay_of, decision, message, fingerprint, key_expires_at
-FROM calls WHERE key = $1

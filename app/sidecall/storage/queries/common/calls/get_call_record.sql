@@ -1,1 +1,0 @@
-SELECT record FROM calls WHERE id = $1

@@ -1,1 +1,0 @@
-SELECT id, args, NULL FROM calls {where}

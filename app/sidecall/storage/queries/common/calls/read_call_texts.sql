@@ -1,1 +1,0 @@
-SELECT id, args, message FROM calls {where}

@@ -1,3 +1,0 @@
-SELECT media_type, body
-FROM contents
-WHERE id = $1 AND expires_at > $2 AND tenant = $3 AND caller = $4

@@ -1,2 +1,0 @@
-DELETE FROM file_attributes
-WHERE member = $1

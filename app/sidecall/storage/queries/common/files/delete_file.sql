@@ -1,3 +1,0 @@
-DELETE FROM files
-WHERE id = $1 AND tenant = $2
-RETURNING id

@@ -1,2 +1,0 @@
-DELETE FROM file_pieces
-WHERE member = $1

@@ -1,3 +1,0 @@
-DELETE FROM vector_stores
-WHERE id = $1 AND tenant = $2
-RETURNING id

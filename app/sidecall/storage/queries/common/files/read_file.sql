@@ -1,3 +1,0 @@
-SELECT body
-FROM files
-WHERE id = $1 AND tenant = $2

@@ -1,1 +1,0 @@
-SELECT b.last_id, b.heads FROM history_blocks b {where}

@@ -1,1 +1,0 @@
-SELECT MIN(period) FROM history_counts WHERE unit = $1

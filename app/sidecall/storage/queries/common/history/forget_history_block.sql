@@ -1,1 +1,0 @@
-DELETE FROM history_blocks WHERE number = $1

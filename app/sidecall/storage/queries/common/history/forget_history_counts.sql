@@ -1,1 +1,0 @@
-DELETE FROM history_counts WHERE unit = $1 AND period = $2

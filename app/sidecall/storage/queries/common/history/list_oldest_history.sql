@@ -1,1 +1,0 @@
-SELECT number, tenant, last_id, calls, size, heads FROM history_blocks ORDER BY number LIMIT $1

@@ -1,1 +1,0 @@
-DELETE FROM items WHERE expires_at <= $1

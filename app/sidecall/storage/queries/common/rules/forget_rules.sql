@@ -1,2 +1,0 @@
-DELETE FROM approval_rules
-WHERE expires_at <= $1

@@ -1,2 +1,0 @@
-SELECT tenant, caller, name, key_id, sealed
-FROM caller_secrets {where}

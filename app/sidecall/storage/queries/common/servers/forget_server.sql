@@ -1,3 +1,0 @@
-DELETE FROM servers
-WHERE id = $1
-RETURNING id

@@ -1,2 +1,0 @@
-DELETE FROM servers
-WHERE seen_at <= $1

@@ -1,1 +1,0 @@
-SELECT CAST(extract(epoch FROM clock_timestamp()) AS DOUBLE PRECISION)
