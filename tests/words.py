@@ -60,7 +60,7 @@ REMAINING = frozenset(
         ("app/sidecall/features/native_items/rest/writing.py", "_word_failure"),
         ("app/sidecall/features/openapi_import/services.py", "_word_fault"),
         ("app/sidecall/features/sandbox/confined.py", "trouble"),
-        ("app/sidecall/features/sandbox/order.py", "trouble"),
+        ("app/sidecall/features/sandbox/spec.py", "trouble"),
         ("app/sidecall/features/sandbox/python_programs.py", "trouble"),
         ("app/sidecall/kernel/core/native_results.py", "_word_command"),
         ("app/sidecall/kernel/core/native_results.py", "_word_commands"),

@@ -1,4 +1,4 @@
-"""Which scope each request takes, whatever it is about; looked up in front of the door, so that no route can forget."""
+"""Which scope each request takes; looked up in front of all routes, so that none can forget it."""
 
 import re
 from collections.abc import Iterable
