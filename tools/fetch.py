@@ -41,7 +41,7 @@ REFUSALS: dict[str, Code] = {
     "coding": "unsupported_content_type",
 }
 _MISSING = "Web pages cannot be read: the operator of this server has to install `sidecall[fetch]`."
-# : Media types that are text, besides all of `text/`.
+#: Media types that are text, besides all of `text/`.
 TEXTS = re.compile(r"text/.+|application/(json|xml|javascript|yaml|x-ndjson)|[^/]+/[^/]+\+(json|xml|yaml)")
 PAGES = ("text/html", "application/xhtml+xml")
 NAMES = {"application/pdf": "a PDF", "application/zip": "an archive", "application/octet-stream": "a binary file"}

@@ -18,7 +18,7 @@ MOST_SECONDS = 600.0
 #: Seconds that are left for the answer.
 RESERVE = 0.5
 MOST_CHARACTERS = 65_536
-# : The preview's mark for what is left out.
+#: The preview's mark for what is left out.
 MARK = "…"
 MARKS = 2 * len(MARK)
 MOST_SHOWN, MOST_VARIABLES = 300, 30

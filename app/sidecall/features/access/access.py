@@ -14,10 +14,10 @@ class Authenticator(Protocol):
     """Recognizes callers by their requests."""
 
     def authenticate(self, scope: Scope) -> Caller | Awaitable[Caller]:
-        """Return who sends a request, at once or later.
+        """Return the caller of a request, directly or as an awaitable.
 
         Raises:
-            RequestError: The request does not say it, or not for certain.
+            RequestError: The request has no valid, unambiguous credential.
         """
 
 

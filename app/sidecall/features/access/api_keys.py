@@ -1,4 +1,4 @@
-"""Know programs by their keys."""
+"""Authenticate programs by API keys."""
 
 import hmac
 import logging
@@ -16,9 +16,9 @@ from sidecall.kernel.core.context import Caller
 
 logger = logging.getLogger("sidecall")
 
-# What a key that is not known is compared with, so that it is given as much work as one that is.
+# Compared with an unknown key, so that it takes as much work as a known one.
 _NOBODY = "0" * 64
-# When the file was changed, which one it is, and how long.
+# Time of change, inode and size of the file.
 _State = tuple[int, int, int] | None
 
 
@@ -100,11 +100,11 @@ class ApiKeys:
     """Take the key of a request from `Authorization: Bearer …` or `X-API-Key`."""
 
     def __init__(self, ring: KeyRing, *, is_alone: bool) -> None:
-        """Know the keys.
+        """Take the keys.
 
         Args:
             ring: The keys.
-            is_alone: Whether every bearer is to be a key; else only what looks like one is.
+            is_alone: Whether every bearer must be a key; otherwise only what looks like one is read.
         """
         self._ring = ring
         self._is_alone = is_alone
@@ -113,7 +113,7 @@ class ApiKeys:
         """Return the owner of the key in a request; None where there is no key.
 
         Raises:
-            BadCredential: There is no such key, or several came.
+            BadCredential: The key is unknown, or there are several.
         """
         sent = [value.decode("latin-1") for value in values_of(scope, KEY)]
         bearer = read_bearer(scope)

@@ -1,4 +1,4 @@
-"""Name callers by headers that a trusted gateway sets."""
+"""Authenticate callers by headers that a trusted gateway sets."""
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -15,7 +15,7 @@ from sidecall.kernel.ports.store_checks import DEFAULT_TENANT
 
 # Identify the caller of a request that came through a proxy.
 PEER = "sidecall.peer"
-# As long as an e-mail address, and then some.
+# Somewhat more than an e-mail address.
 _LONGEST = 256
 _LONGEST_SCOPES = 4096
 # Callers whose headers are cached.
@@ -56,7 +56,7 @@ class Gateways:
         return any(address.version == network.version and address in network for network in self._networks)
 
 
-# Believed where no other gateway is named.
+# Trusted where no gateway is configured.
 LOOPBACK = ("127.0.0.0/8", "::1/128")
 
 
@@ -101,7 +101,7 @@ class CallerHeader:
 
 
 class NamedOrAnonymous:
-    """Take callers as they are named, and let all others be one, who may do everything."""
+    """Use the named caller; all other requests come from one caller who may do everything."""
 
     def __init__(self, header: CallerHeader) -> None:
         self._header = header

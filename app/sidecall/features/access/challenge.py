@@ -1,4 +1,4 @@
-"""Name in `WWW-Authenticate` what a refused request lacks (RFC 6750, RFC 9728)."""
+"""`WWW-Authenticate`: what a refused request lacks (RFC 6750, RFC 9728)."""
 
 from starlette.types import Scope
 
@@ -9,7 +9,7 @@ from sidecall.kernel.core.scopes import MissingScope
 
 
 def challenge(scope: Scope, error: RequestError) -> dict[str, str]:
-    """Write the header for a request that was refused with this error; nothing where it lacks no credential."""
+    """Write the header for a request that was refused with this error; none where no credential is missing."""
     if isinstance(error, MissingScope):
         said = ['error="insufficient_scope"', f'scope="{" ".join(error.scopes)}"']
     elif isinstance(error, Unauthenticated):

@@ -1,4 +1,4 @@
-"""sidecall keys: make, list and revoke the keys that callers prove themselves by."""
+"""sidecall keys: make, list and revoke API keys of callers."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -80,7 +80,7 @@ def list_keys(
     if as_json:
         print_json([key.model_dump(mode="json", exclude={"sha256"}) for key in found])
         return
-    # Where there is no room, cells go on in the next line; nothing of a scope is left out.
+    # Without room, cells wrap; no part of a scope is left out.
     headings = [Column(name, overflow="fold") for name in ("id", "name", "tenant", "scopes", "created", "state")]
     table = Table(*headings, box=None, header_style="bold")
     for key in found:

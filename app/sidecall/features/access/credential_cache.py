@@ -1,4 +1,4 @@
-"""Remember for a moment what was settled of a credential, so that the next requests with it need one look."""
+"""Cache authenticated credentials for a moment, so that the next requests need one look-up."""
 
 import secrets
 import time
@@ -21,7 +21,7 @@ KEY = b"x-api-key"
 LOOK = 0.5
 _REMEMBERED = 1024
 _WAYS = 32
-# Bytes of a credential; to hash longer ones takes longer than it spares.
+# Longer credentials are not cached, since hashing them costs more than it saves.
 _LONGEST = 4096
 
 
@@ -45,11 +45,11 @@ class CredentialCache:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._known: dict[bytes, CachedCredential] = {}
-        # One for each header, since the same text may be a credential in one and none in the other.
+        # One for each header, since a text may be a credential in one and not in the other.
         self._bearer_secret, self._key_secret = secrets.token_bytes(32), secrets.token_bytes(32)
 
     def find(self, scope: Scope) -> CachedCredential | None:
-        """Return the pass of a request; None where it has none, or not for certain."""
+        """Return the cached credential of a request; None if there is none, or it is ambiguous."""
         digest = self._digest(scope)
         found = None if digest is None else self._known.get(digest)
         return found if found is not None and self._clock() < found.until else None
@@ -61,7 +61,7 @@ class CredentialCache:
             return
         found = self._known.get(digest)
         if found is None or self._clock() >= found.until or found.caller != caller:
-            # As the last one: those that were looked at longest ago are forgotten.
+            # As the most recent one; the least recent ones are dropped.
             self._known.pop(digest, None)
             found = self._known[digest] = CachedCredential(caller, self._clock() + LOOK)
             if len(self._known) > _REMEMBERED:
@@ -70,7 +70,7 @@ class CredentialCache:
             found.ways.add(way)
 
     def _digest(self, scope: Scope) -> bytes | None:
-        """Hash the one credential of a request; None where there are several, or headers that come twice."""
+        """Hash the only credential of a request; None if there are several, or repeated headers."""
         headers: Mapping[bytes, bytes] | None = scope.get(HEADERS)
         if headers is None or len(headers) != len(scope["headers"]):
             return None

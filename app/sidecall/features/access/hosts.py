@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
-# A name or address, and perhaps a port, which does not matter: names are what can be made to lead elsewhere.
+# A name or address with an optional port, which is ignored.
 _HOST = re.compile(r"(?:\[([0-9a-f:.]{2,45})\]|([a-z0-9._-]{1,253}))(?::[0-9]{0,5})?", re.IGNORECASE)
 # Name endings that cannot be registered on the internet: of clusters, home and company networks, and Docker's.
 _PRIVATE = (".svc", ".local", ".internal")
@@ -22,11 +22,11 @@ class OwnHosts:
     """
 
     def __init__(self, bound: str, named: Iterable[str] = ()) -> None:
-        """Know the names.
+        """Take the names.
 
         Args:
             bound: The address that the server listens on.
-            named: More of them: names, addresses, `*.example.com` for every name below that one, `*` for all.
+            named: Further names: names, addresses, `*.example.com` for every name below that one, `*` for all.
         """
         bound, *named = (_tidy(name) for name in (bound, *named))
         self._is_any = "*" in named

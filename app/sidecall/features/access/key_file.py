@@ -23,11 +23,11 @@ class KeyFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        # By their lines, since most stay as they are when a file is read again.
+        # By line, since most lines stay the same when the file is read again.
         self._known: dict[str, ApiKey] = {}
 
     def read(self) -> list[ApiKey]:
-        """Read the keys, those that are revoked too; none where there is no file.
+        """Read the keys, revoked ones included; none if there is no file.
 
         Raises:
             KeysUnfit: It cannot be read, or a line is no key.

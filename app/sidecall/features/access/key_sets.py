@@ -1,4 +1,4 @@
-"""The public keys of an issuer of tokens, fetched when they are needed and kept for a while."""
+"""The public keys of an issuer of tokens, fetched when needed and cached."""
 
 import asyncio
 import json
@@ -41,19 +41,19 @@ class IssuerKeys:
         clock: Callable[[], float] = time.monotonic,
         proxy: str | None = None,
     ) -> None:
-        """Know where keys are.
+        """Take the addresses.
 
         Args:
-            issuer: Who signs.
-            url: Where its keys are; None asks the issuer for that first.
-            clock: Seconds that only grow.
-            proxy: Through which they are asked for.
+            issuer: The issuer.
+            url: The address of its keys; None looks it up at the issuer.
+            clock: A monotonic clock in seconds.
+            proxy: The proxy for requests.
         """
         self._issuer = issuer
         self._url = url
         self._clock = clock
         self._proxy = proxy
-        # The operator has named these; what an issuer itself names has to be public, or at the same host.
+        # These are configured; what an issuer itself names has to be public, or at the same host.
         self._rules = OutgoingRules(private=name_hosts(issuer, url), ports=None)
         self._keys: KeySet | None = None
         self._got_at = self._asked_at = float("-inf")

@@ -1,4 +1,4 @@
-"""Keys of programs: what is kept of each, which is never the key itself."""
+"""Stored API keys, which never contain the key itself."""
 
 import hashlib
 import secrets
@@ -15,7 +15,7 @@ from sidecall.kernel.ports.store_checks import DEFAULT_TENANT
 PREFIX = "sidecall_"
 _BYTES = 32
 
-# Names of people, programs and tenants: printable, as a gateway's are, and in no list a riddle.
+# Names of people, programs and tenants: printable, like a gateway's, and readable in lists.
 Name = Annotated[
     str,
     StringConstraints(
@@ -45,7 +45,7 @@ class ApiKey(BaseModel, defer_build=True):
         return Caller(self.subject, self.tenant, frozenset(self.scopes))
 
     def is_valid(self, now: float | None = None) -> bool:
-        """Return whether it opens anything now; `now` is in seconds since 1970."""
+        """Return whether it is valid; `now` is in seconds since 1970."""
         if self.revoked_at is not None:
             return False
         return self.expires_at is None or self.expires_at.timestamp() > (time.time() if now is None else now)

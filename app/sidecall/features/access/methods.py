@@ -9,14 +9,14 @@ from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.overload import Overloaded
 
-# Who it is, at once or later; None where a request has nothing of the kind.
+# The caller, directly or as an awaitable; None where a request has no such credential.
 Found = Caller | Awaitable[Caller] | None
 
 
 class Unauthenticated(RequestError):
     """The request does not prove who sends it."""
 
-    is_tried = False  # Whether the request has something that was to prove it.
+    is_tried = False  # Whether the request has a credential.
 
 
 class BadCredential(Unauthenticated):
@@ -36,26 +36,26 @@ class Method(Protocol):
     """One authentication method."""
 
     def recognize(self, scope: Scope) -> Found:
-        """Return who sends a request; None where it says nothing of the kind.
+        """Return the caller of a request; None without a credential of this kind.
 
         Raises:
-            BadCredential: What it says is not true, or not any more.
-            RequestError: What it says cannot be read.
+            BadCredential: The credential is not valid, or no longer.
+            RequestError: The credential cannot be read.
         """
 
 
 class Methods:
-    """Take the first method that a request uses; without any it is refused."""
+    """Use the first method for which a request has a credential; refuse a request without any."""
 
     def __init__(self, methods: Sequence[Method]) -> None:
         self._methods = methods
 
     def authenticate(self, scope: Scope) -> Caller | Awaitable[Caller]:
-        """Return who sends a request, at once or later.
+        """Return the caller of a request, directly or as an awaitable.
 
         Raises:
-            Unauthenticated: It does not prove it.
-            RequestError: What it says cannot be read.
+            Unauthenticated: It has no credential.
+            RequestError: Its credential cannot be read.
         """
         for method in self._methods:
             found = method.recognize(scope)

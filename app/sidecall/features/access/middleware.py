@@ -1,4 +1,4 @@
-"""Settle who calls, once for each request, in front of every door."""
+"""Authenticate each request once, in front of all routes."""
 
 from collections.abc import Awaitable, Callable
 
@@ -99,7 +99,8 @@ class Authentication:
         if not self._hidden:
             return
         scope["headers"] = [header for header in scope["headers"] if header[0] not in self._hidden]
-        # Also from those by name: where both differ in number, a header came twice, and the request takes the long way.
+        # Also from those by name: where both differ in number, a header is repeated, and the request takes the slow
+        # path.
         named = scope.get(HEADERS)
         if named is not None:
             for header in self._hidden:

@@ -14,12 +14,12 @@ from sidecall.features.access.hosts import OwnHosts
 from sidecall.features.access.middleware import Refuse, path_of
 from sidecall.kernel.core.errors import RequestError
 
-# What browsers say of the page that sends a request.
+# The headers in which browsers name the page of a request.
 _SAYS_WHENCE = frozenset((b"origin", b"sec-fetch-site"))
 _OWN_SITES = (None, b"same-origin", b"none")
-# Values of `Host` that need not be read again.
+# Cached values of `Host`.
 _REMEMBERED = 1024
-# Of what was sent, as much as is shown.
+# Characters of a header that errors show.
 _SHOWN = 100
 
 
@@ -40,9 +40,9 @@ class OriginPolicy:
 
 
 class PageRule:
-    """Pass on what comes to one of the server's names, and from no web page but its own or a named one.
+    """Accept requests to one of the server's names, from its own pages or configured origins only.
 
-    A link may lead here from anywhere, so nothing may change by a GET.
+    A link may lead here from anywhere, so a GET must not change anything.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class PageRule:
         self._origins = frozenset(origin.encode() for origin in welcome.origins)
         self._refuse = refuse
         self._is_exempt = is_exempt
-        # Without the header it is no browser; HTTP/1.0 does without.
+        # Without the header it is no browser; HTTP/1.0 has none.
         self._known: set[bytes | None] = {None}
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
@@ -109,13 +109,13 @@ class PageRule:
 
 
 def _is_in_process(name: str, scope: Scope) -> bool:
-    """Return whether it is the name that a test's client made up: a server has an address there, of dots or colons."""
+    """Return whether this is a test client's made-up host name; real ones have dots or colons."""
     server = scope.get("server")
     return server is not None and name.partition(":")[0] == server[0] and "." not in name
 
 
 def _are_repeated(scope: Scope) -> bool:
-    """Return whether a request says twice whence it comes, as no browser does; others may look at the other one."""
+    """Return whether a request repeats these headers, as browsers never do; a gateway may have read the other one."""
     said = [name for name, _ in scope["headers"] if name in _SAYS_WHENCE]
     return len(said) > len(set(said))
 

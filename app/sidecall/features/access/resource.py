@@ -14,7 +14,7 @@ WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
 @dataclass(frozen=True, slots=True)
 class ProtectedResource:
-    """A server as issuers of tokens know it: by the first of its audiences that is an address, or by its own."""
+    """A server as issuers of tokens know it: the first audience that is an address, or its own address."""
 
     issuer: str
     audience: Sequence[str]
@@ -30,7 +30,7 @@ class ProtectedResource:
         }
 
     def find_document(self, scope: Scope) -> str:
-        """Return where that document is: the well-known path comes before that of the resource."""
+        """Return the address of that document: the well-known path precedes that of the resource."""
         parts = urlsplit(self._address(scope))
         return urlunsplit((parts.scheme, parts.netloc, WELL_KNOWN + parts.path.rstrip("/"), "", ""))
 

@@ -21,7 +21,7 @@ logger = logging.getLogger("sidecall")
 
 # Allowed clock difference between issuer and server, in seconds.
 _LEEWAY = 30
-# Seconds after which a token that was found good is looked at again, since its key may be none any more.
+# Seconds after which a valid token is verified again, since its key may have been withdrawn.
 _GOOD_FOR = 60.0
 _REMEMBERED = 1024
 _LONGEST = 256
@@ -43,7 +43,7 @@ class Tokens:
     """Take the token of a request from `Authorization: Bearer …`."""
 
     def __init__(self, rules: TokenRules, keys: IssuerKeys, clock: Callable[[], float] = time.time) -> None:
-        """Know the rules; `clock` returns seconds since 1970."""
+        """Take the rules; `clock` returns seconds since 1970."""
         self._rules = rules
         self._keys = keys
         self._clock = clock
@@ -60,10 +60,10 @@ class Tokens:
         self._known: dict[bytes, tuple[Caller, float]] = {}
 
     def recognize(self, scope: Scope) -> Caller | Awaitable[Caller] | None:
-        """Return whom a token names, at once where it is known; None where there is none.
+        """Return the caller of a token, directly if it is cached; None without a token.
 
         Raises:
-            BadCredential: Several came.
+            BadCredential: There are several.
         """
         token = read_bearer(scope)
         if token is None:

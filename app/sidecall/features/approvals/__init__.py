@@ -1,1 +1,1 @@
-"""Calls that wait for a person, and rules that decide in their place."""
+"""Calls that wait for approval, and rules that decide in a person's place."""

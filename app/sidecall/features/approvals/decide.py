@@ -1,4 +1,4 @@
-"""Carry out what a person decided about a call."""
+"""Carry out a person's decision about a call."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -42,10 +42,10 @@ class DecisionTerms:
     auditor: Auditor | None = None
 
     def require(self, caller: Caller, scope: str) -> None:
-        """Let a caller go on who has this scope.
+        """Require a scope of a caller.
 
         Raises:
-            MissingScope: It has not.
+            MissingScope: The caller lacks it.
         """
         if self.auditor is None:
             require_scope(caller, scope)
@@ -123,7 +123,7 @@ async def decide(
 
 
 def note_end(pipeline: Pipeline, call: CallRecord, approval: Approval, message: ToolMessage, kind: ErrorKind) -> None:
-    """Let those who watch know of a call that ends with this answer without a run."""
+    """Notify watchers of a call that ends with this answer without a run."""
     if not call.lost:
         ran = put_decided_args(call, approval)
         request = replace(ran.to_request(), resumes=approval.id, decided=describe_decision(approval))
@@ -138,13 +138,13 @@ async def answer_rejected(pipeline: Pipeline, approvals: Approvals, approval: Ap
 
 
 def put_decided_args(call: CallRecord, approval: Approval) -> CallRecord:
-    """Return a call with the arguments that a person has put in place of the model's, if they have."""
+    """Return a call with the person's arguments, if they have changed any."""
     return call if approval.asked_args is None else call.put_args(approval.tool_call.args)
 
 
 @dataclass(frozen=True, slots=True)
 class _NewDecision:
-    """A decision that is to be written down, and the rule that it makes, if it does."""
+    """A decision that is to be stored, and the rule that it makes, if any."""
 
     terms: DecisionTerms
     rule: ApprovalRule | None
@@ -169,7 +169,7 @@ async def reopening(approvals: Approvals, approval_id: str) -> AsyncIterator[Non
 
 
 async def _enter(pipeline: Pipeline, request: CallRequest, keeping: _NewDecision) -> Ticket | ToolMessage:
-    """Let the call in, and keep what holds for later calls."""
+    """Admit the call, and store a decision for later calls."""
     entered = await pipeline.gate.enter(request)
     try:
         await keeping.keep()
@@ -208,10 +208,10 @@ def _refuse_instead_of_sign_in(record: ApprovalRecord, decision: Decision) -> No
 
 
 def _make_rule(pipeline: Pipeline, record: ApprovalRecord, decision: Decision, by: str) -> ApprovalRule | None:
-    """Make the rule that a decision wants; None where it is about one call.
+    """Make the rule of a decision; None if it is about one call.
 
     Raises:
-        InvalidDecision: There is no such tool any more.
+        InvalidDecision: The tool no longer exists.
     """
     if not decision.always:
         return None
@@ -291,7 +291,7 @@ async def keep_answer(approvals: Approvals, approval_id: str, message: ToolMessa
 
 
 async def _edit(pipeline: Pipeline, request: CallRequest, decision: Decision) -> CallRequest:
-    """Put the person's arguments in place of the model's, if there are any."""
+    """Replace the model's arguments by the person's, if there are any."""
     if decision.args is None:
         return request
     edited = replace(request, call=request.call.model_copy(update={"args": decision.args}))

@@ -25,18 +25,18 @@ class DecisionTracker:
     """
 
     def __init__(self, find_own: Callable[[str], Awaitable[ApprovalRecord | None]]) -> None:
-        """Join what it takes; `find_own` finds an approval that says that this process runs it."""
+        """Take the parts; `find_own` finds an approval that this process runs according to the store."""
         self._find_own = find_own
         self._running: dict[str, ApprovalRecord] = {}
         self._deciding: Counter[str] = Counter()
         self._doubts: dict[str, bool] = {}  # Whether each has begun.
         self._looks_left: dict[str, int] = {}
         self._looks: set[asyncio.Task[None]] = set()
-        self._news = OrphanReports()  # Also of those that a server before this one has left.
+        self._news = OrphanReports()  # Includes decisions of an earlier server.
         self.hear = self._news.hear
 
     def note_lost(self, record: ApprovalRecord, answer: ToolMessage) -> None:
-        """Let the listener hear of a decision that ended with its server, and now has this answer."""
+        """Report a decision whose server stopped, with the answer that it got now."""
         self._news.tell(OrphanedDecision(record, was_begun=True, answer=answer))
 
     def get(self, approval_id: str) -> ApprovalRecord | None:
@@ -75,7 +75,7 @@ class DecisionTracker:
         self._doubt(approval_id, was_begun=True)
 
     def close(self) -> None:
-        """Look no more."""
+        """Stop all look-ups."""
         for look in self._looks:
             look.cancel()
 
@@ -104,6 +104,6 @@ class DecisionTracker:
         if self._news.listener is None or approval_id in self._deciding or approval_id not in self._doubts:
             return
         was_begun = self._doubts.pop(approval_id)
-        if approval_id not in self._running:  # Otherwise another decision was the one that was written down.
+        if approval_id not in self._running:  # Otherwise another decision was written.
             self._running[approval_id] = record
             self._news.tell(OrphanedDecision(record, was_begun))

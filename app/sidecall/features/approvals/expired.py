@@ -1,4 +1,4 @@
-"""Let those who watch know of calls that had begun and have expired while they waited for a person again."""
+"""Notify watchers of calls that had begun and expired while they waited for a person again."""
 
 from dataclasses import replace
 

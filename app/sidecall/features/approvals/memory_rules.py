@@ -1,4 +1,4 @@
-"""Decisions for later calls, kept in this process."""
+"""Rules in this process's memory."""
 
 import itertools
 import time
@@ -13,7 +13,7 @@ _Key = tuple[str, str, str]
 class MemoryRules:
     """Remember up to `most` rules, `most_of_tenant` of them of one tenant; they are lost when the process ends."""
 
-    # No method ever waits, so that each is one step, on one event loop.
+    # No method awaits, so each is atomic on the event loop.
 
     def __init__(self, most: int = 10_000, clock: Callable[[], float] = time.time, most_of_tenant: int = 1000) -> None:
         self._most = most
@@ -23,10 +23,10 @@ class MemoryRules:
         self._numbers = itertools.count(1)
 
     async def keep(self, rule: ApprovalRule) -> None:
-        """Keep a rule, in place of the one for the same tool and caller.
+        """Store a rule, replacing the one for the same tool and caller.
 
         Raises:
-            TooManyRules: There is no room for it, or its tenant has none left.
+            TooManyRules: The store or the tenant is full.
         """
         self._forget()
         key = (rule.tenant, rule.caller, rule.tool)
@@ -37,13 +37,13 @@ class MemoryRules:
         self._rules[key] = (next(self._numbers), rule)
 
     async def find(self, caller: Caller, tool: str, definition: str) -> ApprovalRule | None:
-        """Find the rule that holds for a caller's call of a tool that is defined so; None if there is none."""
+        """Find the rule for a caller's calls of a tool with this definition; None if there is none."""
         self._forget()
         _, rule = self._rules.get((caller.tenant, caller.subject, tool), (0, None))
         return rule if rule is not None and rule.definition == definition else None
 
     async def list(self, tenant: str, limit: int = 100, cursor: str | None = None) -> RulePage:
-        """List a tenant's rules, oldest first, no more than `limit`, from where the page before says there are more."""
+        """List a tenant's rules, oldest first, up to `limit`, after the cursor of the page before."""
         self._forget()
         after = int(cursor or 0)
         found = [(number, rule) for number, rule in self._rules.values() if number > after and rule.tenant == tenant]

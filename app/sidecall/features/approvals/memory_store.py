@@ -1,4 +1,4 @@
-"""Approvals kept in this process."""
+"""Approvals in this process's memory."""
 
 import itertools
 import time
@@ -24,8 +24,8 @@ from sidecall.storage.memory.room import Room
 _BESIDE = 4096
 # Bytes after which a page ends.
 _PAGE_BYTES = 1024 * 1024
-# Seconds that an answer is kept at least, for the call that waits for it in another place; its bytes do not count once
-# it has expired.
+# Minimum seconds for which an answer is kept for a concurrent call that waits for it; expired ones do not count as
+# bytes.
 _LINGER = 60.0
 
 
@@ -53,9 +53,9 @@ class _LateAnswer:
 
 
 class MemoryApprovals:
-    """Remember calls for `ttl` seconds after they came, `most` at once; they are lost when the process ends."""
+    """Keep up to `most` calls for `ttl` seconds each; they are lost when the process ends."""
 
-    # No method ever waits, so that each is one step, on one event loop.
+    # No method awaits, so each is atomic on the event loop.
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class MemoryApprovals:
         self._room = room or Room(32 * 1024 * 1024)
         self._entries: dict[str, _Entry] = {}
         self._ids: dict[str, str] = {}  # by fingerprint
-        self._late: dict[str, _LateAnswer] = {}  # What was answered when it had expired, or just before.
+        self._late: dict[str, _LateAnswer] = {}  # Answers of approvals that had expired, or were about to.
         self._numbers = itertools.count(1)
         self._expired = ExpiredCalls()
 
@@ -110,7 +110,7 @@ class MemoryApprovals:
         return None if approval_id is None else self._entries[approval_id].packed.unpack()
 
     async def find_answered(self, approval_id: str) -> Approval | None:
-        """Find what was decided about a call, also one that has just expired; None if it has no answer yet.
+        """Find the decision about a call, even one that has just expired; None while it has no answer.
 
         Raises:
             UnknownApproval: There is none, or it has expired.
@@ -124,7 +124,7 @@ class MemoryApprovals:
         return approval if approval.message is not None else None
 
     async def get(self, approval_id: str, tenant: str | None = None) -> ApprovalRecord:
-        """Find an approval, of this tenant where one is named.
+        """Find an approval, of this tenant if one is given.
 
         Raises:
             UnknownApproval: There is none, or it has expired.
@@ -148,7 +148,7 @@ class MemoryApprovals:
         *,
         with_expired: bool = False,
     ) -> ApprovalPage:
-        """List a tenant's approvals, oldest first, `limit` at most, and fewer where they are large."""
+        """List a tenant's approvals, oldest first, up to `limit`, fewer when they are large."""
         self._forget()
         after = int(cursor or 0)
         listed: list[ListedApproval] = []
@@ -181,7 +181,7 @@ class MemoryApprovals:
         self._expired.hear(listener)
 
     async def reopen(self, approval_id: str, preview: Preview | None = None) -> ApprovalRecord:
-        """Take a decision back, of a call that there was no room to run, or that waits for what this preview says.
+        """Revoke a decision: there was no room to run the call, or it waits again, with this preview.
 
         Raises:
             TooManyApprovals: There is no room for the preview; the call counts as running then.
@@ -193,10 +193,10 @@ class MemoryApprovals:
         return record
 
     async def answer(self, approval_id: str, message: ToolMessage) -> ApprovalRecord:
-        """Keep the answer of a decided call, which has not been forgotten while it ran.
+        """Store the answer of a decided call.
 
         Raises:
-            TooManyApprovals: There is no room for it; there always is for a short one.
+            TooManyApprovals: There is no room for it; a short one always fits.
         """
         entry = self._entries[approval_id]
         record = self._change(entry, entry.packed.unpack().answer(message))
@@ -224,7 +224,7 @@ class MemoryApprovals:
             self._entries[key] = _Entry(packed, entry.tenant, name, "expired", False, until, entry.number)
 
     def _take(self, size: int) -> bool:
-        """Take bytes; where there are too few, what has ended gives up its own, oldest first, unless in vain."""
+        """Reserve bytes; if there are too few, trim ended calls, oldest first, unless that cannot suffice."""
         if self._room.take(size):
             return True
         ended = [entry for entry in self._entries.values() if entry.has_ended]
@@ -237,14 +237,14 @@ class MemoryApprovals:
         return any(self._forget_ended() and self._room.take(size) for _ in ended)
 
     def _shorten(self, entry: _Entry) -> None:
-        """Let go of what is large of a call that was answered."""
+        """Drop the large texts of an answered call."""
         packed = PackedApproval.of(shorten(entry.packed.unpack())) if entry.taken > 2 * _BESIDE else entry.packed
         if packed.size + _BESIDE < entry.taken:
             self._room.take(packed.size + _BESIDE - entry.taken)
             entry.packed, entry.taken = packed, packed.size + _BESIDE
 
     def _forget_ended(self) -> bool:
-        """Forget the oldest that has ended; return False where none has."""
+        """Delete the oldest ended call; return False if there is none."""
         key = next((key for key, entry in self._entries.items() if entry.has_ended), None)
         if key is not None:
             self._drop(key)
@@ -259,13 +259,13 @@ class MemoryApprovals:
     def _entry(self, approval_id: str, tenant: str | None = None) -> _Entry:
         self._forget()
         entry = self._entries.get(approval_id)
-        # Another tenant's is looked at no further, as one that there is not.
+        # Another tenant's is not examined further, as if it did not exist.
         if entry is None or entry.status == "expired" or tenant not in (None, entry.tenant):
             raise UnknownApproval
         return entry
 
     def _forget(self) -> None:
-        """Drop what has expired, but for calls that run."""
+        """Delete expired calls, except running ones."""
         now = self._clock()
         expired = [key for key, entry in self._entries.items() if entry.expires <= now and not entry.is_running]
         for key in expired:

@@ -5,7 +5,7 @@ from collections import deque
 from sidecall.kernel.ports.approvals.approval import ApprovalRecord
 from sidecall.kernel.ports.approvals.orphan import OnOrphan, OrphanedDecision
 
-# Kept for a listener, which a program without a server never has.
+# Kept until there is a listener; a program without a server never has one.
 _MOST = 100
 
 
@@ -17,13 +17,13 @@ class OrphanReports:
         self._unreported: deque[OrphanedDecision] = deque(maxlen=most)
 
     def hear(self, listener: OnOrphan | None) -> None:
-        """Let a listener hear of them from now on; None for none."""
+        """Set the listener; None removes it."""
         self.listener = listener
         while listener is not None and self._unreported:
             listener(self._unreported.popleft())
 
     def tell(self, orphan: OrphanedDecision) -> None:
-        """Let the listener hear of one, now or later."""
+        """Report an orphan, at once or when there is a listener."""
         if self.listener is None:
             self._unreported.append(orphan)
         else:
@@ -31,7 +31,7 @@ class OrphanReports:
 
 
 class ExpiredCalls:
-    """Let a listener hear of calls that had begun, asked a person amid their work, and have expired there."""
+    """Report calls that had begun, asked a person in the middle of their work, and expired then."""
 
     def __init__(self) -> None:
         self._news = OrphanReports(_MOST)

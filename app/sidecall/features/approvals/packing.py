@@ -1,4 +1,4 @@
-"""Approvals as bytes: in Python's objects the same JSON takes up to fifty times as much."""
+"""Approvals as bytes: as Python objects the same JSON takes up to fifty times as much memory."""
 
 import json
 from functools import cached_property
@@ -20,7 +20,7 @@ _APART: Any = {"approval": True, "asked": {"args"}, "call": {"tool_call": {"args
 
 @dataclass(frozen=True)
 class PackedApproval:
-    """A record of an approval as JSON, its large parts apart; those that are equal are kept once."""
+    """The record of an approval as JSON, with its large parts apart; equal parts are stored once."""
 
     head: bytes
     rest: bytes

@@ -1,4 +1,4 @@
-"""See in the code of a tool whether it asks a person while it runs."""
+"""Detect from a tool's code whether it asks a person while it runs."""
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -7,15 +7,15 @@ from typing import Any
 
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 
-# Under these names decorators and tools keep the function that was written.
+# Attributes of decorators and tools that hold the wrapped function.
 _INNER = ("__wrapped__", "func", "coroutine")
 
 
 def asks_inside(function: Callable[..., Any]) -> bool:
-    """Return whether a function, or what it calls in its own module, names what asks a person, be it a tool.
+    """Return whether a function, or what it calls in its own module, refers to something that asks a person.
 
-    So do all functions of a module that imports it and names it nowhere: another module raises it for them. LangGraph's
-    `interrupt` asks, too.
+    This includes tools that ask, LangGraph's `interrupt`, and all functions of a module that imports such a thing
+    without using it: another module then raises it for them.
     """
     begun = list(_find_functions([function], None))
     return _reach_question(begun) or any(_is_marked(one.__globals__) for one in begun)
@@ -27,7 +27,7 @@ def _reach_question(functions: Iterable[FunctionType]) -> bool:
 
 
 def list_named(function: Any) -> dict[str, Any]:
-    """List by their names what a function or a tool, and what it calls in its own module, names of that module."""
+    """List the names that a function or tool, and what it calls in its own module, uses of that module."""
     reached = _list_reached(_find_functions([function], None))
     known = ((name, one.__globals__) for one in reached for name in _list_names(one.__code__))
     return {name: module[name] for name, module in known if name in module}
@@ -58,7 +58,7 @@ def _is_marked(module: Mapping[str, Any]) -> bool:
 
 
 def _find_functions(values: Iterable[Any], module: Mapping[str, Any] | None) -> Iterator[FunctionType]:
-    """Give the functions in decorators, partials, methods, classes, objects and tools, perhaps of one module only."""
+    """Yield the functions inside decorators, partials, methods, classes, objects and tools."""
     waiting, seen = list(values), set[int]()
     while waiting:
         value = waiting.pop()
@@ -105,7 +105,7 @@ def _names_question(function: FunctionType) -> bool:
 
 
 def _names_interrupt(names: frozenset[str], known: Mapping[str, Any]) -> bool:
-    """Return whether LangGraph's function is among these, under any name; or is taken from LangGraph where it runs."""
+    """Return whether LangGraph's `interrupt` is among these, under any name, or looked up at run time."""
     values = [known[name] for name in names if name in known]
     if any(isinstance(it, FunctionType) and (it.__module__, it.__name__) == _INTERRUPT for it in values):
         return True

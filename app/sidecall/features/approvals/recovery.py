@@ -24,7 +24,7 @@ else:
 
 logger = logging.getLogger("sidecall")
 
-# Says whether a call is remembered, so that its end is known.
+# Returns whether a call is stored, so that its end is known.
 IsRemembered = Callable[[CallRecord], Awaitable[bool]]
 
 
@@ -47,11 +47,11 @@ class OrphanRecovery:
         self._begun = BegunWork()
 
     def open(self) -> None:
-        """Take them up from now on."""
+        """Start to recover orphans."""
         self._approvals.on_orphan(lambda orphan: self._begun.begin(self._take_up(orphan)))
 
     async def close(self, patience: float) -> None:
-        """Wait so many seconds for what runs, then break it off; others are left to the next server."""
+        """Wait so many seconds for running recoveries, then cancel them; the next server takes the rest."""
         self._approvals.on_orphan(None)
         await self._begun.close(patience)
 

@@ -1,4 +1,4 @@
-"""Let go of what is large of an approval that has ended, where others need its room."""
+"""Trim the large texts of ended approvals where others need the room."""
 
 from typing import Any
 
@@ -9,13 +9,13 @@ from sidecall.kernel.ports.approvals.approval import ApprovalRecord
 
 # Seconds for which lists show expired calls, at least.
 EXPIRED_SHOWN = 3600.0
-# Characters of arguments, of an answer and of other things that stay.
+# Characters of arguments, of an answer, and of other texts that stay.
 _SHORT = 1024
 _LET_GO = "Error: the call was answered, but its answer is not kept any more; it may have had effects."
 
 
 def shorten(record: ApprovalRecord) -> ApprovalRecord:
-    """Return a record of a call that was answered without its large arguments and answer; who decided stays."""
+    """Return the record of an answered call without large arguments and answer; the decision stays."""
     approval, asked = record.approval, record.asked
     members: dict[str, Any] = {
         name: None

@@ -1,4 +1,4 @@
-"""Make room among the approvals of a database: those that have ended give up theirs, oldest first."""
+"""Make room among the approvals of a database: ended ones are trimmed, oldest first."""
 
 from collections.abc import Awaitable, Callable
 
@@ -7,7 +7,7 @@ from sidecall.features.approvals.shortened import shorten
 from sidecall.kernel.ports.approvals.approval import ApprovalRecord
 from sidecall.storage.database import Database
 
-# Ended ones that are listed at once.
+# Ended approvals that are listed at once.
 _AT_ONCE = 100
 
 # Replaces one record by another; False where the record has changed.
@@ -29,7 +29,7 @@ class EndedApprovals:
         self._change = change
 
     async def forget_oldest(self) -> None:
-        """Forget the oldest beyond as many as may wait.
+        """Delete the oldest ones beyond the maximum number.
 
         Raises:
             StoreUnavailable: The database cannot be used just now.
@@ -38,7 +38,7 @@ class EndedApprovals:
         await self._forget(0, ended - self._most)
 
     async def make_room(self, size: int) -> bool:
-        """Make room for so many bytes more; return False, and let nothing go, where that is in vain.
+        """Make room for so many more bytes; if that is impossible, delete nothing and return False.
 
         Raises:
             StoreUnavailable: The database cannot be used just now.
@@ -52,7 +52,7 @@ class EndedApprovals:
         return True
 
     async def _shorten(self, over: int) -> int:
-        """Shorten the oldest until so many bytes are free, and return how many are not yet."""
+        """Trim the oldest until so many bytes are free; return how many are still missing."""
         number = 0
         while over > 0 and (rows := await self._list(number, 2 * self._beside)):
             number = rows[-1][0]
@@ -62,7 +62,7 @@ class EndedApprovals:
         return over
 
     async def _shorten_one(self, approval_id: str, size: int) -> int:
-        """Return how many bytes that has freed; one that stays large is forgotten, else it would be looked at again."""
+        """Trim one, or delete it if it stays large; return the bytes that this freed."""
         rows = await self._database.read("get_decided_approval", approval_id, 0.0)
         if not rows:
             return 0

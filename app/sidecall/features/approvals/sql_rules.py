@@ -1,4 +1,4 @@
-"""Decisions for later calls, kept in a database."""
+"""Rules in a database."""
 
 import time
 from collections.abc import Callable
@@ -24,10 +24,10 @@ class SqlRules:
         self._clock = clock
 
     async def keep(self, rule: ApprovalRule) -> None:
-        """Keep a rule, in place of the one for the same tool and caller.
+        """Store a rule, replacing the one for the same tool and caller.
 
         Raises:
-            TooManyRules: There is no room for it, or its tenant has none left.
+            TooManyRules: The store or the tenant is full.
         """
         await self.forget()
         whose = (rule.tenant, rule.caller, rule.tool)
@@ -38,13 +38,13 @@ class SqlRules:
             raise TooManyRules
 
     async def find(self, caller: Caller, tool: str, definition: str) -> ApprovalRule | None:
-        """Find the rule that holds for a caller's call of a tool that is defined so; None if there is none."""
+        """Find the rule for a caller's calls of a tool with this definition; None if there is none."""
         whose = (caller.tenant, caller.subject, tool)
         rows = await self._database.read("find_rule", *whose, definition, self._clock())
         return _to_rule(rows[0]) if rows else None
 
     async def list(self, tenant: str, limit: int = 100, cursor: str | None = None) -> RulePage:
-        """List a tenant's rules, oldest first, no more than `limit`, from where the page before says there are more."""
+        """List a tenant's rules, oldest first, up to `limit`, after the cursor of the page before."""
         rows = await self._database.read("list_rules", int(cursor or 0), self._clock(), limit + 1, tenant)
         shown = rows[:limit]
         return RulePage([_to_rule(row) for row in shown], str(shown[-1][0]) if len(rows) > limit else None)
@@ -55,12 +55,12 @@ class SqlRules:
         Raises:
             UnknownRule: There is none.
         """
-        # PostgreSQL does not even look for a text with a NUL in it.
+        # PostgreSQL rejects a text with a NUL.
         if "\0" in rule_id or await self._database.write("remove_rule", rule_id, self._clock(), tenant) is None:
             raise UnknownRule
 
     async def forget(self) -> None:
-        """Remove what has expired.
+        """Delete expired rules.
 
         Raises:
             StoreUnavailable: The database cannot be used just now.

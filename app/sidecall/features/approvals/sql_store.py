@@ -1,4 +1,4 @@
-"""Approvals kept in a database."""
+"""Approvals in a database."""
 
 import asyncio
 import time
@@ -26,16 +26,16 @@ from sidecall.storage.database import Database
 # Bytes of an entry besides its texts: index entries, a short decision and a short answer.
 _BESIDE = 4096
 _LARGE = 256 * 1024
-# Approvals that have expired and are read at once: they may be large, or many.
+# Expired approvals that are read at once: they may be large, or many.
 _AT_ONCE = 20
 # Bytes after which a page ends.
 _PAGE_BYTES = 1024 * 1024
-# Seconds until an answer that could not be kept is tried again.
+# Seconds between attempts to store an answer.
 _PAUSE = 1.0
 
 
 class SqlApprovals:
-    """Remember calls for `ttl` seconds after they came, `most` at once and of `most_bytes` together."""
+    """Keep up to `most` calls, of `most_bytes` together, for `ttl` seconds each."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class SqlApprovals:
         most_bytes: int = 32 * 1024 * 1024,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Keep approvals; `owner` is the id under which this process is known in the database."""
+        """Take the bounds; `owner` is the id of this process in the database."""
         self._database = database
         self._owner = owner
         self._ttl = ttl
@@ -57,7 +57,7 @@ class SqlApprovals:
         self._carried = DecisionTracker(self._find_own)
         self._expired = ExpiredCalls()
         self._late: set[asyncio.Task[None]] = set()
-        # On their way into the database large ones take several times their size, so they go one by one.
+        # Large ones take several times their size while they are written, so they are written one at a time.
         self._turn = asyncio.Lock()
 
     async def ask(self, call: CallRecord, asked: ToolCall, preview: Preview = NO_PREVIEW) -> ApprovalRecord:
@@ -80,7 +80,7 @@ class SqlApprovals:
             kept = await self._keep(record, packed, fingerprint)
         if kept:
             return record
-        # Of two at once the other one may have been first, or one that has expired is waited for still.
+        # Of two concurrent ones the other may have been first, or an expired one is still waited for.
         rows = await self._database.read("find_decided_approval", fingerprint)
         known = read_packed(rows[0][0]) if rows else await self._find(fingerprint)
         if known is not None:
@@ -104,7 +104,7 @@ class SqlApprovals:
         return read_packed(rows[0][0]) if rows else None
 
     async def get(self, approval_id: str, tenant: str | None = None) -> ApprovalRecord:
-        """Find an approval, of this tenant where one is named.
+        """Find an approval, of this tenant if one is given.
 
         Raises:
             UnknownApproval: There is none, or it has expired.
@@ -144,7 +144,7 @@ class SqlApprovals:
         *,
         with_expired: bool = False,
     ) -> ApprovalPage:
-        """List a tenant's approvals, oldest first, `limit` at most, and fewer where they are large."""
+        """List a tenant's approvals, oldest first, up to `limit`, fewer when they are large."""
         if status == "expired" or with_expired:
             with suppress(StoreUnavailable):  # What can be read is shown all the same.
                 await self.forget()
@@ -162,7 +162,7 @@ class SqlApprovals:
         return ApprovalPage(listed)
 
     async def decide(self, approval_id: str, decision: Decision, by: str) -> ApprovalRecord:
-        """Claim the decision; of several at once, in any process, one succeeds.
+        """Claim the decision; of several concurrent ones, in any process, one succeeds.
 
         Raises:
             UnknownApproval: There is none.
@@ -188,7 +188,7 @@ class SqlApprovals:
         return read_packed(rows[0][0]) if rows else None
 
     async def reopen(self, approval_id: str, preview: Preview | None = None) -> ApprovalRecord:
-        """Take a decision back, of a call that there was no room to run, or that waits for what this preview says.
+        """Revoke a decision: there was no room to run the call, or it waits again, with this preview.
 
         Raises:
             TooManyApprovals: There is no room for the preview; the call counts as running then.
@@ -198,10 +198,10 @@ class SqlApprovals:
         return await self._replace(before, before.reopen(preview, self._ttl), expires)
 
     async def answer(self, approval_id: str, message: ToolMessage) -> ApprovalRecord:
-        """Keep the answer of a decided call; while the database cannot be used it is tried again and again.
+        """Store the answer of a decided call; retry while the database is unavailable.
 
         Raises:
-            TooManyApprovals: There is no room for it; there always is for a short one.
+            TooManyApprovals: There is no room for it; a short one always fits.
         """
         before = await self._find_running(approval_id)
         return await self._replace(before, before.answer(message))
@@ -223,7 +223,7 @@ class SqlApprovals:
         return kept  # This server was considered dead, and another one wrote the answer that everybody gets.
 
     async def forget(self) -> None:
-        """Remove what has expired.
+        """Delete expired approvals.
 
         Raises:
             StoreUnavailable: The database cannot be used just now.
@@ -339,5 +339,5 @@ class SqlApprovals:
 
 
 def _is_open(record: ApprovalRecord) -> bool:
-    """Return whether a call is decided and has no answer yet, which a rejected one gets too."""
+    """Return whether a call is decided and has no answer yet; a rejected one gets an answer too."""
     return record.approval.status != "pending" and record.approval.message is None

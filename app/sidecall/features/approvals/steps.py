@@ -1,4 +1,4 @@
-"""Stop calls that a person has to approve first."""
+"""Suspend calls that need approval."""
 
 import asyncio
 from collections.abc import Awaitable, Coroutine, Mapping
@@ -51,8 +51,8 @@ def wants_approval(tool: CompiledTool) -> bool:
 def may_ask(tool: CompiledTool) -> bool:
     """Return whether calls of this tool may wait for a person.
 
-    That a tool asks while it runs is seen in its code. One that lets other modules ask is run until it asks when its
-    call comes again.
+    Whether a tool asks while it runs is seen in its code. A tool for which other modules ask runs until it asks when
+    its call is repeated.
     """
     return is_asked_about(tool) or asks_inside(tool.function)
 
@@ -63,7 +63,7 @@ def is_asked_about(tool: CompiledTool) -> bool:
 
 
 class FindPrevious:
-    """Know a call again that was sent before, so that it neither waits nor runs a second time."""
+    """Recognize a call that was sent before, so that it neither waits nor runs a second time."""
 
     # Runs before all checks of arguments: the checks may have changed since, the answer has not.
 
@@ -114,11 +114,11 @@ class Rules:
         self._rules = rules
 
     async def follow(self, invocation: Invocation) -> None:
-        """Let a call go on waiting that no rule is there for.
+        """Apply the rule for a call; without one, return.
 
         Raises:
-            ApprovedByRule: It runs from the top.
-            CallRejected: It does not run.
+            ApprovedByRule: A rule approves it; it runs from the top.
+            CallRejected: A rule rejects it.
         """
         if self._rules is None:
             return
@@ -141,13 +141,13 @@ class Approve:
         self._rules = Rules(rules)
 
     async def __call__(self, invocation: Invocation) -> None:
-        """Let the call go on when it is approved or needs no approval.
+        """Pass a call that is approved or needs no approval.
 
         Raises:
             ApprovalRequired: A person has to decide.
-            ApprovedByRule: One has decided about all such calls, and it runs from the top.
-            CallRejected: One has rejected all such calls.
-            AnsweredBefore: One has decided about the same call, which came while this one was on its way.
+            ApprovedByRule: A rule approves it; it runs from the top.
+            CallRejected: A rule rejects it.
+            AnsweredBefore: The same call was decided while this one was on its way.
             TooManyApprovals: Too many calls wait already.
         """
         if not invocation.request.approved and await is_required(invocation):
@@ -160,7 +160,7 @@ class Approve:
 
 
 def _show_checks(call: ToolCall, preview: Preview) -> Preview:
-    """Let a person read what the model's provider wants to be acknowledged."""
+    """Show a person what the model's provider wants to be acknowledged."""
     item = call.item or {}
     checks = item.get(CHECKS) or [item.get(DECISION)]
     said = [str(check.get("message") or check.get("explanation") or check.get("code") or "") for check in checks]
@@ -238,13 +238,13 @@ def show_call(invocation: Invocation) -> ToolCall:
 
 
 def _write_args(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Write arguments as JSON, also those that a guardrail put in place of the model's."""
+    """Write arguments as JSON, including those that a guardrail changed."""
     written: dict[str, Any] = to_jsonable_python(args, fallback=str, inf_nan_mode="strings")
     return written
 
 
 async def is_required(invocation: Invocation) -> bool:
-    """Return whether a person has to approve a call, as its author's policy says, or a policy that crashes."""
+    """Return whether a call needs approval by its author's policy; a policy that raises counts as yes."""
     policy = invocation.tool.options.requires_approval
     if wants_acknowledgement(invocation.call):
         return True

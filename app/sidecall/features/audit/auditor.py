@@ -27,7 +27,7 @@ logger = logging.getLogger("sidecall.audit")
 
 # Seconds in which refusals of one kind become one entry.
 _WINDOW = 60.0
-# Kinds of refusals that are told apart in one window; with callers whom a gateway names there could be any number.
+# Kinds of refusals that are counted in one window; with callers named by a gateway there could be any number.
 _MOST_KINDS = 500
 _OTHERS = "(others)"
 
@@ -89,10 +89,10 @@ class Auditor:
         )
 
     def require(self, caller: Caller, *scopes: str) -> None:
-        """Let a caller go on who has all of these scopes.
+        """Require scopes of a caller.
 
         Raises:
-            MissingScope: It has not.
+            MissingScope: The caller lacks one.
         """
         try:
             require_scope(caller, *scopes)
@@ -101,14 +101,14 @@ class Auditor:
             raise
 
     def deny(self, error: RequestError, caller: Caller | None = None) -> None:
-        """Count a request that is refused with this error, if that is one about who sends it and what they may."""
+        """Count a request that was refused with this error, if it is one of authentication or scopes."""
         if isinstance(error, MissingScope):
             self._count(caller, None, f"lacks the scope {' '.join(error.scopes)}")
         elif isinstance(error, Unauthenticated):
             self._count(None, None, "wrong credential" if error.is_tried else "no credential")
 
     def deny_tool(self, caller: Caller, tool: str) -> None:
-        """Count a call of a tool that is hidden from its caller, who lacks a scope of it."""
+        """Count a call of a tool that is hidden from its caller for lack of a scope."""
         self._count(caller, tool, "lacks a scope of the tool")
 
     def _count(self, caller: Caller | None, target: str | None, reason: str) -> None:
@@ -123,7 +123,7 @@ class Auditor:
             known.count += 1
 
     def note_keys(self, keys: "Iterable[_keys.ApiKey]") -> None:
-        """Note which keys were made and revoked; the program that did it may have no ledger, so the server does."""
+        """Record keys that were made and revoked; the program that did it may have no ledger."""
         for key in keys:
             self._note_key("key_made", key, key.created_at)
             if key.revoked_at is not None:

@@ -1,4 +1,4 @@
-"""sidecall audit: who has decided what on a running server, and who was refused."""
+"""sidecall audit: decisions and refusals on a running server."""
 
 from typing import Annotated
 

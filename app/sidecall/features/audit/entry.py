@@ -56,7 +56,7 @@ class AuditFilter:
 
 @dataclass(frozen=True, slots=True)
 class AuditPage:
-    """A part of a list, and where the next one begins; None where there is nothing more."""
+    """A page of entries, and the cursor of the next one; None at the end."""
 
     entries: Sequence[AuditEntry]
     cursor: str | None = None
@@ -74,7 +74,7 @@ class AuditTrail(Protocol):
         """Keep an entry, unless one of its id is kept already."""
 
     async def list(self, wanted: AuditFilter, limit: int = 100, cursor: str | None = None) -> AuditPage:
-        """List entries, those that came last first, no more than `limit`, after the page that the cursor is from."""
+        """List entries, latest first, up to `limit`, after the cursor of the page before."""
 
     async def forget(self) -> None:
         """Remove what is too old or too much."""

@@ -1,4 +1,4 @@
-"""Decisions that were written down, kept in this process."""
+"""Audit entries in this process's memory."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from sidecall.features.audit.entry import AuditEntry, AuditFilter, AuditPage
 class MemoryAudit:
     """Remember up to `most` entries for `ttl` seconds; they are lost when the process ends."""
 
-    # No method ever waits, so that each is one step, on one event loop.
+    # No method awaits, so each is atomic on the event loop.
 
     def __init__(self, ttl: float = 7_776_000.0, most: int = 100_000, clock: Callable[[], float] = time.time) -> None:
         self.ttl = ttl
@@ -33,7 +33,7 @@ class MemoryAudit:
             self._drop(next(iter(self._entries)))
 
     async def list(self, wanted: AuditFilter, limit: int = 100, cursor: str | None = None) -> AuditPage:
-        """List entries, those that came last first, no more than `limit`, after the page that the cursor is from."""
+        """List entries, latest first, up to `limit`, after the cursor of the page before."""
         await self.forget()
         before = self._number + 1 if cursor is None else int(cursor)
         found = [

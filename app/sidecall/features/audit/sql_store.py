@@ -1,4 +1,4 @@
-"""Decisions that were written down, kept in a database."""
+"""Audit entries in a database."""
 
 import json
 import time
@@ -11,7 +11,7 @@ from sidecall.storage.database import Database, Row
 
 
 class SqlAudit:
-    """Remember about `most` entries for `ttl` seconds; what is more is removed by `forget`."""
+    """Keep about `most` entries for `ttl` seconds; `forget` deletes the rest."""
 
     def __init__(
         self,
@@ -26,7 +26,7 @@ class SqlAudit:
         self._clock = clock
 
     async def add(self, entry: AuditEntry) -> None:
-        """Keep an entry, unless one of its id is kept already.
+        """Store an entry, unless there is one with its id.
 
         Raises:
             StoreUnavailable: The database cannot be used just now.
@@ -35,7 +35,7 @@ class SqlAudit:
         await self._database.write("add_audit_entry", entry.id, entry.tenant, entry.at.timestamp(), *what)
 
     async def list(self, wanted: AuditFilter, limit: int = 100, cursor: str | None = None) -> AuditPage:
-        """List entries, those that came last first, no more than `limit`, after the page that the cursor is from."""
+        """List entries, latest first, up to `limit`, after the cursor of the page before."""
         where, values = _write_clauses(wanted, self._clock() - self.ttl, cursor)
         values.append(limit + 1)
         where = f"{where} ORDER BY number DESC LIMIT ${len(values)}"
@@ -44,7 +44,7 @@ class SqlAudit:
         return AuditPage([_to_entry(row) for row in shown], str(shown[-1][0]) if len(rows) > limit else None)
 
     async def forget(self) -> None:
-        """Remove what is too old or too much.
+        """Delete entries that are too old or too many.
 
         Raises:
             StoreUnavailable: The database cannot be used just now.

@@ -1,1 +1,1 @@
-"""Answers that are given again while they are fresh."""
+"""A cache of answers of tools."""

@@ -1,4 +1,4 @@
-"""Answers that may be given again, in this process's memory."""
+"""Cached answers in this process's memory."""
 
 import time
 from collections import OrderedDict
@@ -18,7 +18,7 @@ from sidecall.kernel.pipeline.format import make_message
 
 # Bytes of an answer besides its text.
 _BESIDE = 512
-# Bytes of JSON that are read or written off the event loop.
+# Bytes of JSON from which reading and writing leave the event loop.
 _LARGE = 64 * 1024
 
 
@@ -50,7 +50,7 @@ class KeptAnswer:
         return cls(body, time.monotonic(), message.status == "success", attempts)
 
     async def give(self, invocation: Invocation, told: dict[str, Any]) -> None:
-        """Answer a call with it, under the call's own ids; `told` goes into the metadata."""
+        """Answer a call with it, under the call's own ids; `told` is added to the metadata."""
         body = self.body
         said = await RESULTS.run(from_json, body) if len(body) > _LARGE else from_json(body)
         content, artifact, additional, status, notes, *value = said
@@ -61,7 +61,7 @@ class KeptAnswer:
 
 
 class KeptAnswers:
-    """Keep answers until they expire, of so many bytes and so many together; those that were used last stay."""
+    """Keep answers until they expire, up to a number and a size; the least recently used are dropped."""
 
     def __init__(self, most_bytes: int, most: int) -> None:
         self._most_bytes = most_bytes
@@ -73,7 +73,7 @@ class KeptAnswers:
         return len(self._kept)
 
     def find(self, key: bytes, tool: CompiledTool, max_age: int | None) -> tuple[KeptAnswer, float] | None:
-        """Find an answer, and return its age in seconds, too; none of a tool that was loaded again since."""
+        """Find an answer and its age in seconds; answers of a tool that was reloaded since are not found."""
         found = self._kept.get(key)
         if found is None:
             return None

@@ -1,4 +1,4 @@
-"""Write values so that two of them are written the same only if they are the same."""
+"""Write values so that different values are written differently."""
 
 import types
 from collections.abc import Callable, Iterable
@@ -6,12 +6,12 @@ from typing import Any
 
 
 def write_exactly(value: Any) -> bytes:
-    """Write a value with the types of all its parts; mappings and sets without their order.
+    """Write a value with the types of all its parts; the order of mappings and sets is ignored.
 
-    What has no form of its own here is written as it would be pickled, which leaves nothing out.
+    Other types are pickled.
 
     Raises:
-        Exception: There is no such form of it, or its own code crashes.
+        Exception: It cannot be pickled, or its own code raises.
     """
     writer = _WRITERS.get(type(value))
     if writer is not None:
@@ -21,7 +21,7 @@ def write_exactly(value: Any) -> bytes:
     reduced = value.__reduce_ex__(2)
     if isinstance(reduced, str):
         return _join(b"global", [f"{type(value).__module__}.{reduced}".encode()])
-    # The last parts of one are iterators: the items of a list or a dict with a class of its own.
+    # The last parts of a reduction are iterators: the items of a subclass of list or dict.
     return _join(b"object", [write_exactly(_take(part)) for part in reduced])
 
 
@@ -30,7 +30,7 @@ def _take(part: Any) -> Any:
 
 
 def _join(kind: bytes, parts: Iterable[bytes]) -> bytes:
-    """Write parts behind their lengths, so that none can be taken for the beginning of another."""
+    """Join parts with their lengths in front, so that the result is unambiguous."""
     written = b"".join(b"%d:%s" % (len(part), part) for part in parts)
     return b"%s(%s)" % (kind, written)
 

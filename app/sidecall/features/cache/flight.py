@@ -1,4 +1,4 @@
-"""One run of a tool that answers several calls."""
+"""One run of a tool, shared by several calls."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -76,7 +76,7 @@ class Flight:
             await self._run(invocation)
             message = invocation.message
             assert message is not None
-            # What a command asks for names the call that it answers.
+            # A command's result names the call that it answers.
             if changes_state(message):
                 return FlightResult(None, message)
             answer = await KeptAnswer.of(message, invocation.notes, invocation.attempts)
@@ -102,7 +102,7 @@ class Flight:
         return Pauses(pauses) if pauses else None
 
     async def wait(self, invocation: Invocation) -> FlightResult:
-        """Wait for the end together with others, until the client of this call does not wait any longer.
+        """Wait for the shared run, up to the deadline of this call's client.
 
         Raises:
             ToolTimeout: The time is up, for the tool or for this client.

@@ -29,7 +29,7 @@ ANY = Freshness()
 
 
 def read_freshness(headers: Mapping[str, str]) -> Freshness:
-    """Read the header of a request; what it says besides `no-store`, `no-cache` and `max-age` is not heeded."""
+    """Read the header of a request; directives other than `no-store`, `no-cache` and `max-age` are ignored."""
     if _NAME not in headers:
         return ANY
     # A header may come more than once.

@@ -1,4 +1,4 @@
-"""The headers about answers that are given again (RFC 9111, and `X-Cache` as proxies write it)."""
+"""Headers of cached answers (RFC 9111, and `X-Cache` as proxies write it)."""
 
 from collections.abc import Mapping
 from typing import Any

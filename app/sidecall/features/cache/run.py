@@ -29,7 +29,7 @@ def has_no_cache(tool: CompiledTool) -> bool:
 
 
 class RunCached:
-    """Run a tool unless its answer is known, or another call runs it already with the same arguments."""
+    """Run a tool, unless its answer is cached or the same call is already running."""
 
     def __init__(self, execute: Execute, caching: Caching) -> None:
         self._execute = execute
@@ -102,7 +102,7 @@ class RunCached:
             await waits
 
     def _make_key(self, invocation: Invocation, cache: Cache) -> bytes | None:
-        """Make the key of a call, from all that its tool gets; None where that cannot be written down."""
+        """Make the key of a call from all inputs of its tool; None where they cannot be written."""
         tool, caller = invocation.tool, invocation.request.caller
         whose = (caller.tenant, caller.subject) if cache.per_caller else (caller.tenant,)
         try:

@@ -1,1 +1,1 @@
-"""Calls that are remembered: their entries, events and routes."""
+"""Durable calls: their entries, events and routes."""

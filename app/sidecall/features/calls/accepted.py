@@ -1,4 +1,4 @@
-"""A call that a server has accepted, as it knows it without reading anything."""
+"""An accepted call, as the server knows it without reading the store."""
 
 from typing import Any
 
@@ -12,9 +12,9 @@ from sidecall.kernel.core.record import CallRecord
 
 @dataclass(slots=True)
 class AcceptedCall:
-    """A call that was written down, and its end once that was, too; `ended_at` is in seconds since 1970.
+    """A stored call and, once it was stored, its end; `ended_at` is in seconds since 1970.
 
-    Most who wait for a call want its answer alone, so its entry is made for those who ask for it.
+    Most clients want the answer only, so the entry is made on request.
     """
 
     call: CallRecord

@@ -1,4 +1,4 @@
-"""Whom to tell that a remembered call has ended."""
+"""The queue of webhooks."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,9 +8,9 @@ from sidecall.dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class DueCallback:
-    """A call that has ended, and the URL where that is to be told.
+    """An ended call and the URL of its webhook.
 
-    `at` is when it is due, in seconds since 1970, `tries` how often it was tried.
+    `at` is when it is due, in seconds since 1970; `tries` is the number of attempts.
     """
 
     call_id: str
@@ -24,16 +24,16 @@ class CallbackQueue(Protocol):
     """The queue of webhooks to send for ended calls; each method is one durable step."""
 
     async def list_due(self, now: float, most: int, most_of_host: int) -> Sequence[DueCallback]:
-        """List up to `most` of those that are due, fairly between their callers and the hosts that are told.
+        """List due webhooks, fairly between callers and hosts.
 
         Args:
             now: In seconds since 1970.
-            most: How many.
-            most_of_host: How many of them for the same host.
+            most: The maximum number.
+            most_of_host: The maximum number for one host.
         """
 
     async def claim(self, due: DueCallback, until: float) -> DueCallback | None:
-        """Take one until then, when it is due again; None where another server was quicker."""
+        """Claim a webhook until it is due again; None if another server was faster."""
 
     async def settle(self, claimed: DueCallback, again_at: float | None) -> None:
-        """Note when it is to be tried again; None where nothing is left to do."""
+        """Set the time of the next attempt; None removes it."""

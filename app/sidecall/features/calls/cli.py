@@ -1,4 +1,4 @@
-"""sidecall calls: what a running server remembers of its calls."""
+"""sidecall calls: the calls that a running server has stored."""
 
 from pathlib import Path
 from typing import Annotated
@@ -35,7 +35,7 @@ from sidecall.terminal.remote import (
 calls = typer.Typer(help="Ask a running server for calls that it remembers; alone it lists them, newest first.")
 
 WhichCall = Annotated[str, typer.Argument(metavar="ID", callback=require_id, help="The call.")]
-# How the server says it to programs.
+# The server's text for programs.
 _INSIST = 'Send {"insist": true}'
 MostListed = Annotated[int, typer.Option(min=1, help="Most calls that are listed.")]
 
@@ -71,7 +71,7 @@ calls.command("list", help="List calls that it remembers, as `calls` alone does.
 
 
 def refuse_misplaced(ctx: typer.Context) -> None:
-    """Refuse options in front of a command, which would not hear of them.
+    """Refuse options before a subcommand, which would ignore them.
 
     Raises:
         BadParameter: There are some.

@@ -1,4 +1,4 @@
-"""Options that say which calls are meant, and which entries of the audit."""
+"""Command-line filters for calls and audit entries."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -28,7 +28,7 @@ def make_query(since: str | None = None, until: str | None = None, **equal: Any)
 
 
 def _read_time(option: str, text: str | None) -> str | None:
-    """Read a time as an ISO 8601 text; one without a zone is of here."""
+    """Read a time in ISO 8601; without a zone it is local time."""
     if text is None:
         return None
     ago = _AGO.fullmatch(text)

@@ -1,4 +1,4 @@
-"""sidecall calls follow: print calls as they come, and as they end."""
+"""sidecall calls follow: print calls as they arrive and end."""
 
 import time
 from contextlib import suppress
@@ -22,9 +22,9 @@ from sidecall.terminal.remote import DEFAULT_URL, RefusedByServer, Url, ask, lis
 
 # Seconds between two looks.
 _PAUSE = 1.0
-# How much later than a newer one a call may be found, where several servers write.
+# With several servers a call may appear this much later than a newer one.
 _LATE = timedelta(seconds=5)
-# Calls that are read at one look, and of those that have not ended.
+# Calls that are read in one poll, and unfinished calls that are watched.
 _MOST = 10_000
 _MOST_OPEN = 20
 _OPEN = frozenset(("queued", "running", "awaiting_approval"))
@@ -33,10 +33,10 @@ ShownCall = dict[str, Any]
 
 
 class Follower:
-    """Knows which calls it has shown, and finds those that are new or have changed."""
+    """Tracks the calls that were printed, and finds new and changed ones."""
 
     def __init__(self, client: httpx.Client, query: dict[str, Any]) -> None:
-        """Begin with the newest call that there is now, which is not shown."""
+        """Begin after the newest call, which is not printed."""
         self._client = client
         self._query = query
         self._seen: dict[str, ShownCall] = {}
@@ -101,7 +101,7 @@ def follow(
     as_json: Annotated[bool, typer.Option("--json", help="Print one call a line, as JSON.")] = False,
     url: Url = DEFAULT_URL,
 ) -> None:
-    """Print calls as they come, and again when they have ended, until Ctrl+C; also while no server answers at times."""
+    """Print calls as they arrive, and again when they end, until Ctrl+C; survive restarts of the server."""
     query = make_query(name=name, tag=tag, status=status, kind=kind, caller=caller)
     console = open_console()
     with suppress(KeyboardInterrupt), reach(url) as client:
@@ -116,7 +116,7 @@ def follow(
 
 
 def _insist(follower: Follower, url: str) -> list[ShownCall]:
-    """Look for news until the server answers, and say once that it does not, and that it does again."""
+    """Poll until the server answers; report once that it is down, and once that it is back."""
     is_away = False
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Show calls and approvals to people, in no more room than their terminal has, and whole to programs."""
+"""Print calls and approvals: for people as wide as the terminal, for programs in full."""
 
 import json
 import os
@@ -15,14 +15,14 @@ from sidecall.terminal.console import make_console
 
 _COLORS = {"succeeded": "green", "failed": "red", "outcome_unknown": "red", "running": "cyan", "pending": "yellow"}
 
-# How the times of an approval are called, in their order.
+# Labels of an approval's times, in their order.
 _TIMES = {"asked": "created_at", "decided": "decided_at", "expires": "expires_at"}
 
-# Columns of the terminal: between two of ours, for a tool's name, and below which the last is left out.
+# Widths in columns: the gap, the tool's name, and the minimum below which the last column is left out.
 _GAP = 2
 _WIDEST_NAME = 24
 _LEAST = 8
-# Columns of what is no terminal.
+# Width where there is no terminal.
 _BOUNDLESS = 1_000_000
 
 
@@ -48,7 +48,7 @@ def print_approvals(approvals: Iterable[dict[str, Any]]) -> None:
 
 
 def print_approval(approval: dict[str, Any]) -> None:
-    """Print all of one approval, a line or more for each of its members that says something."""
+    """Print an approval: a line or more for each field that is set."""
     asked, message, sign_in = approval["tool_call"], approval["message"] or {}, approval["sign_in"] or {}
     rows = {
         "id": approval["id"],
@@ -81,7 +81,7 @@ def print_approval(approval: dict[str, Any]) -> None:
 
 
 def print_rules(rules: Iterable[dict[str, Any]]) -> None:
-    """Print a table of decisions that hold for later calls."""
+    """Print a table of rules."""
     rows = []
     for rule in rules:
         until = "" if rule["expires_at"] is None else f", until {write_time(rule['expires_at'])}"
@@ -123,7 +123,7 @@ def _print_table(headings: Sequence[str], rows: Sequence[tuple[str, ...]]) -> No
 
 
 def open_console() -> Console:
-    """Write no wider than the terminal, or than COLUMNS says; a pipe or a file takes all there is."""
+    """Limit the width to the terminal or COLUMNS; pipes and files have no limit."""
     console = make_console()
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = _BOUNDLESS
@@ -138,7 +138,7 @@ def write_line(call: dict[str, Any]) -> Text:
 
 
 def clean(text: str) -> str:
-    """Replace what would move the cursor or hide something, and not be seen."""
+    """Replace characters that would move the cursor or hide text."""
     return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
 
 

@@ -35,7 +35,7 @@ class CallDecision:
         return cls(by, None if at is None else datetime.fromisoformat(at), *rest)
 
     def describe(self) -> dict[str, Any]:
-        """Return what an entry says of it, with the arguments that ran where those are others."""
+        """Return the decision for an entry, with the arguments that ran if they were changed."""
         said: dict[str, Any] = {"decided_by": self.by, "decided_at": self.at, "reason": self.reason}
         if self.args is not None:
             said["args"] = from_json(self.args)

@@ -75,7 +75,7 @@ class CallEntry(BaseModel, defer_build=True):
         return self.status not in OPEN
 
 
-# Those that each call has are not frozen: to set the fields of such ones takes several times as long.
+# Not frozen, since one is made for each call: setting fields of frozen ones takes several times as long.
 @dataclass(slots=True)
 class Acceptance:
     """What is stored with the record of an accepted call.
@@ -136,7 +136,7 @@ class CallCompletion:
     def write(self) -> bytes:
         """Return its answer as JSON."""
         if self.text is None:
-            # As pydantic's own method does, with less around it.
+            # As pydantic's own method, with less overhead.
             self.text = self.message.__pydantic_serializer__.to_json(self.message)
         return self.text
 
@@ -167,7 +167,7 @@ class CallPage:
 
 
 def to_datetime(seconds: float) -> datetime:
-    """Return a time in UTC; `seconds` are since 1970."""
+    """Return a time in UTC, from seconds since 1970."""
     return datetime.fromtimestamp(seconds, UTC)
 
 

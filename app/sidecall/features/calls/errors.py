@@ -1,4 +1,4 @@
-"""Why a remembered call is refused, or not found."""
+"""Errors of durable calls."""
 
 from sidecall.kernel.core.errors import RequestError, ToolFailure
 from sidecall.kernel.core.overload import Overloaded

@@ -20,11 +20,11 @@ from sidecall.kernel.http.shutdown import shutdown_problem
 from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.plain_calls import write_answer
 
-# The number of every call's answer, so that any server knows who has it.
+# The event id of every call's answer, by which any server knows that a client has it.
 LAST = 999_999_999
-# Bytes of events that are sent at once: each costs far less so.
+# Bytes of events that are sent at once, which is much cheaper.
 _PORTION = 16 * 1024
-# The stream as OpenAPI 3.1 describes it, which has no words for the items of one.
+# OpenAPI 3.1 cannot describe the items of a stream.
 EVENTS = {
     "type": "string",
     "description": (
@@ -35,7 +35,7 @@ EVENTS = {
 
 
 def read_last(request: Request) -> int:
-    """Return the number of the event that a client has heard last, 0 where it has heard none of ours."""
+    """Return the id of the last event that a client has received; 0 if it has none of ours."""
     text = request.headers.get("last-event-id", "")
     return min(int(text), LAST) if text.isascii() and text.isdecimal() and len(text) <= len(str(LAST)) else 0
 
@@ -76,7 +76,7 @@ async def _write(parts: Parts, request: Request, sights: Sights, form: DialectNa
 
 
 async def write_updates(happenings: Sequence[LoggedEvent]) -> AsyncIterator[bytes]:
-    """Write what has happened in few portions; others have their turns in between, as many may come for it at once."""
+    """Write events in a few pieces, and yield to other tasks in between, since many clients may read at once."""
     for portion in _join(happenings):
         yield portion
         await asyncio.sleep(0)
@@ -97,5 +97,5 @@ def _join(happenings: Sequence[LoggedEvent]) -> Iterator[bytes]:
 def _write_message(entry: CallEntry, form: DialectName) -> Iterator[bytes]:
     assert entry.message is not None
     event = memoryview(write_event("message", to_json(write_answer(entry.message, form)), LAST))
-    for start in range(0, len(event), PIECE):  # A slow reader holds up a piece, and not a copy of all.
+    for start in range(0, len(event), PIECE):  # A slow reader holds up one piece, rather than a copy of all.
         yield bytes(event[start : start + PIECE])

@@ -9,12 +9,12 @@ from sidecall.features.native_items.rest.received import DialectName
 from sidecall.kernel.rest.parts import Parts
 
 LINES = "application/x-ndjson"
-# Calls of one page, which has fewer where they are large.
+# Calls of one page, which has fewer when they are large.
 _PAGE = 32
 
 
 async def export_calls(parts: Parts, wanted: CallFilter, form: DialectName) -> AsyncGenerator[bytes]:
-    """Write each call that is wanted as a line, newest first, its message in this dialect."""
+    """Write each matching call as a line, newest first, with its message in this dialect."""
     cursor: str | None = None
     while True:
         page = await list_calls(parts, wanted, _PAGE, cursor, is_whole=True)

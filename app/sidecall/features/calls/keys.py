@@ -43,7 +43,7 @@ def make_key(kind: str, caller: Caller, text: str, call: ToolCall, beside: Seque
     return CallKey(_hash(f"[{whose}]"), _hash(_write(what)), expires_at)
 
 
-# To make one takes as long as to use it.
+# Made on demand, since that takes as long as using it.
 _write = json.JSONEncoder(sort_keys=True).encode
 
 

@@ -7,26 +7,26 @@ NoticeKind = Literal["changed", "cancel", "queued", "progress"]
 
 
 class NoticeListener(Protocol):
-    """Looks where something is new; a notice says nothing that could be acted upon without a look."""
+    """Looks for changes after a notice; the notice itself contains none."""
 
     def hear(self, kind: NoticeKind, call_id: str) -> None:
-        """Look at a call; at all that are queued, where it has no id."""
+        """Look at a call, or without an id at all queued ones."""
 
     def miss(self) -> None:
-        """Look everywhere once: notices may have been lost."""
+        """Look at everything once: notices may have been lost."""
 
 
 class Notices(Protocol):
-    """A way to the other servers of a ledger; it may lose notices, so all look by themselves, too, but later."""
+    """A channel to the other servers of a ledger; it may lose notices, so servers also poll, more slowly."""
 
     def attach(self, listener: NoticeListener) -> None:
         """Give what others send to a listener."""
 
     def tell(self, kind: NoticeKind, call_id: str = "") -> None:
-        """Send a notice to the others soon, together with what else is to be sent; never waits, and never fails."""
+        """Send a notice soon, together with others; never blocks and never fails."""
 
     async def open(self) -> None:
-        """Begin to send and to receive, as soon as that is possible."""
+        """Start sending and receiving as soon as possible."""
 
     async def close(self) -> None:
         """Send and receive nothing more."""
@@ -42,7 +42,7 @@ class NoNotices:
         """Send nothing."""
 
     async def open(self) -> None:
-        """Begin nothing."""
+        """Do nothing."""
 
     async def close(self) -> None:
-        """End nothing."""
+        """Do nothing."""

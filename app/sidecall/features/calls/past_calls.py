@@ -1,4 +1,4 @@
-"""Calls that are remembered and calls that have ended, as one list."""
+"""Stored calls and the history of ended ones, as one list."""
 
 from heapq import merge
 from operator import attrgetter
@@ -16,14 +16,14 @@ _by_id = attrgetter("id")
 async def list_calls(
     parts: Parts, wanted: CallFilter, limit: int, cursor: str | None = None, *, is_whole: bool = False
 ) -> CallPage:
-    """List calls, newest first, after the one that the page before names.
+    """List calls, newest first, after a cursor.
 
     Args:
         parts: The parts of the server.
-        wanted: Which.
-        limit: How many at most; a page has fewer where they are large.
-        cursor: What the page before says.
-        is_whole: Whether their answers are wanted, too.
+        wanted: The filter.
+        limit: The maximum number; a page has fewer when they are large.
+        cursor: The cursor of the page before.
+        is_whole: Whether to read their answers too.
     """
     remembered = await parts.jobs.list(wanted, limit, cursor, is_whole=is_whole)
     past = await parts.history.list(wanted, limit, cursor)
@@ -79,7 +79,7 @@ async def cancel_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
         if not (caller.may(READ) or caller.may(OPERATE)):
             raise UnknownCall
         parts.auditor.require(caller, OPERATE)
-        parts.auditor.require(caller, READ)  # The answer shows the call, and what watches a server has the other.
+        parts.auditor.require(caller, READ)  # Its client gets the entry; watchers get the message.
     try:
         return parts.add_tags(await parts.jobs.cancel(call_id, caller.tenant, caller.subject))
     except UnknownCall:
@@ -91,7 +91,7 @@ async def find_sent(parts: Parts, call_id: str, tenant: str) -> CallRecord:
 
     Raises:
         UnknownCall: This tenant has none of that id.
-        CallNotKept: What was sent is not kept, or not all of it.
+        CallNotKept: The request is not kept, or not completely.
     """
     try:
         return await parts.jobs.get_record(call_id, tenant)

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from sidecall.dataclasses import dataclass
 
-# What a tool says at once: its kind, and its JSON on one line.
+# An event: its kind, and its JSON on one line.
 Said = tuple[str, bytes]
 
 

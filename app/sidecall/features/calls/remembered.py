@@ -35,7 +35,7 @@ else:
     _writing = Later("sidecall.features.native_items.rest.writing")
     _past_calls = Later("sidecall.features.calls.past_calls")
 
-# Seconds after which to ask for the first time.
+# Seconds after which a client should ask first.
 _ASK_AFTER = "1"
 
 
@@ -47,20 +47,20 @@ async def answer_remembered(
     context: RequestContext,
     sent: ReceivedCall | None = None,
 ) -> Reply:
-    """Accept a call, and answer with its end, or with where to ask for it.
+    """Accept a call, and answer with its result, or with the address of it.
 
-    Whether the client is still there is only listened for while it waits for a call that takes longer.
+    A disconnect is noticed only while the client waits for a longer call.
 
     Args:
         parts: The parts of the server.
         request: The call.
         tool: Its tool.
         preferences: How long its client waits.
-        context: What the request is about.
-        sent: The call as it was understood; None for one in the form of most.
+        context: The context of the request.
+        sent: The call as it was parsed; None for the usual form.
 
     Raises:
-        RequestError: The calling program has to mend something, or there is no room.
+        RequestError: The request is wrong, or there is no room.
     """
     form: DialectName = "langchain"
     callback_url, is_async = None, preferences.is_async or tool.options.background
@@ -84,10 +84,10 @@ async def answer_remembered(
 async def accept_call(
     parts: Parts, request: CallRequest, tool: CompiledTool, preferences: Preferences
 ) -> tuple[CallEntry, dict[str, str]]:
-    """Accept a call, and return what is known of it once its client waits no longer, and the headers that say so.
+    """Accept a call, wait as long as its client does, and return its entry and headers.
 
     Raises:
-        RequestError: The calling program has to mend something, or there is no room.
+        RequestError: The request is wrong, or there is no room.
     """
     is_async = preferences.is_async or tool.options.background
     await _admit(parts, request, tool)
@@ -109,7 +109,7 @@ def _choose_how(
     key, wait = None, preferences.wait
     if preferences.key is not None or tool.options.idempotency is not None:
         key = make_call_key(request, tool, preferences.key, parts.jobs.limits.key_ttl)
-    # By place, since each name would cost as much as a stage.
+    # Positional: keyword arguments would cost as much as a stage.
     return Submission(key, not is_async and wait is None, None, callback_url, not is_async or bool(wait))
 
 
@@ -141,7 +141,7 @@ async def answer_replay(
             'Send {"insist": true} to run it again all the same.',
             example={"insist": True},
         )
-    # Under its own id it would be known again, and answered as it was before.
+    # Under its own id it would count as repeated, and get the old answer.
     call = record.tool_call.model_copy(update={"id": new_call_id()})
     # The headers of this request: those of the first call may name another caller.
     request = CallRequest(
@@ -155,7 +155,7 @@ async def answer_replay(
 
 
 def _raise_problem(message: ToolMessage | None, how: Submission, submitted: Submitted) -> None:
-    """Raise what its author lets through to a client that waits for the end of a call, the first time and later."""
+    """Raise the problem that a tool's author declared, for a client that waits for the end, also on repetition."""
     if how.waits and message is not None and message.status == "error":
         problem = find_problem(message)
         if problem is not None:
@@ -164,7 +164,7 @@ def _raise_problem(message: ToolMessage | None, how: Submission, submitted: Subm
 
 
 def _has_to_be_admitted(parts: Parts, request: CallRequest, tool: CompiledTool) -> bool:
-    """Return whether anything can be in the way of a call: most calls are spared a coroutine that finds nothing."""
+    """Return whether admission may wait or refuse; most calls are spared a coroutine that does nothing."""
     return bool(tool.injections) or request.pinned is not None or parts.pipeline.gate.counts(tool)
 
 
@@ -187,7 +187,7 @@ async def _wait(
     seconds = preferences.wait if preferences.wait is not None else (0.0 if is_async else None)
     entry = entry_of(submitted)
     if deadline is not None and (entry is submitted or entry.status != "running"):
-        # One that runs for this request has ended by then, and says why.
+        # A call of this request has ended by then, with the reason.
         seconds = deadline.left if seconds is None else min(seconds, deadline.left)
     wait = parts.jobs.wait_for_known if entry is submitted else parts.jobs.wait
     return await wait(entry, seconds, _waits_for_person if preferences.wait is None else _never)
@@ -228,7 +228,7 @@ def _add_cache_status(message: ToolMessage, headers: dict[str, str]) -> dict[str
 
 
 async def write_entry(parts: Parts, entry: CallEntry, form: DialectName, headers: dict[str, str]) -> Reply:
-    """Write the answer of a call that has ended, or what is known of one that has not."""
+    """Write the answer of an ended call, or the entry of another one."""
     if entry.message is not None:
         told = _add_cache_status(entry.message, headers) | _writing.name_failure(entry.message, form)
         return Reply(to_json(write_answer(entry.message, form)), 200, {**headers, **told})

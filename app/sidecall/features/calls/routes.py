@@ -62,9 +62,9 @@ def _require_date(text: Any) -> Any:
 
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]")
-# Not seconds since 1970, which a number would be taken for.
+# No numbers, which pydantic would take for seconds since 1970.
 Moment = Annotated[AwareDatetime, BeforeValidator(_require_date)]
-# No call is older; and what lies behind would leave the calendar when it is widened to a whole hour.
+# No call is older; and earlier times would leave the calendar when they are rounded to a whole hour.
 _FIRST, _LAST = 0.0, datetime(9999, 1, 1, tzinfo=UTC).timestamp()
 BeganSince = Annotated[Moment | None, Query(description="Only calls from then on.")]
 BeganUntil = Annotated[Moment | None, Query(description="Only calls from before then.")]

@@ -10,9 +10,9 @@ from sidecall.storage.database import Database
 
 # Seconds after its end during which a call is never deleted for lack of room, so that its sender can fetch it.
 GRACE = 60.0
-# Calls that are forgotten in one step.
+# Calls that are deleted in one step.
 _STEP = 256
-# Seconds between two counts of what there is, at least, and how many times as long as a count takes.
+# Minimum seconds between two counts, and the pause as a multiple of a count's duration.
 _COUNT_AGAIN = 60.0
 _SELDOM = 200
 # Seconds after its end for which a call with a pending webhook is kept: longer than all retries take.
@@ -62,12 +62,12 @@ class KeptCalls:
         self._bytes += size
 
     def keep_until(self, ended: float, *, was_held: bool) -> float:
-        """Return until when a call that ended is kept even if it has no key; `was_held` where a person decided."""
+        """Return until when an ended call is kept, even without a key; `was_held` if a person decided."""
         grace = min(GRACE, self._bounds.ttl)
         return ended + (max(grace, self._bounds.approval_ttl) if was_held else grace)
 
     async def forget(self, room_for: int = 0) -> bool:
-        """Forget some ended calls, in a short step; return whether there may be more.
+        """Delete some ended calls, in a short step; return whether there may be more.
 
         Args:
             room_for: How many more calls there should be room for.
@@ -87,7 +87,7 @@ class KeptCalls:
         return self._calls + room_for > self._bounds.most or over > 0 or (over == 0 and room_for > 0)
 
     def _choose(self, found: list[tuple[str, int]], most: int) -> list[tuple[str, int]]:
-        """Return the first of these calls, until the others have room, and a little is left."""
+        """Return the first of these calls whose removal leaves room for the others, and a little more."""
         most_bytes = self._bounds.most_bytes - 1 - self._bounds.most_bytes // 1000
         calls, size = self._calls, self._bytes
         chosen: list[tuple[str, int]] = []
@@ -99,7 +99,7 @@ class KeptCalls:
         return chosen
 
     async def _find(self, free_since: float, ended_since: float) -> list[tuple[str, int]]:
-        """Return ids and sizes of calls that nothing has needed since then; those that were needed first come first."""
+        """Return ids and sizes of calls that were not needed since then, in that order."""
         rows = await self._database.read(
             "list_forgettable_calls", free_since, ended_since, self._clock() - _TELLING, _STEP
         )
@@ -109,7 +109,7 @@ class KeptCalls:
         began = time.monotonic()
         if began < self._count_at:
             return
-        # Where it takes longer than is waited for, the old ones go all the same.
+        # If the count takes longer than the timeout, old ones are deleted all the same.
         with suppress(StoreUnavailable):
             [(self._calls, self._bytes)] = await self._database.read("measure_calls")
         ended = time.monotonic()

@@ -16,7 +16,7 @@ def answer_lost(record: ApprovalRecord, make_answer: MakeAnswer) -> ToolMessage:
     approval = record.approval
     is_refused = approval.status == "rejected" and not record.tells_tool
     failure = CallRejected(approval.reason) if is_refused else OutcomeUnknown()
-    # What people are shown of a call has no item, which its answer repeats.
+    # The shown call lacks its item, which an answer repeats.
     sent = approval.tool_call if record.call is None else record.call.tool_call
     message = make_answer(failure, sent).model_copy(update={} if record.call is None else {"id": record.call.id})
     if sent.item is not None:

@@ -1,4 +1,4 @@
-"""The remembered calls that no server runs, in a database."""
+"""Queued calls in a database."""
 
 import asyncio
 import time
@@ -30,8 +30,8 @@ class SqlCallQueue:
         self._database = database
         self._clock = clock
         self._served: dict[tuple[str, str], float] = {}  # callers, and when each had its last turn
-        self._listed: deque[Row] = deque()  # Calls that were queued lately, in the order of their turns.
-        self._is_whole = False  # Whether that was all that was queued.
+        self._listed: deque[Row] = deque()  # Recently queued calls, in the order of their turns.
+        self._is_whole = False  # Whether that was the whole queue.
         self._noted: list[Row] = []  # A refresh was requested in the meantime.
         self._stale_at = 0.0
 
@@ -46,7 +46,7 @@ class SqlCallQueue:
     async def claim(
         self, owner: str, most: int, may_take: Callable[[str], bool] = lambda _: True
     ) -> Sequence[ClaimedCall]:
-        """Begin up to `most` queued calls, fairly between their callers, of those tools that this server may take."""
+        """Claim up to `most` queued calls of these tools, fairly between callers."""
         taken: list[ClaimedCall] = []
         is_all = False
         while len(taken) < most and not is_all:
@@ -62,7 +62,7 @@ class SqlCallQueue:
         return taken
 
     async def _list_queued(self, may_take: Callable[[str], bool]) -> bool:
-        """List what is queued, unless that was done a moment ago and some of it is left; return whether that is all."""
+        """List the queue, unless that was done a moment ago and some of it is left; return whether it is complete."""
         began = self._clock()
         if began < self._stale_at and (self._listed or self._is_whole):
             if self._is_whole:
@@ -89,7 +89,7 @@ class SqlCallQueue:
         return [_to_claimed(row) for row in rows if row is not None]
 
     def _turn(self, queued: Row) -> tuple[int, float, str]:
-        """Return what to sort by: of next calls, that of the caller who had no turn for longest comes first."""
+        """Return the sort key of a call: the caller who has waited longest for a turn comes first."""
         call_id, tenant, caller, turn, *_ = queued
         return turn, self._served.get((tenant, caller), 0.0), call_id
 
@@ -104,7 +104,7 @@ class SqlCallQueue:
         return queued, running
 
     async def cancel(self, call_id: str, end: CallCompletion) -> bool:
-        """End a call that is queued, or ask the server that runs it to; False where it is neither."""
+        """End a queued call, or ask the server that runs it to cancel; False where it is neither."""
         message, now = end.message.model_dump_json(), time.time()
         told = (end.status, end.kind, message, now, len(message), now + GRACE)
         if await self._database.write("cancel_queued_call", call_id, *told) is not None:
@@ -135,7 +135,7 @@ class SqlCallQueue:
     async def list_orphans(self, owner: str, runs: Callable[[str], bool]) -> Sequence[LostCall]:
         """List the calls that this server should run, without those that it `runs`."""
         rows = await self._database.read("list_own_calls", owner)
-        # Those that it runs may be large.
+        # Records may be large.
         orphans = [call_id for (call_id,) in rows if not runs(call_id)]
         found = [row for call_id in orphans for row in await self._database.read("get_own_call", call_id, owner)]
         return [_to_lost(row) for row in found if not runs(row[0])]

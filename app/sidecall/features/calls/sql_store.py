@@ -1,4 +1,4 @@
-"""Calls remembered in a database."""
+"""Calls in a database."""
 
 import json
 import time
@@ -29,7 +29,7 @@ from sidecall.kernel.json_data.text import quote_text
 from sidecall.storage.database import LONG_READS, Database, Row
 from sidecall.storage.listing import read_page
 
-# As many columns as an entry has, in the order of the statements that read one.
+# The number of an entry's columns, in the order of the statements that read one.
 _COLUMNS = 17
 ATTEMPT = 8
 _ENDED = 11
@@ -51,7 +51,7 @@ class SqlCalls:
         self._shares = Shares(LONG_READS[database.dialect], most_waiting=1000)
 
     async def accept(self, call: CallRecord, acceptance: Acceptance) -> AcceptedCall | None:
-        """Remember a call that is begun or queued; None where one with its key is remembered already.
+        """Store a call that is begun or queued; None if there is one with its key.
 
         Raises:
             StoreUnavailable: It was not accepted.
@@ -63,7 +63,7 @@ class SqlCalls:
         url = acceptance.callback_url
         size = _measure(record) + _BESIDE + (0 if args is None else _measure(args))
         row: Row | None = None
-        self._kept.take(1, size)  # Before it is written, so that of many at once each sees those before it.
+        self._kept.take(1, size)  # Before the write, so that each of many concurrent ones counts those before it.
         try:
             row = await self._database.write(
                 *("accept_call", *whose, status, attempt, owner, created, started, args, record, *known),
@@ -76,10 +76,10 @@ class SqlCalls:
         return None if row is None else AcceptedCall(call, acceptance)
 
     async def record(self, call: CallRecord, acceptance: Acceptance, end: CallCompletion) -> AcceptedCall | None:
-        """Remember a call that has ended in its first attempt; None where one with its key is remembered already.
+        """Store a call that has ended in its first attempt; None if there is one with its key.
 
         Raises:
-            StoreUnavailable: It was not remembered.
+            StoreUnavailable: It was not stored.
         """
         record, message, now, key = call.to_json(), end.store().decode(), self._clock(), acceptance.key
         whose, created = _name_call(call)
@@ -134,20 +134,20 @@ class SqlCalls:
         return to_entry(rows[0])
 
     async def get_record(self, call_id: str) -> CallRecord | None:
-        """Return a call as it was sent; None where it is not kept."""
+        """Return a call as it was sent; None if it is not kept."""
         rows = await self._database.read("get_call_record", call_id)
         return None if not rows or rows[0][0] is None else CallRecord.from_json(rows[0][0])
 
     async def list(
         self, wanted: CallFilter, limit: int = 100, cursor: str | None = None, *, is_whole: bool = False
     ) -> CallPage:
-        """List calls, newest first, no more than `limit`, and fewer where they are large, with or without answers."""
+        """List calls, newest first, up to `limit`, fewer when they are large, with or without answers."""
         async with self._shares.take((wanted.tenant, "")):
             page = await read_page(self._database, wanted, limit, cursor, is_whole=is_whole)
         return CallPage([to_entry(row) for row in page.rows], page.cursor)
 
     async def release(self, call_id: str, attempt: int) -> bool:
-        """Queue a call again that could not be begun, or may run twice, and return whether it is to be cancelled."""
+        """Queue a call again that could not start, or may run twice; return whether its cancellation was requested."""
         row = await self._database.write("release_call", call_id, attempt)
         return row is not None and bool(row[1])
 
@@ -169,9 +169,9 @@ class SqlCalls:
         return row is not None and bool(row[1])
 
     async def finish(self, call_id: str, attempt: int | None, end: CallCompletion) -> float | None:
-        """Note the end of an attempt, None for a call that waits for a person, and return when that was.
+        """End an attempt (None for a call that waits for a person), and return the time.
 
-        None where another was heard.
+        None if another end was stored first.
         """
         text, now, is_held = end.store(), self._clock(), attempt is None
         said = None if end.decision is None else end.decision.write()
@@ -194,7 +194,7 @@ class SqlCalls:
             self._kept.take(-1, -row[1])
 
     async def list_held(self, limit: int = 1000) -> Sequence[CallEntry]:
-        """List the calls that wait for a person, those that have waited longest first."""
+        """List the calls that wait for a person, longest waiting first."""
         return [to_entry(row) for row in await self._database.read("list_held_calls", limit)]
 
     async def find_held(self, approval_id: str) -> CallEntry | None:

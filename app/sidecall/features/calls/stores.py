@@ -45,17 +45,17 @@ class Calls(Protocol):
     kept: EndedCalls
 
     async def accept(self, call: CallRecord, acceptance: Acceptance) -> AcceptedCall | None:
-        """Remember a call that is begun or queued; None where one with its key is remembered already.
+        """Store a call that is begun or queued; None if there is one with its key.
 
         Raises:
             StoreUnavailable: It was not accepted.
         """
 
     async def record(self, call: CallRecord, acceptance: Acceptance, end: CallCompletion) -> AcceptedCall | None:
-        """Remember a call that has ended in its first attempt; None where one with its key is remembered already.
+        """Store a call that has ended in its first attempt; None if there is one with its key.
 
         Raises:
-            StoreUnavailable: It was not remembered.
+            StoreUnavailable: It was not stored.
         """
 
     async def find(self, key: CallKey) -> CallEntry | None:
@@ -73,22 +73,22 @@ class Calls(Protocol):
         """
 
     async def get_record(self, call_id: str) -> CallRecord | None:
-        """Return a call as it was sent; None where it is not kept."""
+        """Return a call as it was sent; None if it is not kept."""
 
     async def list(
         self, wanted: CallFilter, limit: int = 100, cursor: str | None = None, *, is_whole: bool = False
     ) -> CallPage:
-        """List calls, newest first, after the one that the page before names.
+        """List calls, newest first, after a cursor.
 
         Args:
-            wanted: Which.
-            limit: How many at most; a page has fewer where they are large.
-            cursor: What the page before says.
-            is_whole: Whether their answers are wanted, too.
+            wanted: The filter.
+            limit: The maximum number; a page has fewer when they are large.
+            cursor: The cursor of the page before.
+            is_whole: Whether to read their answers too.
         """
 
     async def release(self, call_id: str, attempt: int) -> bool:
-        """Queue a call again that could not be begun, or may run twice, and return whether it is to be cancelled."""
+        """Queue a call again that could not start, or may run twice; return whether its cancellation was requested."""
 
     async def hold(
         self, call_id: str, attempt: int | None, approval_id: str, decision: CallDecision | None = None
@@ -99,30 +99,30 @@ class Calls(Protocol):
         """
 
     async def finish(self, call_id: str, attempt: int | None, end: CallCompletion) -> float | None:
-        """Note the end of an attempt, None for a call that waits for a person, and return when that was.
+        """End an attempt (None for a call that waits for a person), and return the time.
 
         Returns:
-            Seconds since 1970; None where another end was heard.
+            Seconds since 1970; None if another end was stored first.
         """
 
     async def forget(self, call_id: str, attempt: int) -> None:
         """Forget a call that was refused before it began, and its key."""
 
     async def list_held(self, limit: int = 1000) -> Sequence[CallEntry]:
-        """List the calls that wait for a person, those that have waited longest first."""
+        """List the calls that wait for a person, longest waiting first."""
 
     async def find_held(self, approval_id: str) -> CallEntry | None:
         """Find the call that waits for this approval; None if none does."""
 
 
 class CallQueue(Protocol):
-    """The remembered calls that no server runs, and the servers that may take them.
+    """Queued calls, and the servers that may claim them.
 
-    Each method is one step and durable once it returns.
+    Each method is one durable step.
     """
 
     async def claim(self, owner: str, most: int, may_take: Callable[[str], bool] = ...) -> Sequence[ClaimedCall]:
-        """Begin up to `most` queued calls, fairly between their callers, of those tools that this server may take."""
+        """Claim up to `most` queued calls of these tools, fairly between callers."""
 
     def note(self, call_id: str, tenant: str, caller: str) -> None:
         """Note that a call was just queued, so that it is not looked for."""
@@ -137,7 +137,7 @@ class CallQueue(Protocol):
         """Count queued and running calls at all servers."""
 
     async def cancel(self, call_id: str, end: CallCompletion) -> bool:
-        """End a call that is queued, or ask the server that runs it to; False where it is neither."""
+        """End a queued call, or ask the server that runs it to cancel; False where it is neither."""
 
     async def ask_to_cancel(self, call_id: str) -> bool:
         """Ask the server that runs a call to cancel it; False where none does."""

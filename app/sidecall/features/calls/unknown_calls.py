@@ -7,7 +7,7 @@ from fastapi import FastAPI, Request, Response
 from sidecall.features.calls.errors import UnknownCall
 from sidecall.kernel.http import problems
 
-# An id that can be one has routes of its own.
+# Valid ids have routes of their own.
 _PATH = re.compile(r"/tool_calls/[^/]+(?:/(?:events|cancel|replay))?", re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""Name in a header the calls of a batch that wait for a person: most dialects have no room for it."""
+"""The header that names the calls of a batch that wait for a person, for which most dialects have no field."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from urllib.parse import quote
 from sidecall.kernel.core.messages import ToolMessage
 
 HEADER = "X-Sidecall-Approvals"
-# Servers in between give the headers of an answer 4 KiB, often.
+# Proxies often limit the headers of an answer to 4 KiB.
 _LONGEST = 3072
 DOCUMENTED: dict[str, dict[str, Any]] = {
     HEADER: {

@@ -1,1 +1,1 @@
-"""Results that were cut, and files that programs have sent, kept whole for their caller."""
+"""Contents: full results of cut answers, and uploads of programs."""

@@ -27,7 +27,7 @@ json_paths = Later("sidecall.features.contents.json_paths")
 
 T = TypeVar("T")
 
-# Requests that wait, and those of one caller.
+# Waiting requests: of all callers, and of one.
 MOST_WAITING = 1000
 MOST_OF_CALLER = 100
 # Seconds after which a refused client may try again.
@@ -58,7 +58,7 @@ JsonPath = Annotated[
         min_length=1,
         max_length=1000,
         description="Only the values at this JSONPath (RFC 9535).",
-        # Only documented: what is no path is told so in words.
+        # For the document only: an invalid path gets a message in words.
         json_schema_extra={"pattern": r"^\$"},
     ),
 ]
@@ -77,10 +77,10 @@ class Wanted:
 async def read_wanted(
     lines: Lines = None, word: Word = None, ignore_case: IgnoreCase = False, path: JsonPath = None
 ) -> Wanted | None:
-    """Read the parameters, as a dependency of a route; None when the whole is wanted.
+    """Read the parameters, as a dependency of a route; None for the whole content.
 
     Raises:
-        InvalidParameter: There is nothing for which case matters.
+        InvalidParameter: `ignore_case` without a pattern.
     """
     if ignore_case and word is None:
         raise InvalidParameter("`ignore_case` goes with `grep`.")
@@ -88,9 +88,9 @@ async def read_wanted(
 
 
 class Excerpts:
-    """Make excerpts in a thread, one at a time, since each may take the content's memory several times.
+    """Make excerpts in a thread, one at a time, since each may take several times the content's memory.
 
-    Callers take turns, and each has its share of those that wait.
+    Callers take turns, and each may have a share of the waiting requests.
     """
 
     def __init__(self, patience: float = 10.0) -> None:
@@ -105,13 +105,13 @@ class Excerpts:
         caller: Caller = ANONYMOUS,
         deadline: Deadline | None = None,
     ) -> Response:
-        """Answer with what is wanted of a content, which is fetched when its turn has come.
+        """Answer with an excerpt of a content, which is fetched when its turn comes.
 
-        Who leaves before that, leaves the others' turns to them.
+        A request that leaves early does not hold up others.
 
         Raises:
             InvalidParameter: The content has no such thing, or too much of it.
-            Overloaded: No more may wait, or the wait was too long.
+            Overloaded: Too many wait, or the wait was too long.
         """
         whose = key_of(caller)
         await self._enter(whose, deadline)

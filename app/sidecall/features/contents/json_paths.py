@@ -1,4 +1,4 @@
-"""Find values in JSON by a path of RFC 9535, with a bound on everything: paths come from outside."""
+"""Find values in JSON by a path (RFC 9535), with bounds on everything, since paths are untrusted."""
 
 import time
 from collections.abc import Iterable
@@ -11,11 +11,11 @@ from jsonpath.selectors import Filter
 
 from sidecall.kernel.json_data.text import parse_json
 
-# Bytes and values of JSON that is looked through, as much as an artifact may be.
+# Bytes and values of the searched JSON, as large as an artifact may be.
 MOST_BYTES = 16 * 1024 * 1024
 _MOST_IN_IT = 1_000_000
 MOST_FOUND = 1000
-# Places that are visited and compared, and seconds that it may take.
+# Maximum visited places, comparisons and seconds.
 MOST_STEPS = 1_000_000
 _SECONDS = 5.0
 
@@ -64,7 +64,7 @@ def _find(environment: "_Environment", path: str, plain: Any) -> list[Any]:
 
 
 def _refuse_searches(segment: JSONPathSegment) -> None:
-    """Refuse filters that look for many places at each place: nothing would count those."""
+    """Refuse filters with searches of their own at each place, which would not be counted."""
     waiting: list[BaseExpression] = [it.expression for it in segment.selectors if isinstance(it, Filter)]
     while waiting:
         expression = waiting.pop()
@@ -88,7 +88,7 @@ class _Environment(JSONPathEnvironment):
         take_step = self.take_step
 
         class Place(JSONPathMatch):
-            """One that costs the same however deep it lies: it knows neither its path nor what is below."""
+            """A place of constant size at any depth: it holds neither its path nor its descendants."""
 
             __slots__ = ()
 
@@ -102,7 +102,7 @@ class _Environment(JSONPathEnvironment):
         return Place(filter_context={}, obj=plain, parent=None, path="", parts=(), root=plain)
 
     def setup_function_extensions(self) -> None:
-        """Offer what takes no pattern."""
+        """Register the functions that take no pattern."""
         super().setup_function_extensions()
         del self.function_extensions["match"], self.function_extensions["search"]
 
@@ -117,11 +117,11 @@ class _Environment(JSONPathEnvironment):
             raise PathError("it takes too long; say more exactly where to look")
 
     def compare(self, left: object, operator: str, right: object) -> bool:
-        """Compare as the environment does, and count it."""
+        """Compare like the base class, and count it."""
         self.take_step()
         return super().compare(left, operator, right)
 
     def is_truthy(self, obj: object) -> bool:
-        """Judge as the environment does, and count it."""
+        """Test like the base class, and count it."""
         self.take_step()
         return super().is_truthy(obj)

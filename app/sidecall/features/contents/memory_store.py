@@ -1,4 +1,4 @@
-"""Contents too large for a model, kept in this process until they expire."""
+"""Contents in this process's memory."""
 
 import time
 from collections import Counter
@@ -11,7 +11,7 @@ from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import UnknownContent
 from sidecall.kernel.ports.contents import KeptContent, TooManyContents
 
-# Small bodies cost more than their bytes, so of those only one in so many bytes is kept, though never fewer than a few.
+# Small bodies cost more than their bytes, so their number is limited to one per so many bytes, but never below a few.
 _SHARE = 4096
 _FEW = 64
 # An id and its owner: another's content is not found.
@@ -19,12 +19,12 @@ _Key = tuple[str, str, str]
 
 
 class MemoryContents:
-    """Keep texts for `ttl` seconds, of `most` bytes together at most; the oldest go first.
+    """Keep bodies for `ttl` seconds, up to `most` bytes together; the oldest are deleted first.
 
-    One caller has room for `quota` bytes, where that is less.
+    One caller may keep `quota` bytes, where that is less.
     """
 
-    # Nothing is waited for; tools ask from threads, too.
+    # Guarded by a lock, since tools use it from threads too.
     loop = None
 
     def __init__(
@@ -48,7 +48,7 @@ class MemoryContents:
         Raises:
             TooManyContents: It was uploaded, and its caller has no room left.
         """
-        # Of a text the characters are counted first, which are no more than its bytes: it may be of any length.
+        # A text's characters are counted first, which are no more than its bytes: it may be of any length.
         if len(body) > self.quota:
             return None
         body = body.encode() if isinstance(body, str) else body
@@ -71,7 +71,7 @@ class MemoryContents:
             return self._get((content_id, caller.tenant, caller.subject))
 
     async def remove(self, content_id: str, caller: Caller) -> None:
-        """Forget a caller's content.
+        """Delete a caller's content.
 
         Raises:
             UnknownContent: There is none, it has expired, or it is another caller's.
@@ -88,14 +88,14 @@ class MemoryContents:
         return self._kept[key][1]
 
     def _make_room(self, content: KeptContent, *, is_sent: bool) -> None:
-        """Drop the caller's own oldest as far as it has no room left, and then anybody's.
+        """Delete the caller's own oldest contents down to its quota, then the oldest of all.
 
         Raises:
-            TooManyContents: Of what its caller has sent nothing is dropped for what it sends.
+            TooManyContents: It is an upload, for which nothing is deleted.
         """
         self._forget(room_for=0)
         whose, size = _whose(content), len(content.body)
-        # Where one may have all the room, the oldest of all go, whosever they are.
+        # Where one caller may fill the store, the oldest of all are deleted.
         if self.quota < self._most and self._sizes[whose] + size > self.quota:
             own = [(key, expires) for key, (expires, kept) in self._kept.items() if _whose(kept) == whose]
             if is_sent:

@@ -1,11 +1,11 @@
-"""Read which bytes of an answer a client wants: `Range` and `If-Range` of RFC 9110."""
+"""Read which bytes of an answer a client wants: `Range` and `If-Range` (RFC 9110)."""
 
 import re
 from collections.abc import Mapping
 
 from sidecall.kernel.core.errors import RequestError
 
-# Of numbers that have more digits than any size, int() would refuse the longest.
+# More digits than any size needs; int() would refuse longer ones.
 _RANGE = re.compile(r"bytes[ \t]*=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*", re.IGNORECASE)
 
 
@@ -18,7 +18,7 @@ class RangeUnsatisfiable(RequestError):
 
 
 def find_range(headers: Mapping[str, str], size: int, etag: str) -> slice | None:
-    """Return which bytes are wanted; None for all of them, also where several ranges are wanted or it is no range.
+    """Return the requested bytes; None for all, also for several ranges or an invalid one.
 
     Raises:
         RangeUnsatisfiable: There are none of those bytes.

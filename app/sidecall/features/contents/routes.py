@@ -1,4 +1,4 @@
-"""Give callers the whole of what was cut for a model, and keep what they send."""
+"""Routes for contents: full results of cut answers, and uploads."""
 
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -29,7 +29,7 @@ ContentId = Annotated[str, Path(description="The last part of an answer's `artif
 
 WantedDep = Annotated[Wanted | None, Depends(read_wanted)]
 
-#: What tools return and programs send must never be run by a browser that comes here.
+#: Browsers must never run what tools return or programs upload.
 SAFE = {
     "X-Content-Type-Options": "nosniff",
     "Content-Disposition": "attachment",

@@ -1,4 +1,4 @@
-"""Contents too large for a model, kept in a database until they expire."""
+"""Contents in a database."""
 
 import asyncio
 import time
@@ -12,15 +12,15 @@ from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.ports.contents import KeptContent, TooManyContents
 from sidecall.storage.database import Database
 
-# Small bodies cost more than their bytes, so of those only one in so many bytes is kept, though never fewer than a few.
+# Small bodies cost more than their bytes, so their number is limited to one per so many bytes, but never below a few.
 _SHARE = 4096
 _FEW = 64
 
 
 class SqlContents:
-    """Keep texts for `ttl` seconds, of `most` bytes together at most; the oldest go first.
+    """Keep bodies for `ttl` seconds, up to `most` bytes together; the oldest are deleted first.
 
-    One caller has room for `quota` bytes, where that is less.
+    One caller may keep `quota` bytes, where that is less.
     """
 
     def __init__(
@@ -37,11 +37,11 @@ class SqlContents:
         self._most = most
         self._clock = clock
         self.loop: asyncio.AbstractEventLoop | None = None
-        # So that of many uploads that come at once each sees those before it; other servers may still send one each.
+        # Each of several concurrent uploads counts those before it; other servers may still accept one each.
         self._turn = asyncio.Lock()
 
     def attach(self) -> None:
-        """Let other threads use the running event loop, which the database is on."""
+        """Let other threads use the running event loop, on which the database is."""
         self.loop = asyncio.get_running_loop()
 
     async def keep(self, body: str | bytes, caller: Caller, media_type: str, *, is_sent: bool = False) -> str | None:
@@ -54,7 +54,7 @@ class SqlContents:
         Raises:
             TooManyContents: It was uploaded, and its caller has no room left.
         """
-        # Of a text the characters are counted first, which are no more than its bytes: it may be of any length.
+        # A text's characters are counted first, which are no more than its bytes: it may be of any length.
         if len(body) > self.quota:
             return None
         body = body.encode() if isinstance(body, str) else body
@@ -79,8 +79,8 @@ class SqlContents:
         return content_id
 
     async def _make_room(self, whose: tuple[str, str], size: int, now: float, *, is_sent: bool) -> None:
-        """Forget the caller's own oldest as far as it has no room left, and then anybody's."""
-        # Where one may have all the room, the oldest of all go, whosever they are.
+        """Delete the caller's own oldest contents down to its quota, then the oldest of all."""
+        # Where one caller may fill the store, the oldest of all are deleted.
         if self.quota < self._most:
             if is_sent:
                 await self._refuse_beyond(whose, self.quota - size, now)
@@ -99,7 +99,7 @@ class SqlContents:
             raise TooManyContents(self.quota, 1.0)
 
     async def forget(self) -> None:
-        """Remove what has expired.
+        """Delete expired contents.
 
         Raises:
             StoreUnavailable: The database cannot be used just now.
@@ -107,7 +107,7 @@ class SqlContents:
         await self._forget(self._clock(), 0, 0)
 
     async def _forget(self, now: float, size: int, count: int) -> None:
-        """Remove what has expired, and the oldest, as long as there is no room for so many bytes and bodies more."""
+        """Delete expired contents, and the oldest, until there is room for so many more bytes and bodies."""
         most = max(_FEW, self._most // _SHARE)
         await self._database.write("forget_contents", now, self._most - size, most - count)
 
@@ -126,13 +126,13 @@ class SqlContents:
         return KeptContent(content_id, *whose, media_type, bytes(body))
 
     async def remove(self, content_id: str, caller: Caller) -> None:
-        """Forget a caller's content.
+        """Delete a caller's content.
 
         Raises:
             UnknownContent: There is none, it has expired, or it is another caller's.
             StoreUnavailable: The database cannot be used just now.
         """
         values = (content_id, self._clock(), caller.tenant, caller.subject)
-        # PostgreSQL does not even look for a text with a NUL in it.
+        # PostgreSQL rejects a text with a NUL.
         if "\0" in content_id or await self._database.write("remove_content", *values) is None:
             raise UnknownContent

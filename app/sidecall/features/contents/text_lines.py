@@ -1,21 +1,21 @@
-"""Read some lines of a text, and find those that hold a word; what is answered is bounded."""
+"""Read lines of a text, or search it, with a bounded answer."""
 
 from sidecall.dataclasses import dataclass
 
-# Characters of one answer: about as much as a model wants to read at once.
+# Characters of one answer: about as much as a model should read at once.
 MOST_CHARACTERS = 64 * 1024
-# Lines that are found at once, and characters around what was found in one that is long.
+# Maximum matching lines, and characters of context in a long line.
 MOST_FOUND = 100
 _AROUND = 200
-# With what a line of JSON begins that has members.
+# Prefixes of a line of JSON with members.
 _BEGIN_JSON = frozenset("{[")
-# Characters that are searched for line ends at once.
+# Characters that are scanned for line ends at once.
 _PIECE = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class LineRange:
-    """Lines from the first, which is 1, to the last, both included; without a first one so many at the end."""
+    """Lines from the first (1-based) to the last, inclusive; without a first one, so many at the end."""
 
     first: int | None = 1
     last: int | None = None
@@ -29,7 +29,7 @@ ALL = LineRange()
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Some of a text, and the lines to ask for next where there are more than fit."""
+    """Part of a text, and the lines to ask for next if it did not fit."""
 
     text: str
     rest: LineRange | None = None
@@ -54,7 +54,7 @@ def cut_lines(text: str, wanted: LineRange) -> Excerpt:
     first, start, stop = _locate(text, wanted)
     if stop - start <= MOST_CHARACTERS:
         return Excerpt(text[start:stop])
-    # The end of the last line that fits takes no room.
+    # The end of the last line needs no room.
     after = text.rfind("\n", start, start + MOST_CHARACTERS + 1) + 1
     shown = text[start:after]
     if after == stop:
@@ -71,7 +71,7 @@ def _go_on(wanted: LineRange, number: int) -> LineRange:
 
 
 def _cut_line(text: str, number: int, bounds: tuple[int, int], after: LineRange) -> Excerpt:
-    """Return the head of a line that does not fit, and say how the rest of it is found: no lines lead there."""
+    """Return the head of a line that does not fit, with a note on how to read the rest, which lines cannot address."""
     start, stop = bounds
     end = text.find("\n", start, stop)
     over = (stop if end < 0 else end) - start - MOST_CHARACTERS
@@ -85,7 +85,7 @@ def _cut_line(text: str, number: int, bounds: tuple[int, int], after: LineRange)
 
 
 def find_lines(text: str, word: str, wanted: LineRange, *, ignore_case: bool = False) -> Excerpt:
-    """Return the lines that hold a word, each behind its number and a colon; of long lines what is around it."""
+    """Return the matching lines with number and colon; of long lines the surroundings of the match."""
     number, start, stop = _locate(text, wanted)
     searched, sought = (_fold(text), _fold(word)) if ignore_case else (text, word)
     found: list[str] = []
@@ -113,7 +113,7 @@ def _find_in_later_line(text: str, sought: str, at: int, stop: int) -> int:
 
 
 def _end_search(found: list[str], crowded: int | None, rest: LineRange | None) -> Excerpt:
-    """Add what else there is: more of it in the line of this number, and in later ones."""
+    """Note further matches: in the line of this number, and in later lines."""
     ways = [] if crowded is None else [f"more of it in line {crowded}; look for something longer"]
     ways += [] if rest is None else [f"read on with lines={rest}"]
     return Excerpt("".join([*found, f"[… {'; '.join(ways)} …]\n"]), rest)
@@ -130,12 +130,12 @@ def _show_around(text: str, at: int, after: int, bounds: tuple[int, int]) -> tup
 
 
 def _fold(text: str) -> str:
-    """Return a text in small letters, each in its place: one of these would become two, the other has two forms."""
+    """Return a text in lower case of the same length: the exceptions would become two characters, or have two forms."""
     return text.replace("\u0130", "i").lower().replace("\u03c2", "\u03c3")
 
 
 def _locate(text: str, wanted: LineRange) -> tuple[int, int, int]:
-    """Return the number of the first line that is wanted, and where the lines begin and end."""
+    """Return the number of the first requested line, and the offsets of the lines."""
     if wanted.first is None:
         count = text.count("\n") + (not text.endswith("\n"))
         first = max(1, count - (wanted.last or 0) + 1)
@@ -146,7 +146,7 @@ def _locate(text: str, wanted: LineRange) -> tuple[int, int, int]:
 
 
 def _skip(text: str, start: int, count: int) -> int:
-    """Return where the line begins that comes so many lines later, or the end; line ends are counted many at once."""
+    """Return the offset of the line so many lines later, or the end; line ends are counted in blocks."""
     while count and start < len(text):
         held = text.count("\n", start, start + _PIECE)
         if held >= count:

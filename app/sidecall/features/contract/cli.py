@@ -1,4 +1,4 @@
-"""sidecall lock: write down what callers of the tools rely on, and tell what has changed since."""
+"""sidecall lock: write the contracts of tools to a file, and report changes since."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def compare_with_lock(registry: Registry) -> list[ToolChange]:
     """List what has changed since `tools.lock` was written.
 
     Raises:
-        LockUnfit: There is none, or it is none.
+        LockUnfit: The file is missing or invalid.
     """
     path = Path(LOCK)
     if not path.is_file():
@@ -36,7 +36,7 @@ def compare_with_lock(registry: Registry) -> list[ToolChange]:
 
 
 def print_changes(changes: list[ToolChange], console: Console) -> None:
-    """Print what has changed, a line for each."""
+    """Print changes, one a line."""
     for each in changes:
         level = ("breaks ", "red") if each.change.breaks else ("changed", "dim")
         console.print(Text.assemble(level, " ", (each.tool, "cyan"), f" {each.change.text}"))
@@ -45,7 +45,7 @@ def print_changes(changes: list[ToolChange], console: Console) -> None:
 
 
 def find_exit_code(changes: list[ToolChange]) -> int:
-    """Return 1 where callers are broken, 3 where something else has changed, and 0 where nothing has."""
+    """Return the exit code: 1 if callers break, 3 for other changes, 0 without changes."""
     if any(each.change.breaks for each in changes):
         return 1
     return COMPATIBLE if changes else 0

@@ -1,6 +1,6 @@
-"""Find how a tool has changed, and whether callers of what it was are broken by it.
+"""Find how a tool has changed, and whether that breaks callers of the earlier version.
 
-A caller is broken where something that it may have sent is refused, or is not heeded any more.
+A caller breaks if something that it may have sent is refused or ignored now.
 """
 
 import json
@@ -22,7 +22,7 @@ _SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference: where it is, what it is, and whether it breaks callers."""
+    """One difference: its location, its text, and whether it breaks callers."""
 
     where: str
     what: str
@@ -107,7 +107,7 @@ def _compare_values(old: Schema, new: Schema, where: str) -> Iterator[Change]:
 
 
 def _compare_options(old: Schema, new: Schema, where: str) -> Iterator[Change]:
-    """Compare alternatives: each one that there was has to fit one that there is."""
+    """Compare alternatives: each old one has to fit a new one."""
     before, after = _list_options(old), _list_options(new)
     for option in before:
         if not any(_fits(option, other) for other in after):

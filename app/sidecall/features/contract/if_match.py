@@ -10,10 +10,10 @@ _MOST = 20
 
 
 def hold_contract(request: CallRequest, tool: CompiledTool, registry: Registry) -> None:
-    """Look whether a tool is still what a call is pinned to.
+    """Compare a tool with the contract that a call is pinned to.
 
     Raises:
-        ContractChanged: It is not; the error says what has changed, as far as that is known.
+        ContractChanged: They differ; the error lists the known changes.
     """
     pinned = request.pinned
     if pinned is None or "*" in pinned:

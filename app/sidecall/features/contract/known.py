@@ -30,7 +30,7 @@ class KnownContracts:
         self._locked: Mapping[str, _lock.LockedTool] = {}
 
     def learn(self, locked: "Mapping[str, _lock.LockedTool]") -> None:
-        """Take what is locked for what callers may know."""
+        """Add the locked contracts to those that callers may know."""
         self._locked = locked
 
     def follow(self, old: Mapping[str, CompiledTool], new: Mapping[str, CompiledTool]) -> None:

@@ -44,14 +44,14 @@ class ToolChange:
 
 
 def lock_tool(tool: CompiledTool) -> LockedTool:
-    """Take down what callers rely on of a tool."""
+    """Return the contract of a tool for the lock file."""
     return LockedTool(
         hash=hash_definition(tool), description=tool.description, parameters=tool.declaration or tool.args_schema.flat
     )
 
 
 def write_lock(tools: Iterable[CompiledTool]) -> str:
-    """Write the lock of tools, by their names, so that two of them can be compared line by line."""
+    """Write the lock file, sorted by name, so that two of them can be compared line by line."""
     locked = {tool.name: lock_tool(tool).model_dump() for tool in sorted(tools, key=lambda it: it.name)}
     return json.dumps({"version": 1, "tools": locked}, indent=2, ensure_ascii=False) + "\n"
 
@@ -71,7 +71,7 @@ def parse_lock(text: str) -> dict[str, LockedTool]:
 
 
 def compare_tool(old: LockedTool, new: LockedTool) -> list[Change]:
-    """List how a tool has changed; nothing where its hash is the same."""
+    """List the changes of a tool; none if its hash is the same."""
     if old.hash == new.hash:
         return []
     changes = compare_parameters(old.parameters, new.parameters)

@@ -1,4 +1,4 @@
 """The path of the lock file."""
 
-# In the folder that the program is started in.
+# In the working directory.
 LOCK = "tools.lock"

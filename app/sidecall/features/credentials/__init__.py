@@ -1,1 +1,1 @@
-"""Secrets of the server and of callers, and tokens of persons who have signed in elsewhere."""
+"""Secrets of the server and of callers, and OAuth tokens of persons."""

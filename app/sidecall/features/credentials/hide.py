@@ -30,7 +30,7 @@ def hide_in_events(invocation: Invocation) -> None:
 
 
 def hide_in_answer(invocation: Invocation) -> None:
-    """Mask the secrets that the call was given in its answer, or in the error that takes its place."""
+    """Mask the call's secrets in its answer, or in its error."""
     mask, message = invocation.mask, invocation.message
     if mask is None:
         return
@@ -49,9 +49,9 @@ def hide_in_answer(invocation: Invocation) -> None:
 
 
 class MaskedListener:
-    """Pass on the events of a call without its secrets.
+    """Pass on a call's events without its secrets.
 
-    Of a text that comes in parts, the end of a part is held back while it may be the beginning of a secret.
+    Of a text in parts, the end of each part is held back while it may be the beginning of a secret.
     """
 
     def __init__(self, mask: SecretMask, listener: EventListener) -> None:

@@ -13,11 +13,11 @@ def takes_own_secrets(tool: CompiledTool) -> bool:
 
 
 def look_up_secrets(invocation: Invocation) -> Awaitable[None] | None:
-    """Find those of the caller's own, where callers have some.
+    """Look up the caller's own secrets, if callers may have some.
 
     Raises:
         SecretLost: From `await`: one of them cannot be decrypted.
-        StoreUnavailable: From `await`: they cannot be read just now.
+        StoreUnavailable: From `await`: the store is unavailable.
     """
     places = invocation.services.own_secrets
     return None if places is None else _look_up(invocation, places)

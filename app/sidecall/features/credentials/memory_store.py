@@ -1,4 +1,4 @@
-"""Secrets of callers, encrypted, kept in this process."""
+"""Encrypted secrets of callers in this process's memory."""
 
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -11,9 +11,9 @@ _Key = tuple[str, str, str]
 
 
 class MemorySecrets:
-    """Remember up to `most` secrets; they are lost when the process ends."""
+    """Keep up to `most` secrets; they are lost when the process ends."""
 
-    # No method ever waits, so that each is one step, on one event loop.
+    # No method awaits, so each is atomic on the event loop.
 
     def __init__(self, most: int = 10_000, clock: Callable[[], float] = time.time) -> None:
         self._most = most
@@ -21,7 +21,7 @@ class MemorySecrets:
         self._secrets: dict[_Key, tuple[SealedSecret, float, float]] = {}
 
     async def put(self, secret: SealedSecret) -> None:
-        """Keep a secret, in place of the one of the same caller and name.
+        """Store a secret, replacing the one of the same caller and name.
 
         Raises:
             TooManySecrets: There is no room for it.

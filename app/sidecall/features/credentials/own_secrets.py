@@ -1,4 +1,4 @@
-"""The secrets that callers keep here for their own calls."""
+"""Callers' own secrets for their calls."""
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
@@ -30,7 +30,7 @@ class SecretsUnfit(SidecallError):
 
 
 class SecretKeeper:
-    """Keep secrets encrypted, where the operator has given a key, and find them for calls."""
+    """Store secrets encrypted with the operator's key, and find them for calls."""
 
     def __init__(
         self,
@@ -76,10 +76,10 @@ class SecretKeeper:
         return True
 
     async def put(self, caller: Caller, name: str, value: str) -> None:
-        """Keep a secret, in place of the one of the same name.
+        """Store a secret, replacing the one of the same name.
 
         Raises:
-            SecretsOff: There is no key to encrypt it with.
+            SecretsOff: No encryption key is configured.
             TooManySecrets: There is no room for it.
         """
         if self._sealer is None:
@@ -88,7 +88,7 @@ class SecretKeeper:
         await self.auditor.record("secret_set", caller, name, {})
 
     async def remove(self, caller: Caller, name: str) -> None:
-        """Forget a secret, also where there is no key any more.
+        """Delete a secret, even without an encryption key.
 
         Raises:
             UnknownSecret: The caller has none of this name.
@@ -101,7 +101,7 @@ class SecretKeeper:
         return [it for it in await self._places.list(caller) if RESERVED not in it.name]
 
     async def find(self, caller: Caller, names: Collection[str]) -> Mapping[str, str]:
-        """Return those of a caller that have one of these names.
+        """Return a caller's secrets with these names.
 
         Raises:
             SecretUnreadable: One of them cannot be decrypted.
@@ -110,7 +110,8 @@ class SecretKeeper:
             return {}
         found = await self._places.find(caller, names)
         if self._sealer is None:
-            if found:  # Not as if there were none: the tool would take the server's instead, which may do more.
+            # Not as if there were none: the tool would use the server's secret instead, which may have more rights.
+            if found:
                 name = found[0].name
                 raise SecretUnreadable(name, f"There is no key for the secret {name} of {caller.subject}.")
             return {}

@@ -12,11 +12,11 @@ from sidecall.kernel.ports.user_tokens import TokenUnavailable, UserTokenRefused
 
 
 def look_up_tokens(invocation: Invocation) -> Awaitable[None] | None:
-    """Find those that the tool takes, where there are any.
+    """Find the tokens that the tool takes, if any.
 
     Raises:
-        ToolExecutionError: From `await`: one of them cannot be had just now.
-        StoreUnavailable: From `await`: they cannot be read just now.
+        ToolExecutionError: From `await`: one of them is unavailable.
+        StoreUnavailable: From `await`: the store is unavailable.
     """
     tokens = invocation.services.user_tokens
     return None if tokens is None else _look_up(invocation, tokens)
@@ -43,7 +43,7 @@ def _list_providers(invocation: Invocation) -> list[str]:
 
 
 class RequireSignIn:
-    """Let a call wait that acts for a person who has not signed in."""
+    """Suspend a call for a person who has not signed in."""
 
     # After all checks of arguments: a person should not sign in for a call that cannot run.
 
@@ -110,6 +110,6 @@ async def _ask(approvals: Approvals, invocation: Invocation, provider: str) -> N
     except TokenUnavailable as error:
         raise refuse_unconfigured(invocation.tool.name, invocation.call.id, error.message) from error
     waiting = await ask_person(approvals, invocation, Preview(sign_in=sign_in))
-    # They may have signed in before it was written down that this call waits for it.
+    # They may have signed in before this call was stored as waiting.
     await tokens.look_again(invocation.request.caller, provider)
     raise waiting.as_error() from None

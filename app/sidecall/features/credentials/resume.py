@@ -1,4 +1,4 @@
-"""Let calls go on that waited until a person had signed in."""
+"""Resume calls that waited for a person's sign-in."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Encrypt the secrets of callers, each for its caller and its name alone."""
+"""Encrypt callers' secrets, bound to their caller and name."""
 
 import base64
 import hashlib

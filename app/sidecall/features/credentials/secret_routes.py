@@ -1,4 +1,4 @@
-"""Let callers keep secrets for their own calls."""
+"""Routes for callers' own secrets."""
 
 from typing import Annotated, Any
 
@@ -73,7 +73,7 @@ async def put_secret(request: Request, parts: PartsDep, caller: CallerDep, name:
 
 
 def _read_value(body: Any) -> str:
-    """Read what is sent; an error says nothing of it."""
+    """Read the secret; errors do not contain it."""
     try:
         value = SecretValue.model_validate(body).value.get_secret_value()
         size = len(value.encode())

@@ -1,4 +1,4 @@
-"""Look up the server's secrets where orchestrators put them."""
+"""Look up the server's secrets in the environment and in mounted files."""
 
 import logging
 import os
@@ -29,14 +29,14 @@ def secrets_in(folder: Path) -> Callable[[str], str | None]:
 
 
 def warn_of_missing(tools: Iterable[CompiledTool], secrets: Callable[[str], str | None]) -> None:
-    """Log which tools will fail for want of a secret."""
+    """Log the tools that lack a secret."""
     for tool in tools:
         for name in list_missing(tool, secrets, required=True):
             logger.warning("tool %s needs the secret %s, which is not set", tool.name, name)
 
 
 def list_missing(tool: CompiledTool, secrets: Callable[[str], str | None], *, required: bool) -> list[str]:
-    """Name the secrets of the server that are not set: those that a tool needs, or those that it can do without."""
+    """List the server's secrets that are not set: those that a tool needs, or the optional ones."""
     taken = (it for it in tool.injections if it.source == "secret" and it.of != "caller" and it.required is required)
     return list(dict.fromkeys(it.field for it in taken if it.field and secrets(it.field) is None))
 

@@ -28,7 +28,7 @@ def show_start(subject: str, tenant: str, provider: str) -> HTMLResponse:
         "<p>Go on only if you know this program, and have asked it for something yourself.</p>"
         '<form method="post"><button>Go on</button></form>'
     )
-    # Without its address a browser would not say that the form is this server's own.
+    # Otherwise the browser would not send the form's origin.
     return _make(200, "Sign in?", body, {"Referrer-Policy": "same-origin"})
 
 
@@ -41,12 +41,12 @@ def _render(status: int, title: str, text: str) -> HTMLResponse:
 
 
 def show_signed_in() -> HTMLResponse:
-    """Let a person go who has signed in."""
+    """Show that the sign-in is done."""
     return _render(200, "Signed in", "The program goes on by itself. You can close this window.")
 
 
 def show_denied() -> HTMLResponse:
-    """Let a person go who does not allow it."""
+    """Show that the person declined."""
     return _render(200, "Not allowed", "The program is told that you do not allow it. You can close this window.")
 
 

@@ -1,4 +1,4 @@
-"""Lead persons to where they sign in, and back."""
+"""Routes of the sign-in flow."""
 
 import logging
 import re
@@ -35,7 +35,7 @@ from sidecall.kernel.ports.user_tokens import TokenUnavailable
 from sidecall.kernel.rest.parts import PartsDep
 
 logger = logging.getLogger("sidecall")
-# Pages for persons, which no program asks for.
+# Pages for persons, not part of the API.
 router = APIRouter(include_in_schema=False, route_class=LateRoute)
 
 _COOKIE = "sidecall_sign_in"

@@ -1,4 +1,4 @@
-"""Secrets of callers, encrypted, kept in a database."""
+"""Encrypted secrets of callers in a database."""
 
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -10,7 +10,7 @@ from sidecall.storage.database import Database, Row
 
 
 class SqlSecrets:
-    """Remember up to `most` secrets."""
+    """Keep up to `most` secrets."""
 
     def __init__(self, database: Database, most: int = 10_000, clock: Callable[[], float] = time.time) -> None:
         self._database = database
@@ -18,7 +18,7 @@ class SqlSecrets:
         self._clock = clock
 
     async def put(self, secret: SealedSecret) -> None:
-        """Keep a secret, in place of the one of the same caller and name.
+        """Store a secret, replacing the one of the same caller and name.
 
         Raises:
             TooManySecrets: There is no room for it.

@@ -1,4 +1,4 @@
-"""Let callers see for whom tools may act, and forget that."""
+"""Routes for the providers at which tools act for a caller's person."""
 
 from typing import Annotated, Any
 

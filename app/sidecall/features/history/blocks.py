@@ -13,7 +13,7 @@ from sidecall.features.history.decided import KeptDecision, show_decision
 from sidecall.features.history.redactor import read_shown
 from sidecall.kernel.core.messages import ToolMessage
 
-# Calls of one block, and the milliseconds between the first and the last of its ids.
+# Maximum calls of a block, and milliseconds between its first and last id.
 MOST_CALLS = 256
 SPAN = 2000
 ID = 36
@@ -35,7 +35,7 @@ class Heads(NamedTuple):
     places: list[int]
 
     def find(self, wanted: CallFilter, first: str, before: str) -> Iterator[tuple[str, int]]:
-        """Yield the id and the number of each call that is wanted, with ids from `first` on and below `before`."""
+        """Yield id and number of each matching call, with ids from `first` on and below `before`."""
         indexes: Sequence[int] | None = None
         for of, fitting in self._list_conditions(wanted):
             indexes = _places(of, fitting) if indexes is None else [index for index in indexes if of[index] in fitting]
@@ -46,7 +46,7 @@ class Heads(NamedTuple):
                 yield call_id, index
 
     def _list_conditions(self, wanted: CallFilter) -> Iterator[tuple[Sequence[int], set[int]]]:
-        """Yield columns, and which of their numbers are wanted, where those are not all."""
+        """Yield the columns to filter by, with the wanted numbers."""
         if wanted.status is not None or wanted.kind is not None:
             ends = {
                 number
@@ -64,7 +64,7 @@ def _places(of: Sequence[int], fitting: set[int]) -> list[int]:
     """Return the positions of these numbers."""
     if len(fitting) > 1:
         return [index for index, number in enumerate(of) if number in fitting]
-    # Most calls are others: they are passed over without a step of Python for each.
+    # Most calls do not match: they are skipped without a Python step for each.
     found: list[int] = []
     for number in fitting:
         with suppress(ValueError):
@@ -90,7 +90,7 @@ class Body(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Calls of one tenant that were accepted at about the same time, in the order of their ids."""
+    """Calls of one tenant that were accepted at about the same time, ordered by id."""
 
     tenant: str
     first_id: str
@@ -138,7 +138,7 @@ def _spread(count: int, of: Sequence[int]) -> list[int]:
 
 
 class Piece(NamedTuple):
-    """A part of what is kept of the calls of a block: where it begins, and where it ends."""
+    """A piece of a block's bodies: its start and its end."""
 
     begin: int
     end: int

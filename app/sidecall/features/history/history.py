@@ -26,10 +26,10 @@ from sidecall.storage.database import Database
 
 logger = logging.getLogger("sidecall")
 
-# Seconds between two writes of what has been noted, and between two looks for what is too old.
+# Seconds between two writes, and between two checks for old calls.
 _ROUND = 0.5
 _LOOK = 5.0
-# Between two steps of forgetting others have their turn.
+# Others get a turn between two steps of deletion.
 _REST = 0.02
 # Blocks that are written at once.
 _WRITTEN = 32
@@ -37,10 +37,10 @@ _EVER = 2**40
 
 
 class History:
-    """Note each call that has ended, write it down a moment later, and find it again."""
+    """Note each ended call, write it a moment later, and find it again."""
 
     def __init__(self, notes: PendingCalls, packer: Packer, blocks: Blocks, ttl: float) -> None:
-        """Join what it takes; calls are kept for `ttl` seconds."""
+        """Take the parts; calls are kept for `ttl` seconds."""
         self._notes = notes
         self.notes: CallNotes = notes
         self._packer = packer
@@ -65,10 +65,10 @@ class History:
         return self._blocks.database
 
     async def open(self) -> None:
-        """Begin to write.
+        """Start to write.
 
         Raises:
-            StoreUnfit: The place cannot be used by this program.
+            StoreUnfit: The store cannot be used by this version.
         """
         await self._blocks.open()
         self._rounds = [asyncio.create_task(self._go_round()), asyncio.create_task(self._forget())]
@@ -87,10 +87,10 @@ class History:
             await self._settle_if_possible()
 
     async def settle(self) -> None:
-        """Write down what has been noted, so that it is found.
+        """Write all noted calls.
 
         Raises:
-            StoreUnavailable: It cannot be written just now.
+            StoreUnavailable: The store is unavailable.
         """
         while self._writing is not None and not self._writing.done():
             await asyncio.wait([self._writing])
@@ -99,7 +99,7 @@ class History:
             await outlast(self._writing)
 
     async def list(self, wanted: CallFilter, limit: int, cursor: str | None) -> CallPage:
-        """List calls, newest first, no more than `limit`, after the one that the page before names."""
+        """List calls, newest first, up to `limit`, after the cursor of the page before."""
         if wanted.status in OPEN:
             return CallPage([])
         await self._settle_if_possible()
@@ -109,7 +109,7 @@ class History:
         """Find a call.
 
         Raises:
-            UnknownCall: This tenant has none of that id that is kept.
+            UnknownCall: The tenant has no kept call of that id.
         """
         await self._settle_if_possible()
         found = await self._listing.find(call_id, tenant)
@@ -121,8 +121,8 @@ class History:
         """Return a call as it was sent.
 
         Raises:
-            UnknownCall: This tenant has none of that id that is kept.
-            CallNotKept: Its arguments are not kept, or not all of what was sent.
+            UnknownCall: The tenant has no kept call of that id.
+            CallNotKept: The request is not kept, or not completely.
         """
         await self._settle_if_possible()
         found = await self._listing.find(call_id, tenant)
@@ -136,7 +136,7 @@ class History:
         return CallRecord(id=call_id, created_at=entry.created_at, tool_call=call, caller=caller)
 
     async def summarize(self, tenant: str, by: SummaryPart, since: float | None, until: float | None) -> CallSummary:
-        """Sum calls up by what they have in common, in whole hours that begin before `until` and end after `since`."""
+        """Summarize calls in groups, in whole hours that begin before `until` and end after `since`."""
         await self._settle_if_possible()
         first = None if since is None else int(since // HOUR)
         before = None if until is None else int(-(-until // HOUR))
@@ -149,7 +149,7 @@ class History:
         return summarize(by, (first, before), found)
 
     async def _settle_if_possible(self) -> None:
-        # What waits is found all the same, and what was written before.
+        # Waiting calls and earlier ones are still found.
         try:
             await self.settle()
         except StoreUnavailable:
@@ -158,7 +158,7 @@ class History:
             logger.exception("calls could not be written into the history")
 
     def _pack_all(self) -> None:
-        """Pack what has been noted, while that is about as much as is packed at once."""
+        """Pack the noted calls, as long as there is about a full block of them."""
         for block in self._packer.pack(self._notes.take()):
             self._backlog.append(block)
             self._notes.held += block.size

@@ -19,7 +19,7 @@ from sidecall.features.history.packing import to_milliseconds
 from sidecall.features.history.stores import BlockSearch, FoundBlocks
 from sidecall.storage.clauses import first_id
 
-# Blocks that are looked at first, and at most, at once.
+# Blocks that are read first, and at most, at once.
 _FEW = 4
 _MANY = 128
 # Bytes that are read at once, about.
@@ -41,12 +41,12 @@ class BlockReader:
     """Read calls newest first; skip a block whose calls are older than those found already."""
 
     def __init__(self, blocks: FoundBlocks, ttl: float) -> None:
-        """Read blocks; what is older than `ttl`, in seconds, is not found even if it is still there."""
+        """Take the store; calls older than `ttl` seconds are not listed even if they are still stored."""
         self._blocks = blocks
         self._ttl = ttl
 
     async def list_page(self, wanted: CallFilter, limit: int, cursor: str | None) -> CallPage:
-        """List calls, newest first, no more than `limit`, and fewer where they are large."""
+        """List calls, newest first, up to `limit`, fewer when they are large."""
         first = "" if wanted.since is None else first_id(wanted.since)
         before = _TOP if wanted.until is None else first_id(wanted.until)
         found = await self._find(wanted, first, before if cursor is None else min(before, cursor), limit + 1)
@@ -61,7 +61,7 @@ class BlockReader:
         return shown[0] if shown else None
 
     async def _find(self, wanted: CallFilter, first: str, before: str, most: int) -> dict[str, _Place]:
-        """Find at least `most` of the newest calls, all in all that are not older than the last of them."""
+        """Find at least `most` of the newest calls: all that are not older than the last of them."""
         found: dict[str, _Place] = {}
         first = max(first, first_id(time.time() - self._ttl))
         last, count, seen = _end_of_blocks(before), _FEW, 0
@@ -72,17 +72,17 @@ class BlockReader:
                 found |= {call_id: _Place(block, heads, index) for call_id, index in heads.find(wanted, first, before)}
             if len(blocks) < count:
                 return found
-            # The blocks that are left end before this one does, so nothing in them comes before it.
+            # The remaining blocks end before this one, so they contain nothing newer.
             last = blocks[-1][0]
             sure = sum(call_id >= last for call_id in found)
             if sure >= most:
                 return {call_id: place for call_id, place in found.items() if call_id >= last}
-            # As many as hold the rest, if they are like those before.
+            # An estimate of how many contain the rest.
             seen += count
             count = min(max(_FEW, (seen * (most - sure) // sure + 2) if sure else 4 * count), _MANY)
 
     async def _show(self, tenant: str, places: Sequence[_Place]) -> tuple[list[tuple[CallEntry, bool]], int]:
-        """Read calls, until they fill a page; return them, and how many were looked at."""
+        """Read calls until a page is full; return them, and how many were read."""
         shown, size, seen = list[tuple[CallEntry, bool]](), 0, 0
         for portion in _split(places):
             pieces = _find_pieces(portion)
@@ -119,7 +119,7 @@ def _split(places: Sequence[_Place]) -> Iterator[Sequence[_Place]]:
 
 
 def _widen(span: Piece | None, place: _Place) -> Piece:
-    """Return the part of a block that reaches from one call to another; of the last one its end is not known."""
+    """Return the part of a block from one call to another; the end of the last one is not known."""
     own = place.heads.places[place.index : place.index + 2]
     return Piece(own[0], own[-1]) if span is None else Piece(min(span.begin, own[0]), max(span.end, own[-1]))
 

@@ -1,4 +1,4 @@
-"""The history of this process, until it ends."""
+"""The history in this process's memory."""
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ from sidecall.features.history.rollups import HOUR, FoundSum, Sum, SummaryPart, 
 from sidecall.features.history.stores import BlockSearch, HistoryBounds
 from sidecall.storage.clauses import first_id
 
-# More would be a burden to a process that is to serve calls.
+# More would burden a process that serves calls.
 MOST_CALLS = 10_000
 MOST_BYTES = 16 * 1024 * 1024
 _STEP = 64
@@ -37,7 +37,7 @@ class MemoryBlocks:
         """Do nothing."""
 
     async def keep(self, blocks: Sequence[Block], sums: Sequence[Sum]) -> None:
-        """Keep blocks, and add to sums; the oldest go at once where there are too many."""
+        """Store blocks, and add to sums; the oldest are deleted at once if there are too many."""
         for block in blocks:
             insort(self._blocks, block, key=_by_last_id)
             self._calls += block.calls
@@ -81,7 +81,7 @@ class MemoryBlocks:
 
 
 def find_in(blocks: Sequence[Block], search: BlockSearch) -> list[tuple[str, bytes]]:
-    """Return the last ids and heads of blocks, newest first, of those in the order of their last ids."""
+    """Return the last ids and heads of blocks, newest first by their last ids."""
     groups = search.list_marks()
     found: list[tuple[str, bytes]] = []
     for index in range(bisect_left(blocks, search.last, key=_by_last_id) - 1, -1, -1):

@@ -45,14 +45,14 @@ class Packer:
     """Pack calls into blocks, and sum them up."""
 
     def __init__(self) -> None:
-        """Begin to tell callers apart."""
+        """Start with no callers seen."""
         self._callers = Callers()
         self.sums = Sums()
         self._failures: list[Exception] = []
 
     def pack(self, noted: Sequence[NotedCall]) -> Iterator[Block]:
         """Yield blocks of these calls one at a time, so that the caller may pause in between."""
-        # Their moments are of another clock.
+        # Calls have times of the monotonic clock.
         offset = time.time() - time.monotonic()
         for tenant, calls in _sort(noted):
             self._sum_up(tenant, calls, offset)
@@ -184,5 +184,5 @@ def _hide_in(kept: KeptValues | None, secrets: Sequence[str]) -> KeptValues | No
 def _write_body(body: tuple[Any, ...]) -> bytes:
     try:
         return to_json(body)
-    except ValueError:  # A text may have no UTF-8 form, and a program in this process may pass what is no JSON.
+    except ValueError:  # A text may have no UTF-8 form, and programs in this process may pass values that are not JSON.
         return write_shown(body).encode()

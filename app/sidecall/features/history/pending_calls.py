@@ -22,11 +22,11 @@ else:
 MANY = 256
 # Bytes of a noted call besides its texts, about.
 _BESIDE = 512
-# With what JSON begins that has fields; white space is looked behind.
+# First characters of JSON with fields, after white space.
 _MAY_BE_JSON = frozenset("{[ \t\n\r")
-# What a tool may change that is given it.
+# Types that a tool may change.
 _CONTAINERS = frozenset((dict, list))
-# A tuple is made past its constructor, which takes as long as all else that is done here.
+# A tuple is made without its constructor, which would double the cost here.
 _new = tuple.__new__
 
 
@@ -40,9 +40,9 @@ KeptValues = (
 
 
 class NotedCall(NamedTuple):
-    """A call that has ended, as it waits to be packed.
+    """An ended call that waits to be packed.
 
-    `moment` is on the monotonic clock. `secrets` are those that its tool was given, `decision` is a person's.
+    `moment` is on the monotonic clock. `secrets` are those that its tool got, `decision` is a person's.
     """
 
     id: str
@@ -62,13 +62,13 @@ class PendingCalls:
     """Calls that wait to be packed, up to a number of bytes; beyond that they are dropped and counted."""
 
     def __init__(self, most_bytes: int, showing: CallRedactor | None) -> None:
-        """Begin with none; without `showing` neither arguments nor answers are noted."""
+        """Start empty; without `showing` neither arguments nor answers are noted."""
         self._most = most_bytes
         self._showing = showing
         self._waiting: list[NotedCall] = []
         self._size = 0
         self.held = 0  # Bytes taken by a packer that is still working.
-        # What is in the processor's caches is packed at a third of the cost.
+        # Calls still in the processor's caches are packed at a third of the cost.
         self.when_many: Callable[[], object] = list
         self.dropped = 0
 
@@ -79,7 +79,7 @@ class PendingCalls:
         """Copy arguments that may be changed before the call ends; None if that cannot happen."""
         request, showing = invocation.request, self._showing
         args = request.call.args
-        if type(args) is dict:  # A text stays what it is.
+        if type(args) is dict:  # Texts are immutable.
             for value in args.values():
                 if type(value) in _CONTAINERS:
                     if showing is None or request.is_remembered:
@@ -88,7 +88,7 @@ class PendingCalls:
         return None
 
     def note(self, invocation: Invocation, outcome: Outcome, seconds: float, copied: ShownArgs | None = None) -> None:
-        """Note a call that has ended, on the event loop; `copied` are its arguments as it began."""
+        """Note an ended call, on the event loop; `copied` are its arguments at the start."""
         if outcome == "approval_required":  # It ends later, under the same id.
             return
         if self._size + self.held >= self._most:
@@ -105,7 +105,7 @@ class PendingCalls:
         tool, moment, caller = invocation.tool, invocation.started + seconds, request.caller
         secrets = () if invocation.mask is None else invocation.mask.spellings
         said: tuple[tuple[str, ...], KeptDecision] = (secrets, ())
-        # Of a remembered call the ledger keeps that.
+        # The ledger keeps that of durable calls.
         if not request.is_remembered and (request.resumes is not None or request.decided is not None):
             said = (secrets, keep_decision(request, self._showing, tool.hidden_names))
             self._size += 0 if self._showing is None else 2 * self._showing.most
@@ -156,7 +156,7 @@ class PendingCalls:
 
 
 def _read_again(request: CallRequest, args: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return arguments as they were sent: what was made of a text may have been changed since."""
+    """Return arguments as they were sent: the parsed values may have been changed since."""
     sent = request.call.args
     read: Mapping[str, Any] = _text.parse_arguments(sent, []) if args and isinstance(sent, str) else args
     return read

@@ -19,23 +19,23 @@ _PLAIN = frozenset((int, float, bool, type(None)))
 
 
 class ShownArgs(NamedTuple):
-    """Arguments that may be shown, None where they are too long; `is_whole` says that they are just what was sent."""
+    """Arguments for storage, None if they are too long; `is_whole` if they are just what was sent."""
 
     args: Any
     is_whole: bool
 
 
 class CallRedactor:
-    """Make copies of arguments and answers of up to `most` bytes each; of longer texts the head."""
+    """Copy arguments and answers, redacted and up to `most` bytes each; longer texts are cut."""
 
     def __init__(self, redaction: Redaction, most: int) -> None:
-        """Take secrets out as a redaction does, which shows texts of up to `most` characters."""
+        """Take the redaction, and the maximum number of bytes."""
         self._redaction = redaction
         self._are_harmless: dict[tuple[str, ...], bool] = {}
         self.most = most
 
     def measure_if_plain(self, args: Mapping[str, Any]) -> int | None:
-        """Return about how many bytes arguments take that can be kept as they are; None where that is not seen at once.
+        """Return the approximate size of arguments that can be stored unchanged; None if that is not obvious.
 
         Most can: they are few, short, and none of them is a container or a text that may be one.
         """
@@ -64,7 +64,7 @@ class CallRedactor:
         return is_harmless
 
     def show_args(self, args: Mapping[str, Any], hidden: Collection[str] = ()) -> ShownArgs:
-        """Copy arguments, without those of hidden parameters."""
+        """Copy arguments without hidden parameters."""
         own = args if not hidden else {name: value for name, value in args.items() if name not in hidden}
         if _is_short(own, self.most):
             text = write_shown(own)
@@ -74,7 +74,7 @@ class CallRedactor:
         return ShownArgs(shown if len(write_shown(shown)) <= self.most else None, is_whole=False)
 
     def show_content(self, content: Any) -> Any:
-        """Copy a content, with a look into a text that is JSON, since the names of its fields tell what is secret."""
+        """Copy a content; a text that is JSON is parsed, since field names mark secrets."""
         if type(content) is not str:
             shown = self._redaction.redact(content)
             return shown if len(write_shown(shown)) <= self.most else f"an answer of {len(content)} parts"
@@ -85,7 +85,7 @@ class CallRedactor:
         return content if rest <= 0 else f"{content[: self.most]}… {rest} more characters"
 
     def show_notes(self, notes: Sequence[str]) -> list[str]:
-        """Copy what was noted of arguments, as much as there is room for."""
+        """Copy as much of the notes on arguments as there is room for."""
         shown, left = [], self.most
         for note in notes:
             left -= len(note) + _BESIDE
@@ -95,7 +95,7 @@ class CallRedactor:
         return list(self._redaction.redact(shown))
 
     def show_error(self, error: Mapping[str, Any]) -> Any:
-        """Copy what an answer says of a failure."""
+        """Copy an answer's error."""
         text = write_shown(error)
         if len(text) <= self.most and not self._redaction.finds_trace(text):
             return read_shown(text)
@@ -106,7 +106,7 @@ class CallRedactor:
 
 
 def _is_short(value: Any, most: int) -> bool:
-    """Return whether JSON of a value may have no more than so many bytes, without a look at more than that."""
+    """Return whether the JSON of a value may fit into so many bytes, reading no more than that."""
     left = [value]
     while left and most >= 0:
         one = left.pop()
@@ -123,7 +123,7 @@ def _is_short(value: Any, most: int) -> bool:
 
 
 def write_shown(value: Any) -> str:
-    """Write a value as JSON text; what JSON does not have is written as text."""
+    """Write a value as JSON text; values outside of JSON become texts."""
     try:
         return to_json(value, fallback=str).decode()
     except ValueError:  # A text without a UTF-8 form.

@@ -11,15 +11,15 @@ from sidecall.features.calls.entry import to_datetime
 HOUR = 3600
 HOURS_OF_DAY = 24
 SummaryPart = Literal["name", "status", "kind", "caller", "hour"]
-# By what is summed; an hour is what is left when all statuses of it are put together.
+# Keys of the sums; an hour is the sum of all its statuses.
 PARTS = ("name", "status", "kind", "caller")
-# Durations in seconds, four for each doubling, between which others fall: a percentile is right to a tenth.
+# Bounds of the duration buckets in seconds, four per doubling, so that percentiles are within a tenth.
 _FINE = 4
 BUCKETS = [2.0 ** (number / _FINE) * 1e-6 for number in range(37 * _FINE)]
-# Buckets that one row counts: most calls of one tool fall into one or two rows.
+# Buckets of one row: most calls of one tool fall into one or two rows.
 WIDTH = 16
 _SPANS = len(BUCKETS) // WIDTH + 1
-# Callers of one hour that are told apart in one process, and groups of one summary.
+# Callers of one hour that a process distinguishes, and groups of one summary.
 _MOST_CALLERS = 1000
 MOST_GROUPS = 1000
 _OTHERS = "…"
@@ -35,7 +35,7 @@ class SumKey(NamedTuple):
     span: int
 
 
-# What did not succeed, and calls of each bucket of a span.
+# Failures, and calls of each bucket of a span.
 Counts = list[int]
 
 
@@ -47,7 +47,7 @@ class Sum(NamedTuple):
 
 
 class Sums(dict[SumKey, Counts]):
-    """Calls that are counted."""
+    """Counted calls."""
 
     def __missing__(self, key: SumKey) -> Counts:
         counts = self[key] = [0] * (WIDTH + 1)
@@ -90,7 +90,7 @@ class CallSummary(BaseModel, defer_build=True):
 
 
 class Callers:
-    """Knows the callers of this hour that are told apart."""
+    """Tracks the callers of this hour, up to a number."""
 
     def __init__(self) -> None:
         self._hour = 0
@@ -113,8 +113,8 @@ def summarize(by: SummaryPart, hours: tuple[int | None, int | None], found: Iter
     """Make a summary.
 
     Args:
-        by: What the groups have in common.
-        hours: The first hour that is counted, and the first that is not.
+        by: The key of the groups.
+        hours: The first counted hour, and the first not counted.
         found: The sums of these hours.
     """
     groups: dict[str, _Group] = {}

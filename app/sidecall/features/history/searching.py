@@ -1,11 +1,11 @@
-"""Searches for blocks, in SQL."""
+"""Searches for blocks in SQL."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from sidecall.features.history.stores import BlockSearch
 
-# A block has as many calls as so many columns have bits.
+# A block has as many calls as these columns have bits.
 _COLUMNS = 4
 _COLUMN_BITS = 64
 
@@ -18,7 +18,7 @@ def split_bits(bits: int) -> tuple[int, ...]:
 
 
 def write_search(search: BlockSearch) -> tuple[str, str, list[Any]]:
-    """Write a search: its statement, the WHERE of it, and the values of its placeholders."""
+    """Return a search: its statement, its WHERE clause, and the values of its placeholders."""
     values: list[Any] = [search.wanted.tenant, search.last, search.first, search.before]
     groups = search.list_marks()
     driver = groups.pop(0) if groups and len(groups[0]) == 1 else None
@@ -26,7 +26,7 @@ def write_search(search: BlockSearch) -> tuple[str, str, list[Any]]:
     if driver is not None:
         values.append(driver[0])
         place, marks = "m.last_id", ["m"]
-    # Of a block that a mark leads to no range is named, or all blocks of that might be read for each mark.
+    # No range of ids together with a mark, or the database might read all blocks of the range for each mark.
     clauses = ["b.tenant = $1", f"{place} < $2", f"{place} >= $3", "b.first_id < $4"]
     if driver is not None:
         clauses += ["m.tenant = $1", "m.mark = $5", "b.last_id = m.last_id"]
@@ -38,7 +38,7 @@ def write_search(search: BlockSearch) -> tuple[str, str, list[Any]]:
 
 
 def _write_groups(groups: Sequence[tuple[str, ...]], place: str, marks: Sequence[str], values: list[Any]) -> str:
-    """Write that one call of a block has a mark of each of these groups, and those that are joined already."""
+    """Write that one call of a block has a mark of each of these groups, including those that are joined already."""
     group, *rest = groups
     if not group:
         return "1 = 0"

@@ -33,7 +33,7 @@ class SqlBlocks:
         """Bring the tables up to date.
 
         Raises:
-            StoreUnfit: It cannot be used by this program.
+            StoreUnfit: The database cannot be used by this version.
         """
         await self.database.open()
 
@@ -47,7 +47,7 @@ class SqlBlocks:
         marks = [
             (one.tenant, text, one.last_id, *split_bits(bits)) for one in blocks for text, bits in one.marks.items()
         ]
-        # In one order, so that servers that write at the same time do not wait for each other in a circle.
+        # In a fixed order, so that concurrent servers do not deadlock.
         counts = sorted(_list_counts(sums))
         await self._write_all(
             ("mark_history_block", marks), ("add_history_counts", counts), ("keep_history_block", rows)
@@ -106,7 +106,7 @@ class SqlBlocks:
         return await self._forget_counts(int(now - bounds.ttl) // HOUR) or len(too_old) == _STEP
 
     async def _forget_counts(self, hour: int) -> bool:
-        """Forget the sums of the oldest hour and day if they end before this hour; return whether there may be more."""
+        """Delete the sums of the oldest hour and day if they end before this hour; return whether there may be more."""
         if hour <= self._swept:
             return False
         too_old: list[Row] = []
@@ -120,7 +120,7 @@ class SqlBlocks:
         return bool(too_old)
 
     async def _count(self) -> None:
-        """Count what there is; between two counts it is reckoned, until it seems too much where others forget, too."""
+        """Count blocks and bytes; in between they are estimated, unless a bound seems exceeded."""
         is_stale = time.monotonic() > self._counted + _COUNT_AGAIN or self._bounds.can_spare(self._calls, self._bytes)
         if not self._counted or (self.database.is_shared and is_stale):
             self._counted = time.monotonic()

@@ -26,12 +26,12 @@ class BlockSearch:
     most: int
 
     def list_marks(self) -> list[tuple[str, ...]]:
-        """List the marks that such a block has, one of each group; those that the fewest blocks have come first."""
+        """List the marks of matching blocks, one of each group, rarest first."""
         wanted = self.wanted
         single = (("kind", wanted.kind), ("caller", wanted.caller), ("status", wanted.status))
         groups = [(mark(part, value),) for part, value in single if value is not None]
         named = [] if wanted.names is None else [tuple(mark("name", name) for name in wanted.names)]
-        # Nearly every block has one that succeeded.
+        # Nearly every block has a success.
         return [*named, *groups] if wanted.status == "succeeded" else [*groups, *named]
 
 
@@ -44,7 +44,7 @@ class HistoryBounds:
     most_bytes: int
 
     def can_spare(self, calls: int, size: int) -> bool:
-        """Return whether as much is kept without a block as there may be: it goes only where so much is left then."""
+        """Return whether enough would be left without this block: otherwise it stays."""
         return calls >= self.most_calls or size >= self.most_bytes
 
 
@@ -55,7 +55,7 @@ class FoundBlocks(Protocol):
         """Return the last ids and heads of blocks, newest first."""
 
     async def read(self, tenant: str, pieces: Mapping[str, Piece]) -> Mapping[str, bytes]:
-        """Return these parts of what blocks keep of their calls, by their last ids; without blocks that are gone."""
+        """Return these parts of blocks, by their last ids; deleted blocks are left out."""
 
     async def sum_up(self, tenant: str, by: "_sums.SummaryPart", first: int, before: int) -> "Sequence[_sums.FoundSum]":
         """Return the sums of these hours, all within what is kept."""
@@ -76,10 +76,10 @@ class Blocks(FoundBlocks, Protocol):
         """
 
     async def close(self) -> None:
-        """Finish what was begun, for a bounded time."""
+        """Finish pending work, within a bounded time."""
 
     async def keep(self, blocks: Sequence[Block], sums: "Sequence[_sums.Sum]") -> None:
-        """Keep blocks, and add to sums; once this returns they outlive this process, if anything here does."""
+        """Store blocks, and add to sums, durably if the store is durable."""
 
     async def forget(self, now: float) -> bool:
-        """Forget some of what is too old or too much, in a short step; return whether there may be more."""
+        """Delete some calls that are too old or too many, in a short step; return whether there may be more."""

@@ -16,7 +16,7 @@ class HistoryWithPending:
     """Find blocks and sums, whether they are kept already or wait."""
 
     def __init__(self, blocks: Blocks, backlog: Collection[Block], packer: Packer) -> None:
-        """Join what is kept with the blocks of a backlog, and with the sums that a packer has."""
+        """Join the store with the blocks of a backlog, and with a packer's sums."""
         self._blocks = blocks
         self._backlog = backlog
         self._packer = packer

@@ -1,4 +1,4 @@
-"""The task of a remembered call, which outlives what its tool has left behind."""
+"""The task of a durable call, which is protected from what its tool has left running."""
 
 import asyncio
 from typing import Any
@@ -17,7 +17,7 @@ class CallTask(asyncio.Task[None]):
     is_over = False
 
     def cancel(self, msg: Any | None = None) -> bool:
-        """Cancel it, and note who does; what a tool has begun knows its call."""
+        """Cancel the task, and note by whom; code that a tool has started is recognized by its call."""
         if CALL.get() is None:
             self.is_broken_off = True
         elif self.is_over:

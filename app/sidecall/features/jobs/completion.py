@@ -11,7 +11,7 @@ from sidecall.kernel.pipeline.batch import Find
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.ports.approvals.stores import Approvals
 
-# Kinds of failure that are a status of their own.
+# Kinds of failure that have a status of their own.
 _STATUS: dict[str, CallStatus] = {"cancelled": "cancelled", "outcome_unknown": "outcome_unknown", "expired": "expired"}
 
 
@@ -56,7 +56,7 @@ _NEVER_RAN = "Error: the call was cancelled before it ran; it has had no effects
 
 
 async def _waits_from_the_beginning(entry: CallEntry, approvals: Approvals, tool: CompiledTool | None) -> bool:
-    """Return whether a person was to decide before the tool runs; one that asks itself has run up to there."""
+    """Return whether the approval comes before the tool runs; a tool that asks itself has run already."""
     if entry.approval_id is None or tool is None:
         return False
     try:
@@ -79,7 +79,7 @@ def end_expired(call: ToolCall, call_id: str, tool: CompiledTool | None, *, has_
         return _end(CallExpired(), call, call_id)
     if not wants_approval(tool):
         return _end(CallExpired(EXPIRED_MIDWAY), call, call_id)
-    if asks_inside(tool.function):  # Perhaps it did, once it was approved.
+    if asks_inside(tool.function):  # It may have run after an earlier approval.
         return _end(CallExpired(), call, call_id)
     end = _end(CallExpired(_UNDECIDED), call, call_id)
     end.never_ran = True
@@ -94,5 +94,5 @@ def _end(failure: ToolFailure, call: ToolCall, call_id: str) -> CallCompletion:
 
 
 def may_repeat(tool: CompiledTool | None) -> bool:
-    """Return whether a tool's calls may run again although they may have run already."""
+    """Return whether a tool's calls may run twice."""
     return tool is not None and bool(tool.options.annotations.idempotent or tool.options.annotations.read_only)

@@ -19,7 +19,7 @@ class CompletionWaiters:
 
     @contextmanager
     def listen(self, call_id: str) -> Iterator[News]:
-        """Hear of a call once: its entry when it has ended, None when something else has changed, or an error."""
+        """Wait for news of a call once: its entry when it has ended, None for another change, or an error."""
         news = self.join(call_id)
         try:
             yield news
@@ -36,7 +36,7 @@ class CompletionWaiters:
         return call_id in self._waiting
 
     def leave(self, call_id: str, news: News) -> None:
-        """Listen no more."""
+        """Stop waiting."""
         listeners = self._waiting[call_id]
         listeners.remove(news)
         if not listeners:
@@ -59,7 +59,7 @@ class CompletionWaiters:
             self.deliver(call_id)
 
     def deliver(self, call_id: str, news: CallEntry | BaseException | None = None) -> None:
-        """Pass news on to all who wait for this call in this process."""
+        """Deliver news to all waiters of this call in this process."""
         for waiting in self._waiting.get(call_id, ()):
             if waiting.done():
                 continue

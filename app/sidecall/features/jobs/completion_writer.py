@@ -64,7 +64,7 @@ class CompletionWriter:
         try:
             at = await self._calls.finish(running.id, running.attempt, end)
         except StoreUnavailable:
-            answer_sender(running.sender, accepted)  # Its end is heard of later.
+            answer_sender(running.sender, accepted)  # Its end is delivered later.
             at = await self._insist(running.id, partial(self._calls.finish, running.id, running.attempt, end))
         if at is not None and accepted is not None:
             accepted.end, accepted.ended_at = end, at
@@ -82,7 +82,7 @@ class CompletionWriter:
         self._waiters.publish(running.id)
 
     async def end_unless_asked(self, running: RunningCall) -> None:
-        """End a call that was broken off; one that has just asked a person waits, or is cancelled as one that does."""
+        """End a call that was cancelled; one that has just asked a person waits, or is cancelled as a waiting one."""
         await self.hold_if_asked(running, partial(self._finish, running))
 
     async def hold_if_asked(self, running: RunningCall, otherwise: Write) -> None:

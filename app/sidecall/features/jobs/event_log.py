@@ -24,20 +24,20 @@ _MOST_BYTES = 64 * 1024
 # Logs that are kept without writers and readers, and for how many seconds.
 _MOST_IDLE = 256
 _IDLE = 300.0
-# Behind which number at most those begin that other servers have, too; all have nine digits at most.
+# The highest start number of logs that several servers have; all numbers have nine digits at most.
 _MOST_FIRST = 900_000_000
 # The order of a call's statuses within an attempt; one that is queued again has begun before.
 _ORDER: dict[CallStatus, int] = {"running": 0, "awaiting_approval": 1, "queued": 2}
 _END = 3
-# Behind all that one attempt says.
+# Higher than all event numbers of one attempt.
 _ALL = 2**62
 
-# Writes what happened for those who watch: its kind, its JSON and its number.
+# Writes an event for watchers: kind, JSON and number.
 WriteEvent = Callable[[str, bytes, int], bytes]
 
 
 class LoggedEvent:
-    """Something that happened to a call; numbers rise, and may have gaps where something was forgotten."""
+    """An event of a call; numbers increase, with gaps where events were dropped."""
 
     __slots__ = ("_body", "_kind", "_written", "number", "size")
 
@@ -87,26 +87,26 @@ class EventLog:
     """
 
     def __init__(self, last: int = 0) -> None:
-        """Begin behind this number."""
+        """Begin after this number."""
         self._first = self.last = last
         self.changed = asyncio.Event()
         self.heard = (0, 0)
         self._happenings: dict[int, LoggedEvent] = {}
         self._said: deque[int] = deque()
         self._size = 0
-        self.said = self.said_bytes = 0  # Since it began, kept or not.
-        self.watchers: tuple[Watcher, ...] = ()  # Looked at from other threads, too.
+        self.said = self.said_bytes = 0  # All events so far, kept or not.
+        self.watchers: tuple[Watcher, ...] = ()  # Also read from other threads.
         self._standing = (-1, -1, 0.0)
 
     def note(self, entry: CallEntry) -> None:
-        """Write down the status of a call, unless it is known, or older than what is known."""
+        """Log the status of a call, unless it is known or outdated."""
         members = {"attempt": entry.attempt, "kind": entry.kind, "approval_id": entry.approval_id}
         waits = entry.status == "awaiting_approval"
         since = entry.decided_at.timestamp() if waits and entry.decided_at is not None else 0.0
         self.note_status(entry.status, entry.attempt, members, since)
 
     def note_status(self, status: CallStatus, attempt: int, members: Mapping[str, Any], since: float = 0.0) -> None:
-        """Write down that a call has come to this status in this attempt; one may wait again since a decision."""
+        """Log a status of a call in an attempt; it may wait again after a decision."""
         standing = (attempt, _ORDER.get(status, _END), since)
         if standing > self._standing:
             self._standing = standing
@@ -150,7 +150,7 @@ class EventLog:
 
     @contextmanager
     def watched(self) -> Iterator[Watcher]:
-        """Let generators wait for one more watcher, as long as it takes what they make."""
+        """Count one more watcher, for which generators wait as long as it reads."""
         watcher = Watcher(self.said - len(self._said), self.said_bytes - self._size)
         self.watchers = (*self.watchers, watcher)
         try:
@@ -178,7 +178,7 @@ class EventLogs:
     def __init__(self, *, is_shared: bool = False, progress: ProgressWriter | None = None) -> None:
         self._is_shared = is_shared
         self.progress = progress
-        # One for all who tell, held for a moment only: most calls say nothing, and to make one for each costs more.
+        # One lock for all publishers, held briefly: most calls publish nothing, and one for each would cost more.
         self.lock = threading.Lock()
         self._held: dict[str, tuple[EventLog, int]] = {}
         self._idle: dict[str, tuple[EventLog, float]] = {}
@@ -209,7 +209,7 @@ class EventLogs:
         return randbelow(_MOST_FIRST) if self._is_shared else 0
 
     def find_watchers(self, call_id: str) -> "tuple[EventLog | None, tuple[Watcher, ...]]":
-        """Return the chronicle of a call, if it is held, and who watches it; from any thread."""
+        """Return a call's event log, if it is held, and its watchers; from any thread."""
         held = self._held.get(call_id)
         return (None, ()) if held is None else (held[0], held[0].watchers)
 

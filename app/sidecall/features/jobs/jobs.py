@@ -46,7 +46,7 @@ from sidecall.storage.ledger import Ledger
 
 logger = logging.getLogger("sidecall")
 
-# Seconds after which those who wait look for themselves: another server may have ended their call.
+# Seconds after which waiters poll the ledger: another server may have ended their call.
 _LOOK = 1.0
 _QUEUED = "So many calls are queued that this server takes no more."
 _REFUSED = "The call was refused before it began, and nothing of it is kept; send it again."
@@ -68,14 +68,14 @@ class Jobs:
         limits: JobLimits | None = None,
         show: Show = show_nothing,
     ) -> None:
-        """Join what it takes.
+        """Take the parts.
 
         Args:
-            ledger: Where they are remembered.
-            pipeline: What runs them.
+            ledger: The store of calls.
+            pipeline: Runs the calls.
             find: Finds a tool by its name.
-            limits: How many calls it takes.
-            show: Writes the arguments of a call as they may be shown.
+            limits: Bounds of running and queued calls.
+            show: Writes arguments without hidden values.
         """
         self._calls = ledger.calls
         self._approvals = ledger.approvals
@@ -103,14 +103,14 @@ class Jobs:
         self.load = JobLoad(self._runner, self._reconciler, self.limits)
 
     async def open(self) -> None:
-        """Take up what a server before this one has left behind, and begin to run what is queued."""
+        """Recover calls of earlier servers, and start to run queued ones."""
         self._runner.open()
         self._orphans.open()
         await self._reconciler.open()
         await self._retention.open()
 
     async def close(self, patience: float = 0.0) -> None:
-        """Run no more calls; after so many seconds those that may run twice are left to another server, or the next."""
+        """Start no more calls; after so many seconds those that may run twice are left to another server."""
         closing = [self.waits.close(patience), self._orphans.close(patience)]
         if not self._reconciler.is_open:
             await await_all(closing)
@@ -125,9 +125,9 @@ class Jobs:
 
         Raises:
             KeyReused: Its key was sent before, with another call.
-            MissingContext: Its conversation cannot be one.
-            TooManyJobs: So many calls are queued, or kept, that there is no room for it.
-            StoreUnavailable: It cannot be written down just now.
+            MissingContext: Its conversation id is invalid.
+            TooManyJobs: The queue or the store is full.
+            StoreUnavailable: The store is unavailable.
         """
         begins = how.waits or (self._runner.free > 0 and self._begins_here(request))
         lacks_place = not begins and self._reconciler.queued >= self.limits.queued
@@ -155,25 +155,25 @@ class Jobs:
         """Return whether a call without a waiting client may start at once."""
         share = self._reconciler.share
         if share.others and (FIELD in request.context or HEADER in request.headers):
-            return True  # The files of its conversation may be here alone.
+            return True  # The files of its conversation may be only here.
         return self._reconciler.queued <= 0 and share.begins_at_once
 
     def _accept(self, record: CallRecord, how: Submission, *, begins: bool) -> asyncio.Future[AcceptedCall | None]:
-        """Write a call down, and begin or queue it; None where one with its key is remembered already."""
+        """Store a call, and start or queue it; None if there is one with its key."""
         owner = self._ledger.owner if begins else None
         acceptance = Acceptance(owner, self._show(record.tool_call), how.key, how.replay_of, how.callback_url)
         if begins:
             runs_first = how.may_end_first and may_repeat(self._find(record.tool_call.name))
             return self._runner.accept(record, acceptance, how, runs_first=runs_first)
-        return outlast(self._reconciler.accept(record, acceptance))  # Its client may hang up while it is written down.
+        return outlast(self._reconciler.accept(record, acceptance))  # Its client may disconnect while it is stored.
 
     async def wait(
         self, entry: CallEntry, seconds: float | None, done: Callable[[CallEntry], bool] = lambda _: False
     ) -> CallEntry:
-        """Wait for the end of a call, for so many seconds at most, or until it is `done`; return what is known then.
+        """Wait up to so many seconds for the end of a call, or until it is `done`; return its entry.
 
         Raises:
-            RequestError: It could not be begun, and nothing of it is kept.
+            RequestError: It could not start, and was deleted.
         """
         until = None if seconds is None else time.monotonic() + seconds
         while not (entry.has_ended or done(entry)):
@@ -195,10 +195,10 @@ class Jobs:
     async def wait_for_known(
         self, entry: CallEntry, seconds: float | None, done: Callable[[CallEntry], bool] = lambda _: False
     ) -> CallEntry:
-        """Wait likewise for a call that was sent before, by this client or another.
+        """Wait for a call that was sent before, by this client or another.
 
         Raises:
-            RequestError: So many wait so already, or it could not be begun.
+            RequestError: Too many requests wait, or it could not start.
         """
         if entry.has_ended or done(entry) or seconds == 0:
             return entry
@@ -213,7 +213,7 @@ class Jobs:
             self._listening -= 1
 
     def watch(self, entry: CallEntry, after: int = 0) -> Sights:
-        """Follow a call until it has ended; `after` is the number of what was heard of it last."""
+        """Follow a call until it has ended; `after` is the number of the last received event."""
         return watch_call(
             entry.id,
             after,
@@ -224,9 +224,9 @@ class Jobs:
         )
 
     async def run(self, request: CallRequest, tool: CompiledTool) -> ToolMessage:
-        """Answer a call in its place among others; it is of a tool which knows its calls again, and runs once.
+        """Run a call of a tool that identifies repeated calls, once, and return its answer.
 
-        Nothing is remembered of a tool that the caller does not see, as of one that is not there.
+        Calls of unknown or hidden tools are not stored.
 
         Raises:
             ApprovalRequired: It waits for a person.
@@ -279,7 +279,7 @@ class Jobs:
         return known if known is None or known.status != "awaiting_approval" else await self._held.settle(known)
 
     async def notice(self, approval: Approval) -> None:
-        """End the call that waited for this approval, which was decided; later where that cannot be written down."""
+        """End the call that waited for this approval; if the store is unavailable, later."""
         try:
             held = await self._calls.find_held(approval.id)
             if held is not None and approval.status == "pending":
@@ -290,7 +290,7 @@ class Jobs:
             logger.warning("the call of approval %s cannot be ended just now", approval.id)
 
     async def cancel(self, call_id: str, tenant: str, by: str = "") -> CallEntry:
-        """Cancel a call that is queued or runs, or waits for a person, who then cannot approve it any more.
+        """Cancel a queued, running or waiting call; a waiting one can no longer be approved.
 
         Raises:
             UnknownCall: This tenant has none of that id.
@@ -302,13 +302,13 @@ class Jobs:
         if entry.status != "awaiting_approval":
             is_told = self._runner.cancel(call_id, by) or await self._cancel_elsewhere(entry, by)
             entry = await (self.wait(entry, _LOOK) if is_told else self.get(call_id, tenant))
-        # It may have begun to wait only now, on a server that says no more.
+        # It may have begun to wait only now, on a server that has stopped since.
         entry = await self._held.call_off(entry, by)
-        # Of two at once, one writes the end.
+        # Of two concurrent ones, one writes the end.
         return await self.wait(entry, _LOOK) if await self._held.is_rejected(entry) else entry
 
     async def _cancel_elsewhere(self, entry: CallEntry, by: str) -> bool:
-        """End a call that is queued, or ask the server that runs it to; False where it is neither any more."""
+        """End a queued call, or ask the server that runs it to cancel; False where it is neither."""
         if entry.status == "running" and await self._ledger.queue.ask_to_cancel(entry.id):
             self._ledger.notices.tell("cancel", entry.id)
             self._runner.cancel(entry.id, by)  # It may have been about to begin here.

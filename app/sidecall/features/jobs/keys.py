@@ -14,7 +14,7 @@ _SENT = (
     "The `Idempotency-Key` came before with another call: another tool, other arguments, state, context or "
     "conversation. Send this call with another key."
 )
-# No header is spoken of where none was sent: in a batch it is the model that reads this.
+# Names no header if none was sent: in a batch the model reads this.
 _USED = (
     "The id `{id}` was used before, for a call of {tool} with other arguments, and stands for that. Nothing was run."
     " Send this call with another id."
@@ -36,13 +36,13 @@ def make_call_key(request: CallRequest, tool: CompiledTool, sent: str | None, tt
         return None
     expires_at = time.time() + ttl
     if sent is not None:
-        # As no context is the same as an empty one.
+        # No context equals an empty one.
         beside = [None if request.state == {} else request.state, dict(request.context)]
         if HEADER.lower() in request.headers:
             beside.append(request.headers[HEADER.lower()])
         return replace(make_key("header", request.caller, sent, request.call, beside, expires_at), reused=_SENT)
     if tool.options.idempotency == "tool_call_id" and request.call.id:
-        # Not the state, which moves on while an agent tries again.
+        # Without the state, which changes while an agent retries.
         key = make_key(_name_ids(request, tool), request.caller, request.call.id, request.call, (), expires_at)
         return replace(key, reused=_USED.format(id=cut_id(request.call.id), tool=tool.name))
     return None

@@ -7,7 +7,7 @@ from sidecall.kernel.core.occupancy import Occupancy
 
 
 class JobLoad:
-    """Counts the remembered calls that run here, and those that are queued; other servers may share the queue."""
+    """Counts running calls of this server, and queued ones; other servers may share the queue."""
 
     def __init__(self, runner: Runner, reconciler: JobReconciler, limits: JobLimits) -> None:
         self._runner = runner

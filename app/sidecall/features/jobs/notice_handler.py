@@ -1,4 +1,4 @@
-"""Hear from the other servers of a ledger where something is new, and look there."""
+"""Handle notices of other servers of a ledger."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ logger = logging.getLogger("sidecall")
 
 
 class NoticeHandler:
-    """Look where others say that something is new; nothing is done for what they say alone."""
+    """Look for changes after a notice; the notice alone causes nothing."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class NoticeHandler:
         self._cancels = CoalescedTask(reconciler.cancel_unwanted)
 
     def hear(self, kind: NoticeKind, call_id: str) -> None:
-        """Look at a call; at all that are queued, where it has no id."""
+        """Look at a call, or without an id at all queued ones."""
         if kind == "queued":
             self._reconciler.note_queued()
         elif kind == "changed":
@@ -45,7 +45,7 @@ class NoticeHandler:
             self._cancels.begin()
 
     def miss(self) -> None:
-        """Look everywhere once; perhaps a server has just begun."""
+        """Look at everything once; a server may have just started."""
         self._servers.begin()
         self._reconciler.note_queued()
         self._waiters.wake_all()
@@ -61,7 +61,7 @@ class CoalescedTask:
         self._is_wanted = False
 
     def begin(self) -> None:
-        """Look as soon as possible."""
+        """Run as soon as possible."""
         self._is_wanted = True
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._go())

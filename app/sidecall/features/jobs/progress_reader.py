@@ -7,17 +7,17 @@ from sidecall.features.calls.progress import ProgressLog
 from sidecall.features.jobs.event_log import EventLog, EventLogs
 from sidecall.kernel.core.overload import StoreUnavailable
 
-# So much of it is put into a chronicle at once: those who watch take it before more is.
+# Bytes that are added to an event log at once: watchers read them before more come.
 _AT_ONCE = 64
 # Turns of the event loop in which events are collected.
 _TURNS = 5
 
 
 class ProgressReader:
-    """Put what tools say at other servers into the chronicles of their calls, for those who watch them here."""
+    """Copy progress events of other servers into the event logs here, for watchers."""
 
     def __init__(self, log: ProgressLog | None, event_logs: EventLogs, runs: Callable[[str], bool]) -> None:
-        """Read where there is something to read; none of it is of calls that this server `runs`."""
+        """Take the log; events of calls that this server `runs` are not read."""
         self._log = log
         self._event_logs = event_logs
         self._runs = runs
@@ -47,7 +47,7 @@ class ProgressReader:
             del self._looking[call_id]
 
     async def read(self, call_id: str, event_log: EventLog) -> AsyncGenerator[None]:
-        """Put what is new into a chronicle, and pause whenever there is as much as its readers can take at once."""
+        """Read new events into an event log, and pause whenever there are as many as its watchers can take at once."""
         if self._log is None or self._runs(call_id):
             return
         try:

@@ -8,13 +8,13 @@ from sidecall.features.calls.notices import Notices
 from sidecall.features.calls.progress import ProgressBatch, ProgressLog, Said
 from sidecall.kernel.core.overload import StoreUnavailable
 
-# Of one call: what waits to be written, and what is kept of that.
+# Bounds of one call: pending and stored events.
 _MOST = 1024
 _MOST_BYTES = 256 * 1024
-# Seconds between two rounds of writing, and where the store cannot be used.
+# Seconds between two rounds of writing, and while the store is unavailable.
 _PAUSE = 0.02
 _LONG_PAUSE = 0.2
-# Bytes that are written at once, at least: much more would have others wait that write, too.
+# Bytes that are written at once, at least; much more would delay other writes.
 _MUCH = 4 * 1024 * 1024
 
 
@@ -34,14 +34,14 @@ class _Pending:
         self._kept_count = self._kept_size = 0
 
     def add(self, said: Iterable[Said]) -> None:
-        """Let more wait; beyond the bounds the oldest is lost."""
+        """Add an event; beyond the bounds the oldest is dropped."""
         for each in said:
             self.waiting.append(each)
             self.size += len(each[1])
             self._bound()
 
     def put_back(self, part: ProgressBatch) -> None:
-        """Let what was taken last wait again, as it was not written."""
+        """Put back events whose write failed."""
         self.last -= len(part.said)
         self.waiting.extendleft(reversed(part.said))
         self.size += sum(len(body) for _, body in part.said)
@@ -73,7 +73,7 @@ class _Pending:
 
 
 class ProgressWriter:
-    """Write down what tools say here, some of it at a time, and tell the other servers that there is more."""
+    """Store progress events of this server in portions, and notify other servers."""
 
     def __init__(self, log: ProgressLog, notices: Notices) -> None:
         self._log = log
@@ -110,7 +110,7 @@ class ProgressWriter:
             self._task = None
 
     async def _write(self, call_id: str, pending: _Pending) -> bool:
-        """Write what waits of a call; False where the store cannot be used, and it waits on."""
+        """Write the pending events of a call; False while the store is unavailable, in which case they stay."""
         async with pending.turn:
             if not pending.waiting:
                 return True
@@ -125,7 +125,7 @@ class ProgressWriter:
 
 
 def _divide(waiting: Sequence[tuple[str, _Pending]]) -> Iterator[list[tuple[str, _Pending]]]:
-    """Divide what waits into what is written at once."""
+    """Divide pending events into batches."""
     some, size = list[tuple[str, _Pending]](), 0
     for each in waiting:
         some.append(each)

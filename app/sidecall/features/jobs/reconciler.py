@@ -28,10 +28,10 @@ _SLOW_LOOK = 30.0
 
 
 class JobReconciler:
-    """Begin queued calls when there is room, and take up what other servers have left behind.
+    """Start queued calls when there is room, and recover calls of other servers.
 
-    `queued` is about how many calls are queued; other servers may have changed it since. It may be too high for a
-    moment, but not too low, since no call is begun while it is 0.
+    `queued` is about how many calls are queued; other servers may have changed it since. It may briefly be too high,
+    but never too low, since no call starts while it is 0.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class JobReconciler:
         waiters: CompletionWaiters,
         limits: JobLimits,
     ) -> None:
-        """Join what it takes."""
+        """Take the parts."""
         self._ledger = ledger
         self._calls = ledger.calls
         self._queue = ledger.queue
@@ -60,7 +60,7 @@ class JobReconciler:
         self._counts = 0
         self._is_unsure = False  # Whether more may be queued than were counted.
         self._own: set[str] = set()  # Calls that wait to be started by this server only.
-        self._is_behind = True  # Of what was left by the server before this one.
+        self._is_behind = True  # Orphans of an earlier server.
         runner.freed = self._begin_another
         runner.writer.released = self.add
 
@@ -70,21 +70,21 @@ class JobReconciler:
         return self._loop is not None
 
     async def open(self) -> None:
-        """Take up what a server before this one has left behind, and look after it from then on."""
+        """Recover calls of earlier servers, and keep checking from then on."""
         self._own.clear()
         with contextlib.suppress(StoreUnavailable):  # Which is no reason not to start: the round tries again.
             await self._catch_up()
         self._loop = asyncio.get_running_loop().create_task(self._go_round())
 
     async def _catch_up(self) -> None:
-        """Take up what is left behind, once."""
-        if not self._ledger.is_shared:  # A store of one process knows no other one that lives.
+        """Recover orphaned calls once."""
+        if not self._ledger.is_shared:  # In a store of one process there are no other live servers.
             await self._recover(math.inf)
         await self.count()
         self._is_behind = False
 
     async def close(self) -> None:
-        """Begin nothing more."""
+        """Start nothing more."""
         if self._loop is not None:
             self._loop.cancel()
             await asyncio.gather(self._loop, return_exceptions=True)
@@ -95,13 +95,13 @@ class JobReconciler:
         return call_id in self._own
 
     async def accept(self, call: CallRecord, acceptance: Acceptance) -> AcceptedCall | None:
-        """Write a new call down as queued; None where one with its key is remembered already.
+        """Store a new call as queued; None if there is one with its key.
 
         Raises:
-            StoreUnavailable: It was not, as far as is known.
+            StoreUnavailable: The write failed, or is in doubt.
         """
         if not self._ledger.is_shared:
-            self._own.add(call.id)  # It may be begun before anybody hears that it is queued.
+            self._own.add(call.id)  # It may start before its notice arrives.
         accepted = None
         try:
             accepted = await self._calls.accept(call, acceptance)
@@ -120,7 +120,7 @@ class JobReconciler:
         self._own.discard(call_id)
 
     def add(self, call: CallRecord | None = None) -> None:
-        """Note that a call was queued: this one, or one of those that are found when they are looked for."""
+        """Note a queued call: this one, or one that the next look-up finds."""
         if call is None:
             self._queue.look_again()
         else:
@@ -129,7 +129,7 @@ class JobReconciler:
         self._ledger.notices.tell("queued")
 
     def note_queued(self) -> None:
-        """Note that another server says that calls are queued; where each keeps its own, they are not taken at once."""
+        """Note another server's queued calls; where each server keeps its own, they are not claimed at once."""
         if not self.share.is_on:
             return
         self._queue.look_again()
@@ -180,7 +180,7 @@ class JobReconciler:
             await self._pause()
 
     async def _pause(self) -> None:
-        # Not wait_for, which in Python 3.11 passes over being cancelled when it is woken at the same moment.
+        # Not wait_for, which in Python 3.11 can swallow a cancellation that arrives together with the wake-up.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PAUSE if self.share.pause is None else self.share.pause):
                 await self._awake.wait()
@@ -205,7 +205,7 @@ class JobReconciler:
             await self.count()
 
     async def _begin(self, claimed: ClaimedCall) -> None:
-        """Begin a call that was claimed, unless it is not to run, or not here."""
+        """Start a claimed call, unless it was cancelled or cannot run here."""
         self._own.discard(claimed.record.id)
         if self._runner.is_closing:
             await self._calls.release(claimed.record.id, claimed.attempt)
@@ -233,7 +233,7 @@ class JobReconciler:
         self._waiters.publish(record.id)
 
     async def _keep_company(self) -> None:
-        """Do what others ask, and take up the calls of those that have ended."""
+        """Carry out requests of other servers, and recover the calls of stopped ones."""
         await self._recover_orphans()
         await self.cancel_unwanted()
         if self._ledger.is_shared:
@@ -257,12 +257,12 @@ class JobReconciler:
             self._runner.cancel(call_id)
 
     async def _recover_orphans(self) -> None:
-        """Take up the calls of this server that it does not run: the store broke off when they began or ended."""
+        """Recover calls of this server that it does not run: the store failed when they started or ended."""
         for lost in await self._queue.list_orphans(self._ledger.owner, self._runner.__contains__):
             await self._take_up(lost, was_begun=self._runner.take_dropped(lost.id))
 
     async def _recover(self, silent_since: float) -> None:
-        """Queue the calls of ended servers again that may run twice, and end the others, but those that have asked."""
+        """Queue repeatable calls of stopped servers again, and end the others, but not those that have asked."""
         for lost in await self._queue.list_lost(silent_since, self._ledger.owner):
             if lost.id not in self._runner:
                 await self._take_up(lost, was_begun=True)

@@ -8,12 +8,12 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import Overloaded, StoreUnavailable, TooManyApprovals
 from sidecall.kernel.pipeline.isolate import answer_for
 
-# What keeps a tool that has begun from asking a person.
+# Errors that keep a running tool from asking a person.
 _IN_ASKING = (TooManyApprovals, StoreUnavailable)
 
 
 def is_final(request: CallRequest, error: Overloaded) -> bool:
-    """Return whether a call does not come again: it is too late for it, or a person would have to make room first."""
+    """Return whether a call is not retried: its deadline has passed, or a person would have to make room first."""
     is_past = request.deadline is not None and request.deadline.is_past
     return is_past or isinstance(error, TooManyApprovals)
 

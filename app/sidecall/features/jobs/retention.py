@@ -1,4 +1,4 @@
-"""Forget calls that have ended, in small steps, so that there is room for others."""
+"""Delete ended calls in small steps, so that there is room for others."""
 
 import asyncio
 import logging
@@ -9,7 +9,7 @@ from sidecall.kernel.core.overload import StoreUnavailable
 
 logger = logging.getLogger("sidecall")
 
-# Seconds between two looks, and between two steps of one.
+# Seconds between two checks, and between two steps of one.
 _LOOK = 2.0
 _REST = 0.05
 # Seconds before the next attempt when nothing could be deleted, and between two log lines about it.
@@ -18,7 +18,7 @@ _QUIET = 60.0
 
 
 class Retention:
-    """Look after the calls of a ledger that have ended."""
+    """Deletes ended calls of a ledger."""
 
     def __init__(self, calls: EndedCalls) -> None:
         self._calls = calls
@@ -27,7 +27,7 @@ class Retention:
         self._loop: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Look how much there is, and from then on for what is too old or too much."""
+        """Count the calls, and from then on delete those that are too old or too many."""
         await self._forget()
         self._loop = asyncio.get_running_loop().create_task(self._go_round())
 
@@ -39,7 +39,7 @@ class Retention:
             self._loop = None
 
     async def has_room(self) -> bool:
-        """Return whether there is room for another call, once something was forgotten for it where that is needed."""
+        """Return whether there is room for another call, after deleting some if necessary."""
         if not self._calls.is_full:
             return True
         async with self._turn:

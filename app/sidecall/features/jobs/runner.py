@@ -28,7 +28,7 @@ from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 
 logger = logging.getLogger("sidecall")
 
-# Of the tasks of new calls; the loop would make up a name for each.
+# The name of new calls' tasks; the loop would make one up for each.
 _NAME = "call"
 
 
@@ -51,7 +51,7 @@ class Runner:
         self.freed: Callable[[], None] = lambda: None
 
     def open(self) -> None:
-        """Take calls, also after an end."""
+        """Accept calls, also after a close."""
         self.writer.is_closing = False
 
     @property
@@ -68,10 +68,10 @@ class Runner:
         return call_id in self._running or call_id in self._expected
 
     def accept(self, call: CallRecord, acceptance: Acceptance, how: Submission, *, runs_first: bool) -> Accepted:
-        """Write a new call down as one that this server runs, and run it whether its client is still there or not.
+        """Store a new call as running here, and run it even if its client disconnects.
 
-        What is returned has the call once it is durable; None where one with its key is remembered already. One that
-        `runs_first` may begin before it is written down.
+        The result has the call once it is durable; None if there is one with its key. With `runs_first` it may start
+        before it is stored.
         """
         loop = asyncio.get_running_loop()
         accepted = loop.create_future()
@@ -80,7 +80,7 @@ class Runner:
             work = self._carry_out_first(running, acceptance, accepted, loop)
             running.task = CallTask(work, loop=loop, name=_NAME)
         else:
-            # Others count it as this server's while it is written down that it is.
+            # Other servers count it as this one's while that is being stored.
             work = self._carry_out_new(call, acceptance, accepted, how, loop)
             self._expected[call.id] = CallTask(work, loop=loop, name=_NAME)
         return accepted
@@ -88,7 +88,7 @@ class Runner:
     async def _carry_out_first(
         self, running: RunningCall, acceptance: Acceptance, accepted: Accepted, loop: asyncio.AbstractEventLoop
     ) -> None:
-        """Run a call; one that ends without having waited for anything is written down once, with its end."""
+        """Run a call; one that ends without waiting is stored once, with its end."""
         teller = EventPublisher(self.event_logs, running.id, 1, loop)
         try:
             work = self._run(running, teller.tell)
@@ -167,7 +167,7 @@ class Runner:
         running.task = CallTask(self._carry_out(running, loop), loop=loop, name=_NAME)
 
     def cancel(self, call_id: str, by: str = "") -> bool:
-        """Cancel a call, also one that begins to wait for a person; False where it does not run here."""
+        """Cancel a call, also one that begins to wait for a person; False if it does not run here."""
         running = self._running.get(call_id)
         if running is None or running.task is None:
             return False
@@ -182,13 +182,13 @@ class Runner:
         return self.writer.is_closing
 
     def take_dropped(self, call_id: str) -> bool:
-        """Return whether a call was begun here and left without an end, and forget that."""
+        """Return whether a call was started here and left without an end, and forget that."""
         was_dropped = call_id in self._dropped
         self._dropped.discard(call_id)
         return was_dropped
 
     async def close(self, patience: float) -> None:
-        """Wait so many seconds for what runs, then break it off; calls that may run twice are queued again."""
+        """Wait so many seconds for running calls, then cancel them; repeatable ones are queued again."""
         self.writer.is_closing = True
         tasks = [*(one.task for one in self._running.values() if one.task is not None), *self._expected.values()]
         if tasks:
@@ -243,7 +243,7 @@ class Runner:
         except ApprovalRequired as waiting:
             return partial(self.writer.hold, running, waiting.approval.id)
         except RequestError as error:
-            if isinstance(error, CallRefused):  # Its executor has not begun it.
+            if isinstance(error, CallRefused):  # Its executor has not started it.
                 running.has_begun = False
             return await self._refuse(running, request, error)
         except asyncio.CancelledError:
@@ -257,14 +257,14 @@ class Runner:
         return None
 
     async def _refuse(self, running: RunningCall, request: CallRequest, error: RequestError) -> Write | None:
-        """Decide what a refusal means: a client that waits is told, others' calls come again if there was no room.
+        """Handle a refusal: a waiting client gets it, other calls are retried if there was no room.
 
-        A call ends where its tool has begun and must not do so twice, and where a person would have to make room.
+        A call ends if its tool has started and may not run twice, or if a person would have to make room.
         """
         if is_end(error):
             running.end = end_with(end_by_problem(request, error).model_copy(update={"id": running.id}))
             return None
-        is_unsure = isinstance(error, StoreUnavailable)  # What it asks a person may have been written down.
+        is_unsure = isinstance(error, StoreUnavailable)  # Its question to a person may have been stored.
         must_end = running.has_begun and not may_repeat(self._find(request.call.name))
         if running.waits and not must_end:
             running.refusal = error

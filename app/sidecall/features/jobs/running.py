@@ -1,4 +1,4 @@
-"""A call that this server runs, and how it has ended."""
+"""A call that this server runs, and its end."""
 
 import asyncio
 from collections.abc import Callable

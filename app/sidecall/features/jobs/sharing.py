@@ -11,9 +11,9 @@ _LEFT = 0.1
 
 
 class FairShare:
-    """Divide what is queued so that each server runs about as many calls as any other.
+    """Divide queued calls so that all servers run about the same number.
 
-    A server that is not heard of takes nothing, so what is left to others is taken after a moment all the same.
+    A server that has stopped claims nothing, so calls left to others are claimed after a moment anyway.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class FairShare:
 
     @property
     def pause(self) -> float | None:
-        """Seconds after which to ask again; None where nothing was left to the others."""
+        """Seconds after which to ask again; None if nothing was left to others."""
         return None if self._left_at is None else _LEFT
 
     def find(self, queued: int, running: int) -> int:
@@ -58,5 +58,5 @@ class FairShare:
         return taken
 
     def rest(self) -> None:
-        """Note that nothing of what is queued could be taken, so that to ask again soon is no use."""
+        """Note that no queued call could be claimed, so that asking again soon is useless."""
         self._left_at = None

@@ -54,7 +54,7 @@ class Submission:
         return self.hears_end and self.key is None and self.replay_of is None and self.callback_url is None
 
 
-# A new call that was accepted, or what is known of the one of the same key that was accepted before.
+# A new accepted call, or the entry of an earlier one with the same key.
 Submitted = AcceptedCall | CallEntry
 
 

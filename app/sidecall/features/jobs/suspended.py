@@ -54,7 +54,7 @@ class SuspendedCalls:
         return await self._calls.get(entry.id, entry.tenant)
 
     def describe(self, call: ToolCall, decided: Decided) -> CallDecision:
-        """Copy a person's word; both arguments as they may be shown where they have put others in place."""
+        """Copy a decision, with both the requested and the changed arguments without hidden values."""
         args = decided.asked_args, decided.args
         asked, ran = (None if it is None else self._show(call.model_copy(update={"args": it})) for it in args)
         return CallDecision(decided.by, decided.at, decided.reason, asked, ran, decided.approval_id)
@@ -98,16 +98,16 @@ class SuspendedCalls:
         return await self._calls.get(entry.id, entry.tenant)
 
     async def call_off_new(self, record: CallRecord, by: str) -> None:
-        """Do the same of a call that has just begun to wait."""
+        """Cancel a call that has just begun to wait."""
         await self.call_off(await self._calls.get(record.id, record.caller.tenant), by)
 
     async def call_off_queued(self, record: CallRecord) -> None:
-        """Do the same of a call that was just queued again, and may have begun since."""
+        """Cancel a call that was just queued again, and may have started since."""
         await self._queue.cancel(record.id, end_cancelled(record.tool_call, record.id))
         self._waiters.publish(record.id)
 
     async def hold_lost(self, lost: LostCall) -> bool:
-        """Let a call wait that has asked a person, though its server did not note that; False where it has not."""
+        """Suspend a call that has asked a person although its server did not note that; False if it has not."""
         asked = await self.find_asked(lost.record)
         if asked is None:
             return False
@@ -133,7 +133,7 @@ class SuspendedCalls:
         return True
 
     async def find_asked(self, record: CallRecord) -> str | None:
-        """Find what a call has asked of a person before it was broken off; None where it has not."""
+        """Find the question that a call asked before it was cancelled; None if there is none."""
         asked = await self._approvals.find(record)
         own = asked is not None and asked.call is not None and asked.call.id == record.id
         return asked.approval.id if own and asked is not None else None

@@ -9,10 +9,10 @@ from sidecall.features.jobs.completion_waiters import CompletionWaiters, News
 from sidecall.features.jobs.event_log import EventLog, EventLogs, LoggedEvent
 from sidecall.features.jobs.progress_reader import ProgressReader
 
-# Seconds after which the ledger is asked again: another server may run the call.
+# Seconds after which the ledger is read again: another server may run the call.
 _LOOK = 1.0
 
-# What happens, as much as there is at once, and at last the call as it has ended; None where nothing did for a while.
+# Events, in batches, and at last the ended call; None where nothing happened for a while.
 Sights = AsyncGenerator[Sequence[LoggedEvent] | CallEntry | None]
 
 
@@ -39,10 +39,10 @@ async def watch_call(
         StoreUnavailable: The ledger is unavailable.
     """
     with event_logs.watch(call_id, after) as event_log, event_log.watched() as watcher:
-        if not event_log.has_given(after):  # It was heard elsewhere, or so long ago that it is forgotten.
+        if not event_log.has_given(after):  # It was logged elsewhere, or too long ago.
             after = 0
         while True:
-            with waiters.listen(call_id) as news:  # Before the look, so that nothing is missed between.
+            with waiters.listen(call_id) as news:  # Before the look-up, so that nothing is missed in between.
                 entry = await look()
                 async for happenings in _read_elsewhere(call_id, after, event_log, progress):
                     after = happenings[-1].number
@@ -54,7 +54,7 @@ async def watch_call(
                     if happenings := event_log.list_after(after):
                         after, taken = happenings[-1].number, (event_log.said, event_log.said_bytes)
                         yield happenings
-                        watcher.take(*taken)  # Who asks for more has sent it.
+                        watcher.take(*taken)  # A reader that asks for more has sent the previous ones.
                     if entry.has_ended:
                         yield entry
                         return
@@ -73,7 +73,7 @@ async def _read_elsewhere(
 
 
 async def _wait_for(news: News, changed: asyncio.Event, until: float) -> bool:
-    """Wait for more of the chronicle; False where the ledger has to be asked instead."""
+    """Wait for more events; False if the ledger has to be read instead."""
     left = until - time.monotonic()
     if news.done() or left <= 0:
         return False

@@ -1,1 +1,1 @@
-"""The tools of MCP servers that an operator names, offered as tools of this server."""
+"""Tools of configured MCP servers, offered as tools of this server."""

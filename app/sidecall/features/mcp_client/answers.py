@@ -1,4 +1,4 @@
-"""Turn the answer of an MCP server into what a tool of ours returns."""
+"""Convert the answer of an MCP server to a tool's result."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from sidecall.kernel.core.messages import ContentBlock, ToolMessage
 from sidecall.kernel.core.result_values import ValuedBlocks, ValuedText
 from sidecall.kernel.json_data.to_json import to_text
 
-# What the program gets: of links the model reads the names and addresses, of values the text.
+# The program gets these values; the model reads links' names and addresses, and values as text.
 _VALUE = "structured_content"
 _LINKS = "resource_links"
 
@@ -19,10 +19,10 @@ Wire = Mapping[str, Any]
 
 
 def read_remote_answer(answer: RemoteAnswer) -> tuple[Any, Any]:
-    """Return the content and the artifact of an answer; where the call has failed with more than words, a message.
+    """Return the content and artifact of an answer; for a failure with more than text, a message.
 
     Raises:
-        ToolException: It has failed; the model reads the server's words.
+        ToolException: The call failed; the model reads the server's text.
     """
     blocks = [_write_block(block) for block in answer.blocks]
     content, artifact = _make_content(blocks, answer), _make_artifact(answer)
@@ -30,7 +30,7 @@ def read_remote_answer(answer: RemoteAnswer) -> tuple[Any, Any]:
         return content, artifact
     if artifact is None and (not blocks or isinstance(content, str)):
         raise ToolException(content or "Error: the call failed, and its server does not say why.")
-    # Not validated, which would make a plain list of the blocks and lose the value.
+    # Without validation, which would turn blocks into a plain list and lose the value.
     failed = ToolMessage.model_construct(content=content, tool_call_id="", status="error", artifact=artifact)
     return failed, artifact
 

@@ -8,14 +8,14 @@ from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import MissingContext, ToolNotConfigured
 from sidecall.kernel.core.injection import Supply
 
-# Where a value of the caller goes.
+# The placeholder of a caller's value.
 OF_CALLER = re.compile(r"\$\{(secret|header):([^}]+)\}")
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class CallerHeaders:
-    """The headers, with `${secret:NAME}` and `${header:NAME}` where what is the caller's goes."""
+    """Headers with placeholders `${secret:NAME}` and `${header:NAME}` for the caller's values."""
 
     templates: tuple[tuple[str, str], ...] = ()
 
@@ -24,12 +24,12 @@ class CallerHeaders:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The names of the callers' secrets that go into them."""
+        """The names of the required secrets of callers."""
         return self._list("secret")
 
     @property
     def headers(self) -> tuple[str, ...]:
-        """The names of the headers that are handed on."""
+        """The names of the forwarded headers."""
         return self._list("header")
 
     def _list(self, kind: str) -> tuple[str, ...]:
@@ -37,10 +37,10 @@ class CallerHeaders:
         return tuple(dict.fromkeys(name for of, name in found if of == kind))
 
     def pick(self, supply: Supply) -> dict[str, str]:
-        """Take the headers of a call that are handed on.
+        """Return the forwarded headers of a call.
 
         Raises:
-            MissingContext: The request has none of a name.
+            MissingContext: The request lacks a header.
         """
         sent = supply.tool_context.headers
         for name in self.headers:
@@ -52,7 +52,7 @@ class CallerHeaders:
         """Make the headers of one call.
 
         Raises:
-            ToolNotConfigured: The caller keeps no secret of a name here.
+            ToolNotConfigured: The caller has no secret of a name.
         """
         for name, value in secrets.items():
             if value is None:
@@ -90,5 +90,5 @@ def _check(name: str, template: str) -> None:
         )
 
 
-# Makes what a call hands on.
+# Makes the forwarded values of a call.
 Pick = Callable[[Supply], dict[str, str]]

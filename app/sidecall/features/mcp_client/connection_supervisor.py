@@ -1,4 +1,4 @@
-"""Stay connected to one MCP server, as long as this server runs."""
+"""Keep a connection to one MCP server while this server runs."""
 
 import asyncio
 import logging
@@ -31,7 +31,7 @@ logger = logging.getLogger("sidecall")
 _LOOK = 30.0
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 60.0
-# Seconds after which a connection counts as one that holds.
+# Seconds after which a connection counts as stable.
 _STEADY = 60.0
 
 # Opens a connection and reports its changes; on request with the revisions before 2026-07-28 only.
@@ -39,9 +39,9 @@ OpenLink = Callable[[LinkChanges, bool], AbstractAsyncContextManager[UpstreamLin
 
 
 class UpstreamServer:
-    """One MCP server: whether it is there, what it lists, and how it is called.
+    """One MCP server: its state, its tools, and its connection.
 
-    `listed` is what it listed last; while it is out of reach none of that is offered. It counts as connected when its
+    `listed` is its last list of tools, which are not offered while it is unreachable. It counts as connected once its
     tools are offered.
     """
 
@@ -77,7 +77,7 @@ class UpstreamServer:
         return self._link is not None
 
     async def run(self) -> None:
-        """Connect, again and again, until `end` is called."""
+        """Connect repeatedly, until `end` is called."""
         pause = _FIRST_PAUSE
         while not self._ended.is_set():
             self._news = LinkChanges()
@@ -98,13 +98,13 @@ class UpstreamServer:
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     def confirm(self, listed: tuple[ListedTool, ...]) -> None:
-        """Count as connected, since what it lists is offered; if that is still what it lists."""
+        """Mark as connected once its list is offered, if it is still the same list."""
         if self._link is not None and self.listed is listed and self.state != "connected":
             self._set_state("connected", None)
             logger.info("MCP server %s is connected, tools: %d", self.name, len(listed))
 
     def end(self) -> None:
-        """Have it end in good order."""
+        """Shut the connection down gracefully."""
         self._ended.set()
         self._news.notify_gone("The server ends.")
 
@@ -114,7 +114,7 @@ class UpstreamServer:
         """Call one of its tools.
 
         Raises:
-            ToolException: It is down, or refuses the call.
+            ToolException: The server is down, or refuses the call.
         """
 
         async def report(done: float, total: float | None, message: str | None) -> None:
@@ -133,7 +133,7 @@ class UpstreamServer:
                 self._news.notify_gone(str(error))
             raise self._make_failure() from error
         except CallRefused as error:
-            self._news.notify_changed()  # A look shows whether it is still there, and whether it still has the tool.
+            self._news.notify_changed()  # A poll shows whether it is still there, and still has the tool.
             raise ToolException(f"Error: {error}") from error
 
     def _make_failure(self) -> ToolException:
@@ -219,9 +219,9 @@ class _ProtocolModes:
         self._has_hurried, self._was_slow = True, False
 
     def note_failure(self, error: BaseException) -> bool:
-        """Choose how to ask next, and return whether to do so at once."""
+        """Choose the next mode, and return whether to try it at once."""
         if _has(error, ServerAbsent) or (_has(error, LinkRefused) and not self.is_legacy):
-            return False  # The newest way falls back to the earlier one by itself where a server answers at all.
+            return False  # The newest mode falls back to the older one by itself if a server answers at all.
         # Who is slow once may just be starting for the first time.
         is_slow, was_slow = _has(error, TimeoutError), self._was_slow
         self._was_slow = is_slow and not was_slow

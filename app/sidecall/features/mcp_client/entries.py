@@ -19,7 +19,7 @@ from sidecall.outgoing.names import names_host
 logger = logging.getLogger("sidecall")
 
 _SETTING = "SIDECALL_MCP_SERVERS"
-# As desktop clients have it, and as editors do.
+# The key of desktop clients, and that of editors.
 _ROOTS = ("mcpServers", "servers")
 # What clients keep in the same file for themselves.
 _OF_OTHERS = frozenset(
@@ -114,14 +114,14 @@ def _match_any(patterns: tuple[str, ...], name: str) -> bool:
 
 
 def read_entries(setting: str, present: Mapping[str, str]) -> dict[str, UpstreamEntry]:
-    """Read which servers there are, by their names; those that are disabled are left out.
+    """Read the configured servers by name, without disabled ones.
 
     Args:
         setting: The path of an `mcp.json`, or its text.
-        present: The variables of the environment.
+        present: The environment variables.
 
     Raises:
-        McpServersUnfit: It is none.
+        McpServersUnfit: The setting is invalid.
     """
     text, place = _read_text(setting)
     try:
@@ -167,7 +167,7 @@ def _read_entry(where: str, raw: Any, present: Mapping[str, str]) -> UpstreamEnt
             f"{where} names the variable {missing}, which is not set; set it, or write ${{{missing}:-instead}}."
         ) from None
     except ValidationError as error:
-        # Without what it says, since there may be a secret in it.
+        # The value is left out, since it may be a secret.
         wrong = "; ".join(f"{format_path(item['loc']) or 'it'}: {_format_fault(item)}" for item in error.errors())
         raise McpServersUnfit(f"{where} is none: {wrong}.") from None
 

@@ -84,9 +84,9 @@ class UpstreamLink(Protocol):
     async def call(
         self, name: str, args: Mapping[str, Any], report: Report, headers: Mapping[str, str]
     ) -> RemoteAnswer:
-        """Call one of them, with headers of this call alone.
+        """Call a tool, with headers for this call only.
 
         Raises:
-            LinkLost: It does not answer any more.
-            CallRefused: It refuses the call.
+            LinkLost: The server does not answer any more.
+            CallRefused: The server refuses the call.
         """

@@ -15,7 +15,7 @@ _PINNED = frozenset(("readOnlyHint", "destructiveHint", "idempotentHint"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedTool:
-    """A tool as its server says it."""
+    """A tool as its server lists it."""
 
     name: str
     description: str = ""
@@ -26,13 +26,13 @@ class ListedTool:
 
     @property
     def fingerprint(self) -> str:
-        """A text that changes when its name, description, schemas or what it says of its effects do."""
-        # The hints that were hashed from the first, so that what was pinned before is still the same.
+        """A hash of its name, description, schemas and effects."""
+        # The hints of the first version, so that older pins stay valid.
         hints = {name: value for name, value in self.annotations.mcp.items() if name in _PINNED}
         said: list[Any] = [self.name, self.description, self.input_schema, self.output_schema, hints]
         return hashlib.sha256(to_json(said)).hexdigest()
 
     @property
     def shape(self) -> str:
-        """A text that changes when its schemas or what it says of its effects do, and not with its description."""
+        """A hash of its schemas and effects, without the description."""
         return replace(self, description="").fingerprint

@@ -1,4 +1,4 @@
-"""Name the tools of other servers, in the letters and the length that every provider takes."""
+"""Name the tools of other servers with characters and lengths that every provider accepts."""
 
 import hashlib
 import re
@@ -13,9 +13,9 @@ NamedTools = tuple[bool, Iterable[str]]
 
 
 def name_remote_tools(servers: Mapping[str, NamedTools], taken: Iterable[str]) -> dict[tuple[str, str], str]:
-    """Return the name of each tool by those of its server and its own.
+    """Map server and tool names to names here.
 
-    One that is too long, or another's, is told from others by the first digits of a hash; earlier servers keep theirs.
+    A name that is too long or taken gets a hash suffix; earlier servers keep their names.
     """
     known = set(taken)
     given: dict[tuple[str, str], str] = {}

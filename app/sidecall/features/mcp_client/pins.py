@@ -37,7 +37,7 @@ class AcceptedTool(BaseModel, defer_build=True):
     description: str
     shape: str
     schemas: list[Any] = []
-    # None for what was accepted before they were kept.
+    # None for tools that were accepted before descriptions were kept.
     titles: list[str | None] | None = None
     schema_only: bool = False
 
@@ -47,11 +47,11 @@ class Pins(BaseModel, defer_build=True):
 
     accepted: dict[str, dict[str, str]] = {}
     waiting: dict[str, dict[str, WaitingTool]] = {}
-    # Not there for what was accepted by earlier versions, until it is seen again.
+    # Missing for tools accepted by earlier versions, until they are seen again.
     texts: dict[str, dict[str, AcceptedTool]] = {}
 
     def compare(self, server: str, listed: Iterable[ListedTool]) -> frozenset[str]:
-        """Note what a server lists, and return which of its tools have to wait; none does the first time."""
+        """Note a server's list, and return which tools have to wait; none does the first time."""
         tools = {tool.name: tool for tool in listed}
         if server not in self.accepted:
             self.accepted[server] = {name: tool.fingerprint for name, tool in tools.items()}
@@ -84,10 +84,10 @@ class Pins(BaseModel, defer_build=True):
         return frozenset(changed)
 
     def accept(self, server: str, tool: str, schema_only: bool = False) -> None:
-        """Accept what a tool says now; with `schema_only` its description may change later, and is not passed on then.
+        """Accept a tool as it is now; with `schema_only` later changes of its description are ignored.
 
         Raises:
-            KeyError: It does not wait.
+            KeyError: The tool does not wait.
         """
         taken = self.waiting[server].pop(tool)
         texts = self.texts.setdefault(server, {})
@@ -109,11 +109,11 @@ class Pins(BaseModel, defer_build=True):
         return {name: text.description for name, text in self.texts.get(server, {}).items() if text.schema_only}
 
     def describe_change(self, server: str, tool: str) -> str:
-        """Describe what a waiting tool says otherwise, in lines with `-` for accepted and `+` for waiting ones."""
+        """Describe the changes of a waiting tool, in lines with `-` for accepted and `+` for waiting."""
         new, old = self.waiting[server][tool], self.texts.get(server, {}).get(tool)
         if old is None:
             return new.description
-        # Two lines at the beginning name what is compared; each line of either side has a sign before it.
+        # The first two lines are headers; each other line has a sign.
         lines = list(unified_diff(_list_lines(old), _list_lines(new), n=0, lineterm=""))[2:]
         changed = [line for line in lines if not line.startswith("@@")]
         return "\n".join(changed) or "What it says of its effects has changed, and no word of these."
@@ -140,7 +140,7 @@ class PinFile:
         return found.st_ino, found.st_mtime_ns
 
     def read(self) -> Pins:
-        """Read it; where there is none, nothing has been accepted.
+        """Read the pins; without a file nothing has been accepted.
 
         Raises:
             PinsUnfit: It cannot be read.

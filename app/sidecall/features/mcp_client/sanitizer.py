@@ -1,4 +1,4 @@
-"""Make what a server says fit to be shown: in one line that moves no cursor, without the secrets of its entry."""
+"""Sanitize texts of a server for display: one line, without control characters and secrets of its entry."""
 
 import re
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ from sidecall.kernel.core.secret_mask import SecretMask
 
 # Escape sequences of terminals.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_]?)")
-# Values that are none of a secret's: words, paths and plain addresses. A name that says "secret" counts for more.
+# Values that are not secrets: words, paths and plain addresses. A name that marks a secret takes precedence.
 _PLAIN = re.compile(r"[A-Za-z]+|[~.]{0,2}/\S*|\w+://[^/@\s]*(?:/[^?@\s]*)?")
 _SHORTEST = 8
 
 
 class EntrySanitizer:
-    """Clean what is shown of a server."""
+    """Sanitizes texts of one server."""
 
     def __init__(self, entry: UpstreamEntry) -> None:
         self._mask = SecretMask()
@@ -24,7 +24,7 @@ class EntrySanitizer:
             self._mask.add(secret)
 
     def clean(self, text: str, *, is_cut: bool = False) -> str:
-        """Return a text without secrets and control characters; one that `is_cut` may end in the midst of a secret."""
+        """Return a text without secrets and control characters; one that `is_cut` may end within a secret."""
         text = _ESCAPES.sub("", text)
         if is_cut:
             text = text[: len(text) - self._mask.measure_begun(text)]
@@ -33,7 +33,7 @@ class EntrySanitizer:
 
 
 def _list_secrets(entry: UpstreamEntry) -> Iterator[str]:
-    """List the values of an entry that may be secrets, and their parts that may be shown alone."""
+    """List the values of an entry that may be secrets, and their parts that may appear alone."""
     redaction = Redaction()
     for name, value in (*entry.env.items(), *entry.headers.items(), *_pair_options(entry.args)):
         if redaction.is_secret(name):

@@ -29,11 +29,11 @@ from sidecall.kernel.schema.shape import strip_titles
 
 logger = logging.getLogger("sidecall")
 
-# Parameters that no model and no caller fills.
+# Parameters that neither the model nor the caller fills.
 _SECRET = "_sidecall_secret_"  # noqa: S105  a name
 _HEADERS = "_sidecall_headers"
 
-# Calls a tool of a server: its name there, the arguments, the call's context, and headers of this call alone.
+# Calls a tool of a server: its name there, the arguments, the context, and headers for this call only.
 CallRemote = Callable[[str, Mapping[str, Any], ToolContext, Mapping[str, str]], Awaitable[RemoteAnswer]]
 
 
@@ -44,13 +44,13 @@ def make_remote_tool(
 
     Args:
         server: The name of the server.
-        entry: What the operator says of it.
+        entry: The server's configuration.
         listed: The tool as the server lists it.
         name: Its name here.
         call: Calls it.
 
     Raises:
-        DefinitionError: It cannot be offered.
+        DefinitionError: The tool cannot be offered.
     """
     source = f"MCP server {server}"
     function = _make_function(entry, listed.name, call)
@@ -67,10 +67,10 @@ def make_remote_tool(
         raise
     except SchemaUnfit as error:
         raise SchemaInferenceError(f"{source}: tool {listed.name!r}: its inputSchema: {error}") from error
-    except Exception as error:  # Of a schema that is one in no way that could be foreseen.
+    except Exception as error:  # Any other defect of a schema.
         raise SchemaInferenceError(f"{source}: tool {listed.name!r}: its schema is none: {error}") from error
     assert isinstance(made.args_schema, JsonArgsSchema)
-    # What is unknown goes to the server, which may drop it without a word. Its defaults are its own business.
+    # Unknown arguments go to the server, which may ignore them. Defaults are the server's.
     accepted = replace(made.args_schema, guards=1, fills=False)
     return _add_structure(replace(made, source=source, says_values=True, args_schema=accepted), listed)
 
@@ -98,7 +98,7 @@ def _add_structure(tool: CompiledTool, listed: ListedTool) -> CompiledTool:
         shown = inline_references(strip_titles(normalize_schema(listed.output_schema)))
         results = Structure(shown)
         results.compile()
-    except Exception as error:  # A schema that is none says nothing; the text is there all the same.
+    except Exception as error:  # An invalid output schema is dropped; the text is still there.
         said = "%s: tool %r is offered without its outputSchema: %s"
         logger.warning(said, tool.source, listed.name, locate_fault(error))
         return tool

@@ -37,8 +37,8 @@ else:
 
 logger = logging.getLogger("sidecall")
 
-# Loaded when there is a server to speak to, since it takes a while and needs the extra.
-# What the client itself loads with the first structured result is loaded along, since it would hold up everything.
+# Loaded when a server is configured, since it takes a while and needs the extra. What the client itself loads with the
+# first structured result is loaded too, since it would block the loop.
 _LOADED = (
     "sidecall.features.mcp_client.sdk.connecting",
     "sidecall.features.mcp_client.sdk.process_reapers",
@@ -48,10 +48,10 @@ _LOADED = (
 _PACKAGE = "mcp"
 # What the registry knows the tools by.
 _SOURCE = "MCP servers"
-# Seconds that servers have for ending, which have a few steps to take; and between two looks at the file of pins.
+# Seconds for servers to shut down, and between two checks of the pins file.
 _PATIENCE = 10.0
 _LOOK = 1.0
-# Tools that are made ready at once, before something else has its turn.
+# Tools that are compiled at once, before other tasks get a turn.
 _AT_ONCE = 20
 
 
@@ -72,7 +72,7 @@ class _Made:
 
 
 class Upstream:
-    """The servers, and the tools that are offered of them just now."""
+    """The configured servers, and the tools that are offered now."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Upstream:
         self._on_tools: Callable[[], object] = lambda: None
         # What waits for an operator, by server.
         self.waiting: dict[str, frozenset[str]] = {}
-        # Descriptions that were accepted in place of what the server says now, by server and tool.
+        # Accepted descriptions that replace the present ones, by server and tool.
         self._words: dict[str, dict[str, str]] = {}
         # How many tools are offered, by server.
         self.offered: dict[str, int] = dict.fromkeys(entries, 0)
@@ -110,13 +110,13 @@ class Upstream:
         self._news.set()
 
     async def open(self, on_tools: Callable[[], object]) -> None:
-        """Begin to connect; `on_tools` hears of each new set of tools."""
+        """Start to connect; `on_tools` is called with each new set of tools."""
         if self.servers:
             self._on_tools = on_tools
             self._work = [asyncio.create_task(self._run()), asyncio.create_task(self._join_again_and_again())]
 
     async def wait_until_tried(self, seconds: float) -> None:
-        """Wait until each server has been reached, or could not be, and its tools are offered; no longer than that."""
+        """Wait until each server has been tried and its tools are offered, up to so long."""
         if not self.servers:
             return
         with suppress(TimeoutError):
@@ -126,7 +126,7 @@ class Upstream:
                 await self._settled.wait()
 
     async def close(self) -> None:
-        """End the connections, and the processes that were started."""
+        """Close the connections, and end the started processes."""
         for server in self.servers:
             server.end()
         work, self._work = self._work, []
@@ -248,10 +248,10 @@ def _make(server: "_tending.UpstreamServer", listed: "_listed.ListedTool", name:
 
 
 def open_upstream(setting: str | None, registry: Registry, settings: UpstreamSettings) -> Upstream:
-    """Read which servers there are; they are connected to when the server runs.
+    """Read the configured servers; connections are made when the server runs.
 
     Raises:
-        McpServersUnfit: The setting names none, or the extra is not installed.
+        McpServersUnfit: The setting is invalid, or the extra is not installed.
         PinsUnfit: The file of pins cannot be read.
     """
     entries = {} if setting is None else _entries.read_entries(setting, os.environ)

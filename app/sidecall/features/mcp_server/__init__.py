@@ -1,1 +1,1 @@
-"""The same pipeline over the Model Context Protocol."""
+"""The pipeline over the Model Context Protocol."""

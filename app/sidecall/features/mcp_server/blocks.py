@@ -12,10 +12,10 @@ from sidecall.kernel.core.content_blocks import Media, Part, read_block
 from sidecall.kernel.core.messages import ContentBlock, ToolMessage
 from sidecall.kernel.core.notes import find_note
 
-# Names of what came within an answer, which cannot be read again.
+# URIs of contents that came within an answer, which cannot be read again.
 _INLINE = "sidecall:///inline/"
 
-# What has a block of its own.
+# Media with a block type of their own.
 _SHOWN = frozenset(("image", "audio"))
 
 McpBlock = dict[str, Any]
@@ -43,7 +43,7 @@ def _write_text(text: str) -> McpBlock:
 
 
 def _write_origin(block: str | ContentBlock) -> McpBlock | None:
-    """Write a block that came from another server of MCP as the link or the resource that it was."""
+    """Write a block from another MCP server as the link or resource that it was."""
     origin = find_origin(block)
     if origin is None or origin["type"] == "resource_link":
         return origin
@@ -66,7 +66,7 @@ def _write_part(part: Part) -> McpBlock:
 
 
 def _embed(part: Media, data: str) -> McpBlock:
-    # A file may be one of them too: LangChain's messages pass on no block for audio.
+    # A file may be audio too: LangChain's messages have no block for audio.
     kind = part.kind if part.kind in _SHOWN else part.type.partition("/")[0]
     if kind in _SHOWN:
         return {"type": kind, "data": data, "mimeType": part.type}

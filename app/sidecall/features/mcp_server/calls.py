@@ -42,11 +42,11 @@ _TRACE = ("traceparent", "tracestate", "baggage")
 
 
 async def call_tool(parts: McpParts, message: RpcMessage, exchange: Exchange) -> bytes:
-    """Run the call that a message asks for.
+    """Run the call of a message.
 
     Raises:
         RpcError: The message is no call, or names no tool.
-        RequestError: The calling program has to mend something.
+        RequestError: The request is wrong.
     """
     request = _make_request(parts, message, exchange)
     await _compare_headers(parts, request, exchange)
@@ -128,12 +128,12 @@ def _choose_id(parts: McpParts, message: RpcMessage, exchange: Exchange) -> tupl
     if tool is None or not _is_repeated(tool, message, exchange):
         return f"call_{uuid4().hex}", None
     known_as = make_call_id(message.params)
-    # Of a tool that is asked about, each equal call is the same. Others run each time, unless they ask themselves.
+    # Equal calls of a tool that needs approval are one call. Others run each time, unless they ask themselves.
     return known_as if is_asked_about(tool) else f"call_{uuid4().hex}", known_as
 
 
 def _is_repeated(tool: CompiledTool, message: RpcMessage, exchange: Exchange) -> bool:
-    """Return whether a call may wait for a person of whom its client cannot tell the answer, so that it comes again."""
+    """Return whether a call may wait for a person although its client cannot ask, so that it will be repeated."""
     if takes_user_tokens(tool) and not exchange.can_lead(message):
         return True
     # Any tool may ask by itself. For sign-in this is assumed only where it is declared.
@@ -162,7 +162,7 @@ def _make_result(parts: McpParts, message: ToolMessage, asked: Mapping[str, Any]
 
 
 def _add_value(parts: McpParts, message: ToolMessage, result: dict[str, Any]) -> None:
-    """Add the value that the text says; where a tool promises one, its result would be none without it."""
+    """Add the structured value that the text contains; a tool with an output schema must have one."""
     tool, value = parts.registry.get(message.name or ""), find_value(message)
     results = None if tool is None else tool.results
     if value is not ABSENT:

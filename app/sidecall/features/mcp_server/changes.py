@@ -1,4 +1,4 @@
-"""Let those who listen know that the list of tools has changed."""
+"""Notify listeners that the list of tools has changed."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -15,7 +15,7 @@ _QUIET = 15
 
 
 class ListChanges:
-    """Those who listen for changes; each hears of several changes at once when it is slow."""
+    """The listeners for changes; a slow one gets several changes at once."""
 
     def __init__(self, *, is_fed: bool = False) -> None:
         """Start without listeners.

@@ -57,7 +57,7 @@ def mcp(
 
 
 def _claim_output() -> BinaryIO:
-    """Keep the pipe to the client for answers alone: what tools print goes to stderr, in other processes too."""
+    """Reserve the pipe to the client for answers: what tools print goes to stderr, in child processes too."""
     sys.stdout.flush()
     sink = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -67,7 +67,7 @@ def _claim_output() -> BinaryIO:
 async def _serve(settings: Settings, registry: Registry, sink: BinaryIO) -> None:
     app = create_app(settings, registry)
     async with app.router.lifespan_context(app):
-        # Many clients ask for the tools once, so those of other servers had better be there.
+        # Many clients list the tools once, so those of other servers should be there.
         await app.state.upstream.wait_until_tried(_WAIT)
         await PipeServer(app.state.mcp.parts, sys.stdin.buffer, sink).serve()
 
@@ -87,7 +87,7 @@ def list_mcp_servers(
     for server in sorted(pins.accepted.keys() | pins.waiting.keys()):
         table.add_row(server, str(len(pins.accepted.get(server, ()))))
         for name in pins.waiting.get(server, {}):
-            # What a server says must not move the cursor over what is looked at here.
+            # A server's text must not move the cursor over the output here.
             shown = "\n".join(map(clean, pins.describe_change(server, name).split("\n")))
             table.add_row("", "", Text(clean(name), "yellow"), shown)
     console.print(table)

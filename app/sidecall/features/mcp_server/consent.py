@@ -24,23 +24,23 @@ from sidecall.kernel.ports.approvals.fingerprint import compute_fingerprint
 # Reasons of rejection, by the client's answer to its form. A form that was closed is not left to be approved later,
 # when no client waits for the answer.
 _REASONS = {"decline": None, "cancel": "The person closed the form without a decision."}
-# How often, and how many seconds apart, it is looked whether a call that waits has its answer.
+# How often, and how many seconds apart, a waiting call is checked for its answer.
 _LOOKS, _LOOK = 100, 0.25
 _UNKNOWN_STATE = "`requestState` is not that of this call, or has expired: send the call without it."
 
 
 def make_call_id(params: dict[str, Any]) -> str:
-    """Make by what a call is known again when it comes again, from a client that cannot ask anybody."""
+    """Make the key by which a repeated call is recognized, from a client that cannot ask."""
     said = [params["name"], params.get("arguments") or {}]
     return f"call_{hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]}"
 
 
 async def resume(parts: McpParts, request: CallRequest, message: RpcMessage) -> ToolMessage:
-    """Carry out what a person has decided about a call, which comes for the second time.
+    """Carry out a person's decision about a repeated call.
 
     Raises:
-        ApprovalRequired: They have not decided, or the call asks something else by now.
-        RpcError: The state that came back is not that of this call.
+        ApprovalRequired: It is undecided, or asks something else by now.
+        RpcError: The returned state is not that of this call.
         RequestError: It cannot be carried out now.
     """
     record = await _find_record(parts, request, message.params["requestState"])
@@ -68,10 +68,10 @@ async def _wait(parts: McpParts, approval_id: str) -> None:
 
 
 async def _repeat(parts: McpParts, request: CallRequest, approval_id: str) -> ToolMessage:
-    """Answer a call that has waited with what is known of it; it runs no second time."""
+    """Answer a call that has waited with its present state; it does not run again."""
     record = await parts.approvals.get(approval_id)
     if record.approval.sign_in is not None and record.approval.status == "pending":
-        return await parts.run(request)  # Which looks whether they have signed in.
+        return await parts.run(request)  # This checks whether they have signed in.
     known = record.as_error()
     if isinstance(known, AlreadyAnswered):
         return known.answer
@@ -94,7 +94,7 @@ async def _decide(parts: McpParts, request: CallRequest, record: ApprovalRecord,
 
 
 async def _find_record(parts: McpParts, request: CallRequest, state: Any) -> ApprovalRecord:
-    """Find the approval of this very call: from the same caller, of the same tool and arguments."""
+    """Find the approval of this very call: same caller, tool and arguments."""
     try:
         record = await parts.approvals.get(state if isinstance(state, str) else "", request.caller.tenant)
     except UnknownApproval:

@@ -1,4 +1,4 @@
-"""Serve MCP over HTTP, at one path: each message is a request of its own (Streamable HTTP)."""
+"""Serve MCP over HTTP at one path: each message is a request (Streamable HTTP)."""
 
 import asyncio
 import logging
@@ -69,7 +69,7 @@ class McpEndpoint:
         return self._serve_session(scope, receive, send)
 
     async def _serve_session(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve what clients of the earlier revisions ask besides: to hear of changes, and to end their session."""
+        """Serve further requests of earlier revisions: listening for changes, and ending a session."""
         try:
             session = self._find_session(scope)
         except RpcError as error:
@@ -85,10 +85,10 @@ class McpEndpoint:
             await _send(_NOT_ALLOWED, scope, send)
 
     def _find_session(self, scope: Scope) -> Session | None:
-        """Find the session that a request names, if it names one.
+        """Find the session of a request, if it names one.
 
         Raises:
-            RpcError: Its caller has none of this id.
+            RpcError: The caller has no such session.
         """
         named = scope[HEADERS].get(RAW_HEADER)
         if named is None or self._parts.sessions is None:
@@ -98,7 +98,7 @@ class McpEndpoint:
     def _use(
         self, session: Session | None, message: RpcMessage | None = None, live: StreamableAnswer | None = None
     ) -> AbstractContextManager[None]:
-        """Keep a session, if there is one, while it is used; by it a client may cancel a request."""
+        """Hold a session, if any, during a request, so that its client can cancel it."""
         if session is None or self._parts.sessions is None:
             return nullcontext()
         if message is None or live is None:
@@ -201,7 +201,7 @@ def _read_accept(scope: Scope) -> str:
 
 
 def _refuse(error: RpcError, message: RpcMessage | None = None, *, is_modern: bool = True) -> Reply:
-    # Clients of the earlier revisions take any other status for the end of their session.
+    # Clients of earlier revisions take any other status as the end of their session.
     status = error.status if is_modern else 200
     return Reply(write_error(None if message is None else message.id, error), status, error.headers)
 

@@ -10,7 +10,7 @@ from sidecall.features.mcp_server.wire import RpcMessage
 from sidecall.kernel.core.context import ANONYMOUS, Caller, EventListener, Presence
 from sidecall.kernel.core.scopes import DECIDE, DECIDE_OWN
 
-# Makes what hears of a call's progress, given the token under which its client wants to be told.
+# Makes a listener for a call's progress, given the client's progress token.
 Tell = Callable[[str | int], EventListener]
 
 
@@ -32,14 +32,14 @@ class Exchange:
     sent: Mapping[bytes, bytes] | None = None
 
     def make_listener(self, message: RpcMessage) -> EventListener | None:
-        """Return what hears of a call's progress; None where its client does not want to be told."""
+        """Return a listener for a call's progress; None if the client does not want it."""
         token = message.meta.get("progressToken")
         if self.tell is None or isinstance(token, bool) or not isinstance(token, str | int):
             return None
         return self.tell(token)
 
     def can_ask(self, message: RpcMessage) -> bool:
-        """Return whether the client can put a form before a person who may decide, and send the call again."""
+        """Return whether the client can show a form to a person who may decide, and repeat the call."""
         if not (self.is_modern and self.caller.may(DECIDE, DECIDE_OWN)):
             return False
         asks = _read_modes(message)
@@ -47,7 +47,7 @@ class Exchange:
         return asks is not None and (not asks or "form" in asks)
 
     def can_lead(self, message: RpcMessage) -> bool:
-        """Return whether the client can lead its person to an address, and send the call again."""
+        """Return whether the client can lead its person to an address, and repeat the call."""
         return self.is_modern and "url" in (_read_modes(message) or {})
 
 

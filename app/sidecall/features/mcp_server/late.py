@@ -1,4 +1,4 @@
-"""The way in by MCP, loaded with the first request that takes it."""
+"""The MCP endpoint, loaded with the first request."""
 
 from collections.abc import Awaitable, Callable
 from functools import cached_property
@@ -18,7 +18,7 @@ else:
 
 
 class LateMcpEndpoint:
-    """Answer every request of one path; most servers are sent none."""
+    """Answer every request of one path; most servers get none."""
 
     def __init__(self, make_parts: "Callable[[], _parts.McpParts]") -> None:
         self._make_parts = make_parts

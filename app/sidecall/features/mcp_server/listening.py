@@ -48,7 +48,7 @@ async def write_changes(parts: McpParts, message: RpcMessage) -> AsyncGenerator[
 
 
 async def write_notifications(parts: McpParts) -> AsyncGenerator[bytes | None]:
-    """Write the messages for a client of an earlier revision, which hears of every change."""
+    """Write the notifications for a client of an earlier revision, which gets all of them."""
     async with aclosing(parts.changes.follow(parts.lifecycle)) as news:
         async for each in news:
             yield write_notification(_CHANGED, {}) if each == "changed" else None

@@ -19,7 +19,7 @@ _PAGE = 250
 
 
 class ToolPages:
-    """Make the pages of the list, and remember them while every caller is answered the same."""
+    """Make the pages of the list, and cache them while all callers get the same."""
 
     def __init__(self, registry: Registry, pipeline: Pipeline, page: int = _PAGE) -> None:
         self._registry = registry
@@ -29,10 +29,10 @@ class ToolPages:
         self._known: dict[str | None, bytes] = {}
 
     async def find(self, caller: Caller, cursor: Any) -> bytes:
-        """Return the page that a cursor leads to, the first without one.
+        """Return the page of a cursor, the first one without it.
 
         Raises:
-            RpcError: It leads nowhere, or not any more.
+            RpcError: The cursor is not valid, or no longer.
         """
         if self._version != self._registry.version:
             self._version, self._known = self._registry.version, {}
@@ -43,7 +43,7 @@ class ToolPages:
         tools = [tool for tool in await self._pipeline.visible(caller) if tool.declaration is None]
         start = 0 if cursor is None else _find_start(tools, cursor)
         body = await LISTINGS.run_for(key_of(caller), self._write, tools, start, cursor, is_for_all=is_for_all)
-        # Every tool's name is a cursor, and so many pages would be as much as all tools times their number.
+        # Any tool's name is a cursor, so caching all pages would take the square of the number of tools.
         if is_for_all and version == self._registry.version and start % self._page == 0:
             self._known[cursor] = body
         return body
@@ -63,7 +63,7 @@ class ToolPages:
 
 
 def _find_start(tools: list[CompiledTool], cursor: Any) -> int:
-    """Find the tool after the one that a cursor names: the last of the page before."""
+    """Find the tool after the cursor, which is the last of the page before."""
     names = [tool.name for tool in tools]
     if cursor not in names:
         raise RpcError(INVALID_PARAMS, "The cursor leads nowhere any more; ask for the list from its beginning.")

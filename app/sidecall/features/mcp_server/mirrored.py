@@ -42,7 +42,7 @@ def _find(args: Any, path: tuple[str, ...], schema: Schema) -> Any:
 
 
 def _equals(sent: bytes, value: Any) -> bool:
-    text = sent.decode("latin-1").strip(" \t")  # Blanks around a value are no part of it.
+    text = sent.decode("latin-1").strip(" \t")  # Surrounding blanks are not part of a value.
     if not (text.isascii() and text.replace("\t", " ").isprintable()):
         return False
     decoded = decode_header(text)

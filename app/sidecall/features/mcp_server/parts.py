@@ -25,8 +25,8 @@ from sidecall.kernel.registry import Registry
 class McpParts:
     """The parts of one server, joined in `sidecall.main`.
 
-    Without `jobs`, as in a process that serves one client, no call is known again. Without `sessions` no client of an
-    earlier revision has one.
+    Without `jobs`, as in a process that serves one client, repeated calls are not recognized. Without `sessions`
+    clients of earlier revisions have none.
     """
 
     registry: Registry
@@ -44,7 +44,7 @@ class McpParts:
     sessions: Sessions | None = None
 
     def run(self, request: CallRequest) -> Awaitable[ToolMessage]:
-        """Answer a call; that of a tool which knows its calls again runs once."""
+        """Answer a call; one of a tool that identifies repeated calls runs once."""
         tool = self.registry.get(request.call.name)
         if self.jobs is None or tool is None or tool.options.idempotency is None:
             return self.pipeline.run(request)

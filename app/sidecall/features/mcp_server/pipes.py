@@ -1,4 +1,4 @@
-"""Speak MCP with the one client that has started this process: a message a line, over two pipes (stdio)."""
+"""Serve MCP to the client that started this process: a message a line, over two pipes (stdio)."""
 
 import asyncio
 import logging
@@ -51,8 +51,8 @@ class PipeServer:
         self._unasked: asyncio.Task[None] | None = None
 
     async def serve(self) -> None:
-        """Serve until the client has closed its end; what runs then is cancelled."""
-        # A thread that is left behind in the middle of a line, since reading from a pipe cannot be broken off.
+        """Serve until the client closes its end; running calls are then cancelled."""
+        # In a thread that is abandoned in the middle of a line, since reading from a pipe cannot be cancelled.
         threading.Thread(target=self._read, name="sidecall-mcp", daemon=True).start()
         try:
             while (line := await self._lines.get()) is not None:
@@ -70,7 +70,7 @@ class PipeServer:
             while line := self._source.readline(longest):
                 piece = line
                 while len(piece) == longest and not piece.endswith(b"\n"):
-                    piece = self._source.readline(longest)  # The rest of what is too long is not kept.
+                    piece = self._source.readline(longest)  # The rest of an overlong line is discarded.
                 self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
             self._loop.call_soon_threadsafe(self._lines.put_nowait, None)
         except (RuntimeError, ValueError):  # The loop has ended, or the pipe was closed here.

@@ -9,12 +9,12 @@ from typing_extensions import TypeIs
 from sidecall.features.mcp_server.wire import Id, write_notification
 from sidecall.kernel.core.context import EventListener
 
-# Passes on what writes a message, from any thread.
+# Schedules a message, from any thread.
 PassOn = Callable[[Callable[[], bytes]], None]
 
 
 def make_progress_listener(token: Id, pass_on: PassOn) -> EventListener:
-    """Make what tells a client of progress under its token; it has to grow, or is not told."""
+    """Make a listener that sends progress under the client's token; values that do not increase are skipped."""
     reached = -math.inf
 
     def listen(kind: str, _call_id: str, said: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Put before a client's person what a call asks, or words before its model."""
+"""Ask a client's person with a form, or explain in words for its model."""
 
 import json
 from typing import Any
@@ -11,23 +11,23 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord
 
 _PRIMITIVES = frozenset(("string", "integer", "number", "boolean"))
-# What a form may say of a field.
+# The properties that a form may have for a field.
 _SAID = ("type", "title", "description", "enum", "minLength", "maxLength", "minimum", "maximum")
 _SHOWN = 2000
 
 
 def name_question(approval: Approval) -> str:
-    """Name what an approval asks just now: the answer to it answers nothing that is asked later."""
+    """Name the present question of an approval: an answer to it does not answer later ones."""
     return f"approval-{approval.question}"
 
 
 async def answer_waiting(
     parts: McpParts, approval: Approval, message: RpcMessage, exchange: Exchange
 ) -> dict[str, Any]:
-    """Make the result of a call that waits for a person: a form for them, or words for the model.
+    """Make the result of a waiting call: a form for the person, or a text for the model.
 
     Raises:
-        UnknownApproval: It has expired in this moment.
+        UnknownApproval: It has just expired.
     """
     if approval.status == "pending" and _can_put(approval, message, exchange):
         record = await parts.approvals.get(approval.id)
@@ -63,7 +63,7 @@ def _explain(approval: Approval, url: str | None) -> str:
     if url is None:
         return f"Error: {name} has to be approved by a person, and nobody can be asked over this connection."
     where = f"{url}/approvals/{approval.id}"
-    if approval.description is not None:  # The tool asks itself, perhaps in the middle of its work.
+    if approval.description is not None:  # The tool asks by itself, perhaps in the middle of its work.
         return (
             f"Error: {name} asks a person, at {where}, and goes on once they have decided. "
             "Make the same call again then for its answer."
@@ -116,7 +116,7 @@ def _cut(value: Any) -> str:
 
 
 def _list_fields(tool: CompiledTool, args: Any) -> dict[str, Any]:
-    """List the arguments that a form can show, with what the model wrote, for a person to change."""
+    """List the arguments that a form can show, with the model's values, for a person to change."""
     known = tool.args_schema.flat.get("properties", {})
     fields = {}
     for name, value in args.items() if isinstance(args, dict) else ():

@@ -15,7 +15,7 @@ from sidecall.kernel.ports.contents import KeptContent
 
 _SCHEME = "sidecall://"
 _CONTENTS = f"{_SCHEME}/contents/"
-# Characters of an address that are repeated.
+# Characters of an address that errors repeat.
 _MOST_OF_URI = 256
 TEMPLATE = {
     "uriTemplate": f"{_CONTENTS}{{id}}",
@@ -30,10 +30,10 @@ def make_uri(url: str) -> str:
 
 
 async def read_resource(parts: McpParts, uri: Any, exchange: Exchange) -> dict[str, Any]:
-    """Return what a resource holds.
+    """Return the content of a resource.
 
     Raises:
-        RpcError: It is none of this caller's, or has expired.
+        RpcError: The caller has no such resource, or it has expired.
     """
     if not isinstance(uri, str):
         raise RpcError(INVALID_PARAMS, "`uri` has to be a text.")

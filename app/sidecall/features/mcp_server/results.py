@@ -13,7 +13,7 @@ META = {SERVER_KEY: SERVER}
 _FRESH_FOR = 60_000
 
 
-# What a program may ask for by these keys of a call's `_meta`. Many clients show the model all of a result's.
+# Keys of a call's `_meta` by which a program asks for more. Many clients show the model all of a result's `_meta`.
 CALL, ARTIFACT = "sidecall/call", "sidecall/artifact"
 
 
@@ -28,7 +28,7 @@ def write_meta(asked: Mapping[str, Any], told: Mapping[str, Any], artifact: Any 
 
 
 def make_complete(result: dict[str, Any]) -> dict[str, Any]:
-    """Mark a result as the whole of it, and name the server that made it."""
+    """Mark a result as complete, and name the server that made it."""
     return {**result, "resultType": "complete", "_meta": META}
 
 

@@ -51,10 +51,10 @@ def is_modern(message: RpcMessage, headers: Mapping[bytes, bytes]) -> bool:
 
 
 def require_envelope(message: RpcMessage) -> None:
-    """Look whether a request says what every modern one has to.
+    """Require the fields that every modern request has.
 
     Raises:
-        RpcError: It does not.
+        RpcError: One is missing.
     """
     missing = [key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in message.meta]
     if missing:
@@ -64,10 +64,10 @@ def require_envelope(message: RpcMessage) -> None:
 
 
 def require_known_version(message: RpcMessage) -> None:
-    """Look whether a modern request, which came without headers, is in a revision that is known here.
+    """Require a supported revision of a modern request without headers.
 
     Raises:
-        RpcError: It is not.
+        RpcError: It is not supported.
     """
     _require_known(message.meta[VERSION_KEY])
 
@@ -90,7 +90,7 @@ def refuse_repeated(headers: Iterable[tuple[bytes, bytes]]) -> None:
 
 
 def _compare(message: RpcMessage, headers: Mapping[bytes, bytes]) -> None:
-    """Compare what headers say with what the message says."""
+    """Compare headers with the message."""
     _require_same("MCP-Protocol-Version", headers.get(_VERSION), message.meta[VERSION_KEY])
     _require_same("Mcp-Method", headers.get(_METHOD), message.method)
     key = _NAMED.get(message.method)
@@ -101,13 +101,13 @@ def _compare(message: RpcMessage, headers: Mapping[bytes, bytes]) -> None:
 def _require_same(header: str, sent: bytes | None, said: str) -> None:
     if sent is None:
         raise RpcError(HEADER_MISMATCH, f"The header {header} is missing.", status=400)
-    text = sent.decode("latin-1").strip(" \t")  # Blanks around a value are no part of it.
+    text = sent.decode("latin-1").strip(" \t")  # Surrounding blanks are not part of a value.
     if text != said and decode_header(text) != said:
         raise RpcError(HEADER_MISMATCH, f"The header {header} does not say what the body says.", status=400)
 
 
 def decode_header(text: str) -> str | None:
-    """Read a value that a header could not hold as it was; None where it cannot be read."""
+    """Decode an encoded header value; None if it is invalid."""
     if not (text.startswith("=?base64?") and text.endswith("?=")):
         return text
     inner = text[len("=?base64?") : -len("?=")]

@@ -1,4 +1,4 @@
-"""Sessions of the earlier revisions: by them a client says which of its calls is to be cancelled, and nothing else.
+"""Sessions of earlier revisions, by which a client cancels its calls, and nothing else.
 
 They are kept in this process, so they are given only where one process answers all requests.
 """
@@ -58,9 +58,9 @@ class Sessions:
         return len(self._sessions)
 
     def begin(self, caller: Caller) -> str | None:
-        """Begin a session, and return its id; where there is no room, the one longest unused ends.
+        """Begin a session, and return its id; without room the least recently used one ends.
 
-        None where all are in use: no client is to lose what runs since another one begins.
+        None if all are in use: a new client must not cancel others' calls.
         """
         owner = (caller.tenant, caller.subject)
         self._forget_idle()
@@ -83,7 +83,7 @@ class Sessions:
 
     @contextmanager
     def use(self, session: Session, request_id: Id | None = None, cancel: Cancel | None = None) -> Iterator[None]:
-        """Keep a session while a request of it is answered, which `cancel` breaks off where its client says so."""
+        """Use a session during a request, which `cancel` ends when its client asks for that."""
         session.uses += 1
         if request_id is not None and cancel is not None:
             session.running[request_id] = cancel
@@ -101,10 +101,10 @@ class Sessions:
             self._sessions.move_to_end(session.key)
 
     def find(self, session_id: bytes, caller: Caller) -> Session:
-        """Find a caller's session, which is used by that.
+        """Find a caller's session, and mark it as used.
 
         Raises:
-            RpcError: It has none of this id, or not any more.
+            RpcError: The caller has no such session, or no longer.
         """
         self._forget_idle()
         key = session_id.decode("latin-1")
@@ -115,10 +115,10 @@ class Sessions:
         return session
 
     def end(self, session_id: bytes, caller: Caller) -> None:
-        """End a caller's session, and cancel what runs in it.
+        """End a caller's session, and cancel its calls.
 
         Raises:
-            RpcError: It has none of this id.
+            RpcError: The caller has no such session.
         """
         self.find(session_id, caller)
         self._end(session_id.decode("latin-1"))

@@ -16,10 +16,10 @@ from sidecall.kernel.http.request_id import NOSNIFF, header_of
 
 T = TypeVar("T")
 
-# About as long as a message about progress is.
+# About as long as a progress message.
 _SIZE = 256
 
-# The status that a client of REST gets when it reads too slowly.
+# The status for REST clients that read too slowly.
 TOO_SLOW = RpcError(
     503, "The events were not read in time, so the call was cancelled; it may have had effects.", status=503
 )
@@ -62,7 +62,7 @@ class StreamableAnswer:
         return self._writer is not None
 
     async def over(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do the work that the answer is made of; what never waits needs no stream."""
+        """Do the work of the answer; work that never waits needs no stream."""
         try:
             awaited = work.send(None)
         except StopIteration as done:
@@ -102,7 +102,7 @@ class StreamableAnswer:
         await self._send({"type": "http.response.body", "body": b""})
 
     def _cut(self) -> bytes:
-        """Stop working for a reader that is too slow, and return what it is told."""
+        """Stop the work for a reader that is too slow, and return its error."""
         self.is_cut = True
         if self._task is not None:
             cancel_from_outside(self._task)

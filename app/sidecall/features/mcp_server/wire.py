@@ -1,4 +1,4 @@
-"""JSON-RPC as MCP speaks it: messages are read, and answers written."""
+"""JSON-RPC for MCP: read messages, write answers."""
 
 from typing import Any
 
@@ -53,16 +53,16 @@ class RpcMessage:
 
     @property
     def tool_name(self) -> str | None:
-        """The name of the tool that it calls, if it calls one."""
+        """The name of the called tool, if any."""
         name = self.params.get("name") if self.method == "tools/call" else None
         return name if isinstance(name, str) else None
 
 
 def parse_message(body: Any) -> RpcMessage:
-    """Understand parsed JSON as one message.
+    """Read a message from parsed JSON.
 
     Raises:
-        RpcError: It is none.
+        RpcError: It is not a message.
     """
     if type(body) is not dict or body.get("jsonrpc") != "2.0" or type(method := body.get("method")) is not str:
         raise RpcError(INVALID_REQUEST, "The body has to be one JSON-RPC 2.0 request or notification.", status=400)
@@ -80,7 +80,7 @@ def parse_message(body: Any) -> RpcMessage:
 
 
 def write_result(call_id: Id | None, result: bytes) -> bytes:
-    """Write the answer to a request; its result is JSON already."""
+    """Write the answer to a request; its result is already JSON."""
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (to_json(call_id), result)
 
 

@@ -1,4 +1,4 @@
-"""The arguments of OpenAI's built-in tools, as their calls have them."""
+"""The arguments of OpenAI's built-in tools."""
 
 from typing import Annotated, Literal
 

@@ -10,7 +10,7 @@ from sidecall.kernel.core.errors import InvalidToolOption
 from sidecall.kernel.core.native_kinds import ARGUMENTS, Grammar, NativeKind
 from sidecall.kernel.core.tool import CompiledTool, Schema
 
-# What Anthropic wants to know of a screen, from the tool's `extras`.
+# What Anthropic needs to know about a screen, from the tool's `extras`.
 DISPLAY = ("display_width_px", "display_height_px")
 
 
@@ -19,10 +19,10 @@ _FREE = ("tool_search", "computer_use")
 
 
 def refuse_misfit(tool: CompiledTool) -> None:
-    """Refuse a tool that cannot be called as what it says that it implements.
+    """Refuse a tool that cannot implement the built-in tool that it names.
 
     Raises:
-        InvalidToolOption: It is such a tool.
+        InvalidToolOption: It cannot.
     """
     reason = next((text for kind in tool.options.native if (text := _find_misfit(tool, kind))), None)
     if reason is None and tool.options.toolset is not None and tool.options.native:
@@ -57,7 +57,7 @@ def _find_text_misfit(tool: CompiledTool) -> str | None:
 
 
 def find_text(schema: Schema) -> str | None:
-    """Return the name of the only argument where it is a string; None where a text cannot be the arguments."""
+    """Return the name of the only argument if it is a string; None where a text cannot be the arguments."""
     properties = schema.get("properties", {})
     if len(properties) != 1:
         return None
@@ -66,10 +66,10 @@ def find_text(schema: Schema) -> str | None:
 
 
 def make_grammar_model(tool: CompiledTool, grammar: Grammar) -> type[BaseModel]:
-    """Make a model of the one argument that says its grammar to models, and holds it where that is a `regex`.
+    """Make a model of one text argument that shows its grammar to models; a `regex` is enforced.
 
     Raises:
-        InvalidToolOption: The expression cannot be read.
+        InvalidToolOption: The expression is invalid.
     """
     (name,) = tool.args_schema.flat["properties"]
     said = tool.args_schema.flat["properties"][name].get("description")

@@ -1,4 +1,4 @@
-"""The state of a browser as Anthropic's API takes it."""
+"""The state of a browser in Anthropic's form."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ _FOLDED = ("url", "title", "error")
 
 
 def write_browser_state(tabs: Sequence[Mapping[str, Any]], changes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Write the block of an answer; what pages say of themselves is one bounded line each."""
+    """Write the block of an answer; texts of pages are one bounded line each."""
     said = {"type": "browser_state", "tabs": [_fold(tab) for tab in tabs]}
     return {**said, "state_changes": [_fold(change) for change in changes]} if changes else said
 

@@ -1,4 +1,4 @@
-"""Tools that a provider runs itself: they are declared here, and listed in the form that the Responses API takes."""
+"""Tools that a provider runs: declared here, and listed in the form of the Responses API."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal

@@ -1,4 +1,4 @@
-"""The question whether a provider may call a tool elsewhere, which is decided here and nothing more."""
+"""The question whether a provider may call a tool elsewhere; only the decision is made here."""
 
 from dataclasses import replace
 from functools import cache

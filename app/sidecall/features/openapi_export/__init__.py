@@ -1,1 +1,1 @@
-"""The tools as operations of an OpenAPI document, and calls of them."""
+"""The tools as operations of an OpenAPI document, and their calls."""

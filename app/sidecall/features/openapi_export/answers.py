@@ -1,4 +1,4 @@
-"""Answer a call with the plain result of its tool, or with a problem that says what to mend."""
+"""Answer a call with the plain result of its tool, or with a problem."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,7 +27,7 @@ from sidecall.kernel.rest.document.sample import make_arguments
 from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.writing import write_openai
 
-# What each kind of failure is for a program that knows HTTP alone, in the words of its problem.
+# The status and title of each kind of failure, for programs that know HTTP only.
 _PROBLEMS: Mapping[ErrorKind, tuple[int, str]] = {
     "unknown_tool": (404, "There is no such tool, or it is not visible to you."),
     "malformed_arguments": (422, "The arguments are no JSON object."),
@@ -52,7 +52,7 @@ async def answer_operation(parts: Parts, http: Request, request: CallRequest, pr
     """Run a call, and answer with its tool's result.
 
     Raises:
-        RequestError: The calling program has to mend something, or there is no room.
+        RequestError: The request is wrong, or there is no room.
     """
     try:
         answer, headers = await _run(parts, request, preferences)
@@ -105,9 +105,9 @@ async def _write(
 
 
 async def _read_result(parts: Parts, tool: CompiledTool, message: ToolMessage, request: CallRequest) -> Any:
-    """Return the value that a tool's return annotation describes, whole, or that another server has sent.
+    """Return the value of a tool's return annotation, complete, or the value from another server.
 
-    Of others it is the text that models read; ABSENT where the value is not there any more.
+    For other tools it is the text that models read; ABSENT if the value is no longer there.
     """
     value = find_value(message)
     if value is not ABSENT or (tool.results is not None and not tool.says_values):
@@ -118,7 +118,7 @@ async def _read_result(parts: Parts, tool: CompiledTool, message: ToolMessage, r
 
 
 async def _write_text(parts: Parts, message: ToolMessage, request: CallRequest) -> str:
-    """Put a content in words; images and files are kept, and it says where."""
+    """Convert a content to text; images and files are kept, and the text has their address."""
     url = None
     if holds_media(message.content):
         url = content_url(await parts.contents.keep(to_json(message.content), request.caller, JSON))
@@ -142,7 +142,7 @@ async def _list_links(parts: Parts, message: ToolMessage, request: CallRequest) 
 
 
 def _refuse(http: Request, message: ToolMessage, tool: CompiledTool | None, headers: dict[str, str]) -> Response:
-    # A message of the tool's own that says it failed has no kind.
+    # A tool's own error message has no kind.
     error = message.response_metadata.get("error", {})
     said = write_openai(message)["content"]
     detail = said if isinstance(said, str) else "\n".join(part["text"] for part in said)

@@ -1,4 +1,4 @@
-"""Describe tools as the operations of an OpenAPI service, for programs that call tools by such a document."""
+"""Describe tools as operations of an OpenAPI service."""
 
 from collections.abc import Collection, Iterable
 from typing import Any, Literal
@@ -18,9 +18,9 @@ from sidecall.kernel.rest.document.security_schemes import choose_schemes
 from sidecall.kernel.rest.openapi import REF
 from sidecall.version import __version__
 
-# Who reads the document: anybody, or ChatGPT, which refuses long texts.
+# The reader of the document: any program, or ChatGPT, which refuses long texts.
 DocumentReader = Literal["any", "gpt-actions"]
-# ChatGPT's: characters of an operation's texts, and of a parameter's.
+# ChatGPT's limits: characters of an operation's texts, and of a parameter's.
 _MOST_OF_OPERATION = 300
 _MOST_OF_PARAMETER = 700
 _MOST_OF_SUMMARY = 120
@@ -55,7 +55,7 @@ class DocumentOptions:
 
 
 def write_document(tools: Iterable[CompiledTool], look: DocumentOptions) -> dict[str, Any]:
-    """Write the OpenAPI document of these tools; those that their provider runs are left out."""
+    """Write the OpenAPI document of these tools, without those that a provider runs."""
     components = SchemaComponents(_shorten if look.reader == "gpt-actions" else None, refs=look.refs)
     components.schemas |= _describe_answers()
     offered = [tool for tool in tools if tool.declaration is None]
@@ -74,7 +74,7 @@ def write_document(tools: Iterable[CompiledTool], look: DocumentOptions) -> dict
 
 
 def write_body(document: Any, depth: int = 3) -> bytes:
-    """Write a document as JSON in pieces, since each holds up all other threads while it is written."""
+    """Write a document as JSON in pieces, since each blocks all other threads while it is written."""
     if depth == 0 or not isinstance(document, dict):
         return to_json(document)
     members = (to_json(name) + b":" + write_body(value, depth - 1) for name, value in document.items())
@@ -104,7 +104,7 @@ def _describe(tool: CompiledTool, components: SchemaComponents, look: DocumentOp
 
 
 def _describe_text(tool: CompiledTool) -> Schema:
-    """Describe the result of a tool that promises no value; another server may send one all the same."""
+    """Describe the result of a tool without an output schema; another server may send a value all the same."""
     return {} if tool.says_values else {"type": "string"}
 
 
@@ -152,7 +152,7 @@ _RESPONSES: dict[str, Any] = {
 
 
 def _shorten(schema: Schema) -> Schema:
-    """Cut the description of a parameter, and let each object name its properties, as ChatGPT wants it."""
+    """Cut the description of a parameter, and list the properties of objects, as ChatGPT needs it."""
     node = dict(schema)
     if isinstance(node.get("description"), str):
         node["description"] = _cut(node["description"], _MOST_OF_PARAMETER)

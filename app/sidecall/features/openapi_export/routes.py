@@ -1,4 +1,4 @@
-"""Serve the tools as operations of OpenAPI: the document that lists them, and a route that runs one."""
+"""Routes of the tools as operations of OpenAPI: the document, and one that runs a tool."""
 
 from functools import partial
 from typing import Annotated, Any

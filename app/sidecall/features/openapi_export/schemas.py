@@ -1,4 +1,4 @@
-"""Put the schemas of tools among the components of an OpenAPI document, where generators of clients look for them."""
+"""Put tools' schemas into the components of an OpenAPI document, where client generators look for them."""
 
 import re
 from collections.abc import Callable
@@ -13,7 +13,7 @@ _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class SchemaComponents:
-    """The schemas of one document, each under a name of its own."""
+    """The schemas of one document, each under its own name."""
 
     def __init__(self, change: Callable[[Schema], Schema] | None = None, *, refs: bool = True) -> None:
         """Begin empty.
@@ -71,7 +71,7 @@ class SchemaComponents:
 
 
 def _is_root_meant(schema: Schema, places: dict[str, str]) -> bool:
-    """Return whether a schema refers to itself, or to a place in itself that is no definition."""
+    """Return whether a schema refers to itself, or to a part of itself that is no definition."""
     root = places["#"]
     moved = [_move(node["$ref"], places) for node in list_schemas(schema) if isinstance(node.get("$ref"), str)]
     return any(it == root or it.startswith(f"{root}/") for it in moved)
@@ -82,7 +82,7 @@ def _escape(name: str) -> str:
 
 
 def _move(reference: str, places: dict[str, str]) -> str:
-    """Return where a reference leads in the document, the longest known beginning of it first."""
+    """Return the new target of a reference, by its longest known prefix."""
     beginning = reference
     while beginning and beginning not in places:
         beginning = beginning.rpartition("/")[0]

@@ -1,1 +1,1 @@
-"""Operations of HTTP services as tools, made of their OpenAPI documents."""
+"""Operations of HTTP services as tools, from their OpenAPI documents."""

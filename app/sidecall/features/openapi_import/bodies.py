@@ -1,4 +1,4 @@
-"""Describe and write the bodies of requests: JSON, forms, parts, texts and bytes."""
+"""Describe and write request bodies: JSON, forms, multipart, texts and bytes."""
 
 import base64
 import binascii
@@ -33,7 +33,7 @@ class BodyPlan:
     members: Sequence[Member] = ()
 
     async def write(self, args: Mapping[str, Any], read: ReadContent) -> dict[str, Any]:
-        """Return what a client of HTTPX takes for the body; nothing where there is none to be sent.
+        """Return HTTPX's arguments for the body; none without one.
 
         Raises:
             ToolException: A file cannot be read.
@@ -85,10 +85,10 @@ async def _read_file(value: Any, read: ReadContent) -> tuple[bytes, str]:
 
 
 def choose_media_type(content: Mapping[str, Any]) -> tuple[str, BodyKind]:
-    """Choose which of the types that an operation takes is sent: JSON first.
+    """Choose the media type of a body, preferring JSON.
 
     Raises:
-        Unusable: None of them can be.
+        Unusable: None of them can be sent.
     """
     found = sorted(_list_kinds(content), key=lambda it: _ORDER.index(it[1]))
     if not found:
@@ -115,10 +115,10 @@ def _list_kinds(content: Mapping[str, Any]) -> Iterator[tuple[str, BodyKind]]:
 
 
 def find_members(schema: Any, definitions: Definitions) -> tuple[dict[str, Any], list[str]] | None:
-    """Return the properties of a body and which of them are required; None where it is more than its properties.
+    """Return the properties of a body and which are required; None for other schemas.
 
     Raises:
-        Unusable: A reference leads nowhere.
+        Unusable: A reference is broken.
     """
     node = definitions.resolve(schema)
     if not isinstance(node, dict) or node.keys() & {"anyOf", "oneOf", "not", "if"}:
@@ -143,7 +143,7 @@ def _join_members(parts: list[Any], definitions: Definitions) -> tuple[dict[str,
     for part in parts:
         node = definitions.resolve(part)
         if isinstance(node, dict) and not node.keys() & {"properties", "allOf", "anyOf", "oneOf", "not", "type", "if"}:
-            required += node.get("required", [])  # It describes, or requires what another one has.
+            required += node.get("required", [])  # It only describes, or requires members of another one.
             continue
         found = find_members(node, definitions)
         if found is None or any(properties.get(name, inner) != inner for name, inner in found[0].items()):
@@ -167,7 +167,7 @@ def is_file(schema: Any, encoding: Encoding, definitions: Definitions) -> bool:
 
 
 def describe_file(schema: Schema) -> Schema:
-    """Describe how a model names the bytes of a file."""
+    """Describe how a model refers to the bytes of a file."""
     said = str(schema.get("description", ""))
     if schema.get("type") == "array":
         return {"type": "array", "items": {"type": "string", "description": _FILE}, "description": said}

@@ -18,7 +18,7 @@ class ForwardedHeader:
     name: str
 
     def read(self, supply: Supply) -> str:
-        """Return its value.
+        """Return the value of the header.
 
         Raises:
             MissingContext: The request had no such header.
@@ -69,7 +69,7 @@ def choose_credentials(auth: Auth, said: Any, schemes: Mapping[str, Any]) -> tup
     known: Mapping[str, Credential] = auth if isinstance(auth, Mapping) else {_ANY: auth}
     if not isinstance(said, list) or not said:
         single = known.get(_ANY)
-        # A document that has schemes, or an empty list, says that nothing has to be proved here.
+        # A document with schemes, or an empty list, means that this operation needs no credentials.
         is_open = isinstance(said, list) or bool(schemes)
         return () if single is None or is_open else (CredentialPlace(single, "header", "Authorization", "bearer"),)
     for alternative in said:
@@ -91,10 +91,10 @@ def _place(credential: Credential, scheme: Any) -> CredentialPlace | None:
 
 
 def refuse_unknown_schemes(where: str, auth: Auth, schemes: Mapping[str, Any]) -> None:
-    """See that credentials are for schemes that the document has.
+    """Require the document to have the schemes of these credentials.
 
     Raises:
-        InvalidToolOption: One is for none.
+        InvalidToolOption: It lacks one.
     """
     unknown = sorted(auth.keys() - schemes.keys()) if isinstance(auth, Mapping) else []
     if unknown:
@@ -103,10 +103,10 @@ def refuse_unknown_schemes(where: str, auth: Auth, schemes: Mapping[str, Any]) -
 
 
 def check_auth(auth: Any) -> Auth:
-    """Return credentials that can be used.
+    """Validate credentials.
 
     Raises:
-        InvalidToolOption: Something else was given.
+        InvalidToolOption: They have another type.
     """
     each = list(auth.values()) if isinstance(auth, Mapping) else [] if auth is None else [auth]
     for credential in each:

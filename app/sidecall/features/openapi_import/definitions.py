@@ -39,7 +39,7 @@ class Definitions:
         self._named: SchemaDocument | None = None
         self._known: dict[str, tuple[Schema, set[str]]] = {}
         self._defined: dict[str, Schema] = {}
-        # What is known of all that was defined, for the schemas that refer to it.
+        # Known facts about all definitions, for the schemas that refer to them.
         self.targets = Targets({"$defs": self._defined})
 
     @property
@@ -63,7 +63,7 @@ class Definitions:
         """Return a schema as JSON Schema; the definitions that it refers to are added to `used`.
 
         Raises:
-            Unusable: A reference leads nowhere.
+            Unusable: A reference is broken.
         """
         if is_nothing(schema):
             return NOTHING
@@ -97,10 +97,10 @@ class Definitions:
         return found
 
     def _find_named(self, reference: str) -> Any:
-        """Find a schema by the address or the name that it gives itself.
+        """Find a schema by its `$id` or anchor.
 
         Raises:
-            Unusable: No one schema of the document does.
+            Unusable: Not exactly one schema has it.
         """
         if is_draft(reference.rstrip("#")):
             return ANY_SCHEMA
@@ -154,7 +154,7 @@ class Definitions:
 
 
 def _drop_read_only(schema: Schema, node: Schema) -> None:
-    """Leave out what only answers have."""
+    """Remove read-only properties."""
     properties = schema.get("properties")
     if not isinstance(properties, dict):
         return

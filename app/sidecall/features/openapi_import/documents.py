@@ -1,4 +1,4 @@
-"""Offer the operations of the OpenAPI documents that an operator names, also of those that have to be fetched."""
+"""Offer the operations of configured OpenAPI documents, local and remote."""
 
 import asyncio
 import logging
@@ -39,7 +39,7 @@ _USER = re.compile(r"(?<=://)[^\s/?#'\"]*@")
 # What may be a password in an invalid address, whose parts cannot be told apart.
 _PERHAPS_USER = re.compile(r"(https?[:/]+)(?![:/])(?:.*@|[^/?#:]*:.*)", re.DOTALL | re.IGNORECASE)
 _APPROVALS: dict[DocumentApproval, bool | str] = {"never": False, "writing": "writing", "always": True}
-# Seconds after which a document that is not to be had is asked for again; twice as many each time.
+# Seconds until a failed fetch is repeated; doubled each time.
 _FIRST_PAUSE = 5.0
 _LONGEST_PAUSE = 300.0
 _NOT_OFFERED = "It cannot be offered; the log says why."
@@ -59,7 +59,7 @@ class NamedDocument:
         """Read `name=place`, or a place alone.
 
         Raises:
-            ServicesUnfit: The place is an address that says of no host.
+            ServicesUnfit: The place is an address without a host.
         """
         found = _ENTRY.fullmatch(text)
         assert found is not None
@@ -123,7 +123,7 @@ class NamedDocument:
 class OpenAPIDocuments:
     """The documents of one server: files are read at its start, others are fetched while it runs.
 
-    `missing` says which could not be had yet, and why.
+    `missing` has those that could not be fetched yet, with the reason.
     """
 
     def __init__(
@@ -193,7 +193,7 @@ class OpenAPIDocuments:
             pause = min(pause * 2, _LONGEST_PAUSE)
 
     async def _load(self, document: NamedDocument, registry: Registry) -> str | None:
-        """Fetch a document and offer its operations; return why that cannot be done."""
+        """Fetch a document and offer its operations; return the reason of a failure."""
         try:
             text, origin = await _fetching.fetch(document.place, document.entry.private, self._bounds)
             tools = await SERVER.run(self._make_tools, text, document, origin)
@@ -217,5 +217,5 @@ class OpenAPIDocuments:
 
 
 def _name_source(document: NamedDocument) -> str:
-    """Name a document apart from all others: one may be offered several times, with other names or filters."""
+    """Name a document uniquely: one may be offered several times, with other names or filters."""
     return f"{document.name}={document.place}"

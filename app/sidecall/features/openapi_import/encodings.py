@@ -1,4 +1,4 @@
-"""Read how the members of a form are written, as an Encoding Object of OpenAPI says it."""
+"""Read how the members of a form are written, from an Encoding Object of OpenAPI."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
@@ -9,7 +9,7 @@ from sidecall.dataclasses import dataclass
 from sidecall.features.openapi_import.definitions import Definitions
 from sidecall.features.openapi_import.styles import Place, write_compact, write_scalar
 
-# With one of these a member is written as in a query, and its content type does not count.
+# With one of these a member is written like a query parameter, and its content type is ignored.
 _STYLING = ("style", "explode", "allowReserved")
 _JSON = "application/json"
 BYTES = "application/octet-stream"
@@ -31,7 +31,7 @@ class Encoding:
 
     @property
     def media_type(self) -> str | None:
-        """The first of them that is one, and not a pattern of several."""
+        """The first media type that is not a pattern."""
         return next((it for it in self.media_types if "*" not in it), None)
 
     @property
@@ -54,7 +54,7 @@ class Encoding:
 def read_encoding(said: Any, definitions: Definitions, *, in_parts: bool) -> Encoding:
     """Read what a document says of a member of a form."""
     said = said if isinstance(said, dict) else {}
-    # In OpenAPI 3.0 styles are of forms that are written like a query alone.
+    # In OpenAPI 3.0 styles apply to url-encoded forms only.
     is_styled = any(said.get(key) is not None for key in _STYLING) and not (in_parts and definitions.is_old)
     style, explode = said.get("style"), said.get("explode")
     if not is_styled or not isinstance(style, str):
@@ -99,14 +99,14 @@ def _may_be_text(media_type: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member of a body: which argument it is, and how it is written in a form."""
+    """A member of a body: its argument, and how it is written in a form."""
 
     place: Place
     encoding: Encoding = field(default_factory=Encoding)
     is_file: bool = False
 
     def list_parts(self, value: Any) -> Iterator[tuple[str, Any]]:
-        """Yield the parts that say a value, as HTTPX takes them: each item of a list is one, but for styles."""
+        """Yield the parts of a value in HTTPX's form: each item of a list is one, unless a style applies."""
         encoding, name = self.encoding, self.place.name
         if encoding.is_styled:
             yield from ((it, (None, text, None, encoding.headers)) for it, text in self.place.list_parts(value))

@@ -11,19 +11,19 @@ from sidecall.outgoing.patterns import parse_hosts
 from sidecall.outgoing.rules import USUAL_PORTS, OutgoingRules
 from sidecall.outgoing.settings import OutgoingSettings
 
-# What says that one is not to be had just now.
+# Errors of an unavailable document.
 FAILURES = (httpx.HTTPError, httpx.InvalidURL, ToolException)
-# What one document may be: bytes, and seconds until it is there.
+# Bounds of one document: bytes, and seconds.
 _BOUNDS = AnswerBounds(64 * 1024 * 1024, 30.0)
 
 
 async def fetch(url: str, private: bool, bounds: AnswerBounds | None) -> tuple[bytes, str]:
-    """Fetch one from the host that its address names, and return where it was found.
+    """Fetch a document, and return it with its final address.
 
     Args:
         url: Its address.
         private: Whether its host need not be a public one.
-        bounds: What it may be, unless it is what usual ones are.
+        bounds: Its bounds; None for the defaults.
     """
     settings = OutgoingSettings()
     parts = urlsplit(url)

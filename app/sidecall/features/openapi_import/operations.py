@@ -1,4 +1,4 @@
-"""The operations of an OpenAPI document: which are wanted, and what each is called as a tool."""
+"""The operations of an OpenAPI document: which are wanted, and their names as tools."""
 
 import hashlib
 import re
@@ -19,7 +19,7 @@ _HASH = 7
 
 @dataclass(frozen=True, slots=True)
 class ApiOperation:
-    """One operation as its document has it, what it shares with its path included."""
+    """An operation with the parts that it shares with its path."""
 
     method: str
     path: str
@@ -47,7 +47,7 @@ class ApiOperation:
         return self.method in ("get", "head", "query")
 
     def list_parameters(self, definitions: Definitions) -> list[dict[str, Any]]:
-        """List its parameters; its own win over those of its path.
+        """List its parameters; its own override those of its path.
 
         Raises:
             Unusable: One cannot be found.

@@ -1,4 +1,4 @@
-"""Plan how the arguments of a tool become the request of an operation: its schema, and where each goes."""
+"""Plan how arguments become a request: the tool's schema, and the place of each argument."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from sidecall.kernel.schema.normal.dialects import is_nothing
 _UNFIT = re.compile(r"[^A-Za-z0-9_.-]+")
 _MOST_OF_NAME = 64
 _STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "form"}
-# What the client writes itself, or what says who asks.
+# Headers that the client writes itself, or that identify the caller.
 _NOT_ARGUMENTS = frozenset(
     "accept authorization connection content-length content-type cookie host transfer-encoding".split()
 )
@@ -38,7 +38,7 @@ class RequestPlan:
 
 
 class ArgumentPlan:
-    """The arguments of one tool as they are gathered, each under a name of its own."""
+    """The arguments of a tool, each under a unique name."""
 
     def __init__(self, definitions: Definitions) -> None:
         self.definitions = definitions
@@ -47,10 +47,10 @@ class ArgumentPlan:
         self._used: set[str] = set()
 
     def add(self, name: str, where: str, schema: Any, text: Any, *, required: bool) -> str:
-        """Add an argument, and return what it is called.
+        """Add an argument, and return its name.
 
         Raises:
-            Unusable: Its schema refers to nothing.
+            Unusable: A reference of its schema is broken.
         """
         return self.put(name, where, self.definitions.convert(schema, self._used), text, required=required)
 
@@ -82,7 +82,7 @@ class ArgumentPlan:
 
 
 def plan_parameters(operation: ApiOperation, sheet: ArgumentPlan) -> list[Place]:
-    """Add the parameters of an operation, and return where each goes.
+    """Add the parameters of an operation, and return their places.
 
     Raises:
         Unusable: One cannot be sent, or the path has a part without one.
@@ -114,7 +114,7 @@ def plan_body(operation: ApiOperation, sheet: ArgumentPlan) -> BodyPlan | None:
     """Add the parameters of an operation's body, and return its plan; None without a body.
 
     Raises:
-        Unusable: It cannot be sent.
+        Unusable: The body cannot be sent.
     """
     said = sheet.definitions.resolve(operation.said.get("requestBody"))
     if not isinstance(said, dict) or not isinstance(said.get("content"), dict) or not said["content"]:

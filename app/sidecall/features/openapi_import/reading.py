@@ -20,7 +20,7 @@ class DocumentUnfit(DefinitionError):
 
 
 def read_document(source: Any) -> tuple[dict[str, Any], str]:
-    """Return a document, and what it is called in errors.
+    """Return a document and its name in errors.
 
     Raises:
         DocumentUnfit: It cannot be read, or is no document of OpenAPI 3.
@@ -41,7 +41,7 @@ def parse_document(text: bytes, where: str) -> dict[str, Any]:
     """Read a document from JSON or YAML.
 
     Raises:
-        DocumentUnfit: It is neither, or no document of OpenAPI 3.
+        DocumentUnfit: It is neither, or not a document of OpenAPI 3.
     """
     try:
         with pause_collector():

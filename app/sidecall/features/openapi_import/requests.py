@@ -1,4 +1,4 @@
-"""Make the request that a call asks for, send it to public hosts only, and read the answer for a model."""
+"""Make the request of a call, send it to public hosts only, and read the answer for a model."""
 
 import base64
 import re
@@ -43,18 +43,18 @@ class Destination:
 async def send_request(
     plan: RequestPlan, to: Destination, args: Mapping[str, Any], secrets: Mapping[int, str], context: ToolContext
 ) -> Any:
-    """Send the request of a call, and return what a model reads of its answer.
+    """Send the request of a call, and return its answer for a model.
 
     Args:
-        plan: How it is made.
-        to: Where it may go.
+        plan: The plan of the request.
+        to: The host.
         args: The call's arguments.
-        secrets: The texts of credentials, by their places in the plan.
-        context: The call's.
+        secrets: The credentials, by their places in the plan.
+        context: The call's context.
 
     Raises:
         ToolException: An argument cannot be sent, the service cannot be reached, or it answers with an error.
-        UserTokenRefused: It takes the person's token no more.
+        UserTokenRefused: The service refuses the person's token.
     """
     proofs = _write_proofs(plan, secrets)
     body = {} if plan.body is None else await plan.body.write(args, context.read_content)
@@ -79,7 +79,7 @@ def write_url(plan: RequestPlan, args: Mapping[str, Any], proofs: Mapping[str, s
     """Write the address of a request.
 
     Raises:
-        ToolException: An argument would lead to another path.
+        ToolException: An argument would change the path.
     """
     parts: dict[str, str] = {place.name: place.write_path(value) for place, value in _choose(plan, args, "path")}
 
@@ -180,7 +180,7 @@ def _write_status(response: httpx.Response) -> str:
 
 
 def _make_error(response: httpx.Response, kind: str) -> ToolException:
-    """Word the error of a service: its status, and its own words as far as a model can use them."""
+    """Format the error of a service: its status, and its own text as far as a model can use it."""
     is_text = not kind or _TEXTS.fullmatch(kind) is not None
     text = (_compact(response) if kind.endswith(("/json", "+json")) else response.text) if is_text else ""
     if len(text) > _MOST_OF_ERROR:

@@ -108,20 +108,20 @@ class ServiceEntry(BaseModel, defer_build=True):
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options that each of its tools has."""
+        """The options of each of its tools."""
         given = {"timeout": self.timeout, "scopes": list(self.scopes) or None}
         return {name: value for name, value in given.items() if value is not None}
 
 
 def read_services(setting: str | None, present: Mapping[str, str]) -> dict[str, ServiceEntry]:
-    """Read which services there are, by their names; those that are disabled are left out.
+    """Read the configured services by name, without disabled ones.
 
     Args:
         setting: The path of a file in JSON or YAML, or its text in JSON.
-        present: The variables of the environment.
+        present: The environment variables.
 
     Raises:
-        ServicesUnfit: It is none.
+        ServicesUnfit: The setting is invalid.
     """
     if setting is None:
         return {}
@@ -164,7 +164,7 @@ def _read_entry(place: str, name: Any, raw: Any, present: Mapping[str, str], fol
             f"{where} names the variable {missing}, which is not set; set it, or write ${{{missing}:-instead}}."
         ) from None
     except ValidationError as error:
-        # Without what it says, since there may be a secret in it.
+        # The value is left out, since it may be a secret.
         wrong = "; ".join(_format_fault(item) for item in error.errors(include_input=False, include_url=False))
         raise ServicesUnfit(f"{where} is none: {wrong}.") from None
     if folder is None or entry.is_remote:

@@ -42,7 +42,7 @@ class Place:
         return first + between.join(named + _quote(write_scalar(item)) for item in value)
 
     def write_query(self, value: Any) -> Iterator[str]:
-        """Yield the pairs that say a value in the query, or in a form that is written like one."""
+        """Yield the pairs of a value in the query, or in a url-encoded form."""
         safe = _RESERVED if self.allows_reserved else ""
         name = _quote(self.name)
         if self.is_json or not isinstance(value, list | Mapping):
@@ -58,7 +58,7 @@ class Place:
             yield from (f"{name}={quote(write_scalar(item), safe=safe)}" for item in value)
 
     def list_parts(self, value: Any) -> Iterator[tuple[str, str]]:
-        """Yield the names and texts that say a value among the parts of a form, where nothing is percent-encoded."""
+        """Yield names and texts of a value as multipart parts, without percent-encoding."""
         if not isinstance(value, list | Mapping):
             yield self.name, write_scalar(value)
         elif self.style == "deepObject":
@@ -84,7 +84,7 @@ class Place:
 
 
 def write_scalar(value: Any) -> str:
-    """Write one value as text; what is no single value, as JSON."""
+    """Write a single value as text, and any other as JSON."""
     if isinstance(value, str):
         return value
     return "" if value is None else write_compact(value)

@@ -31,9 +31,9 @@ from sidecall.kernel.schema.by_json_schema import JsonArgsSchema, compile_json_a
 from sidecall.kernel.schema.walk import map_children
 
 _SECRET = "_sidecall_credential_"  # noqa: S105  the beginning of a parameter's name
-# OpenAI's bound for the description of a function.
+# OpenAI's limit for the description of a function.
 _MOST_OF_TEXT = 1024
-# What comes of values of other types than a document should have.
+# Errors from values of types that a document should not have.
 _MALFORMED = (AttributeError, KeyError, RecursionError, TypeError, ValueError)
 _DEPRECATED = "The service is going to give this operation up."
 _IDEMPOTENT = ("get", "head", "put", "delete", "query")
@@ -51,7 +51,7 @@ class OpenAPITool(ForeignTool):
 
     @cached_property
     def compiled(self) -> CompiledTool:
-        """The tool made ready to run; errors name its operation."""
+        """The compiled tool; errors name its operation."""
         alike, accepts = self._sibling, self._get_args_schema()
         is_usual = self.preview is None and not self.strict and NAME.fullmatch(self.name) is not None
         if alike is None or not is_usual or not isinstance(accepts, JsonArgsSchema):
@@ -151,10 +151,10 @@ def from_openapi(  # noqa: PLR0913  what a caller may choose
 
 
 def make_toolkit(document: dict[str, Any], choices: ToolDefaults, wanted: OperationFilter) -> OpenAPIToolkit:
-    """Make the tools of a document that was read.
+    """Make the tools of a parsed document.
 
     Raises:
-        DefinitionError: None of its operations can be one.
+        DefinitionError: None of its operations can be a tool.
     """
     info = document.get("info")
     kit = OpenAPIToolkit(title=str(info.get("title", "")) if isinstance(info, dict) else "")
@@ -275,7 +275,7 @@ def _describe(operation: ApiOperation) -> str:
 
 
 def _accept(where: str, schema: Schema, definitions: Definitions) -> JsonArgsSchema:
-    """Compile the schema of the arguments; where a pattern is one of another language, without patterns."""
+    """Compile the schema of the arguments; patterns in another dialect are dropped."""
     takes = frozenset(schema["properties"])  # Nothing else has a place in the request.
     try:
         made = compile_json_args_schema(where, schema, takes, definitions.targets)

@@ -1,4 +1,4 @@
-"""Read YAML as JSON has values, from the events of PyYAML's parser: a third of the time of its own loader."""
+"""Read YAML into JSON values from the events of PyYAML's parser, in a third of its own loader's time."""
 
 import importlib
 import logging
@@ -18,11 +18,11 @@ logger = logging.getLogger("sidecall")
 
 
 def load_yaml(text: bytes) -> Any:
-    """Return the one value that a text holds.
+    """Return the value of a text.
 
     Raises:
         ModuleNotFoundError: PyYAML is not installed.
-        ValueError: It is no YAML, or more than JSON can say.
+        ValueError: It is not YAML, or has values that JSON lacks.
     """
     library = importlib.import_module("yaml")
     loader = _choose_loader()(text)
@@ -57,7 +57,7 @@ class _Builder:
         self._library = library
         self._loader = loader
         self._next: Callable[[], Any] = loader.get_event
-        # What is named, and how many values it is.
+        # Anchored values, with their sizes.
         self._anchors: dict[str, tuple[Any, int]] = {}
         self._count = 0
         self._plain: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Write in headers what a caller has left, as draft-ietf-httpapi-ratelimit-headers-11 does."""
+"""The quota headers of draft-ietf-httpapi-ratelimit-headers-11."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -6,7 +6,7 @@ from typing import Any
 
 from sidecall.kernel.core.quota import Quota
 
-# Policies that are kept as they are written.
+# Cached texts of policies.
 _POLICIES = 1024
 
 
@@ -28,7 +28,7 @@ def _write_policy(most: int, seconds: int, name: str) -> str:
     return f'"{name}";q={most};w={seconds}'
 
 
-# What the OpenAPI document says of them.
+# Their description in the OpenAPI document.
 DOCUMENTED: dict[str, dict[str, Any]] = {
     "RateLimit-Policy": {
         "description": "Where calls are counted: you may make `q` calls in `w` seconds; `calls:search` are those of "

@@ -1,4 +1,4 @@
-"""Count the calls of each caller, and those of each tool that has a rate, in memory."""
+"""Count the calls of each caller, and those of each tool with a rate, in memory."""
 
 import time
 from collections import OrderedDict
@@ -40,22 +40,22 @@ class RecentCallers(Generic[T]):
 
 
 class Quotas:
-    """Let each caller make its calls as it likes, all at once too, and give them back one by one, evenly.
+    """Limit the rate of each caller, with bursts up to the whole quota, which is restored evenly.
 
-    This is GCRA, in whole nanoseconds: of a caller nothing is kept but the moment when all its calls are back.
+    This is GCRA in whole nanoseconds: of a caller only the time is kept at which its quota is fully restored.
     """
 
     def __init__(self, rate: Rate | None, clock: Callable[[], int] = time.monotonic_ns) -> None:
-        """Count against a rate, and against those of tools; without `rate` against those of tools only."""
+        """Take the server's rate, and those of tools; without `rate` only those of tools are counted."""
         self.rate = rate
         self._clock = clock
         self._whole_at: RecentCallers[int] = RecentCallers()
 
     def take(self, caller: Caller, tool: CompiledTool | None = None) -> Awaitable[None] | None:
-        """Count one call, among all or among those of a tool that has a rate; what it returns has to be awaited.
+        """Count one call, among all or among those of a tool with a rate; the result has to be awaited.
 
         Raises:
-            QuotaExceeded: The caller has none left; nothing is counted then.
+            QuotaExceeded: The caller has none left; then nothing is counted.
         """
         rate = self.rate if tool is None else tool.options.rate
         if rate is None:
@@ -63,7 +63,7 @@ class Quotas:
         return self._spend((caller.tenant, caller.subject, "" if tool is None else tool.name), rate)
 
     def left(self, caller: Caller, tool: CompiledTool | None = None) -> tuple[Quota, ...]:
-        """Return what a caller has left of all calls, and of those of a tool, if it has made any lately."""
+        """Return a caller's remaining quota, in all and for a tool, if it has called recently."""
         found = () if self.rate is None else (self._left((caller.tenant, caller.subject, ""), self.rate),)
         if tool is not None and tool.options.rate is not None:
             key = caller.tenant, caller.subject, tool.name
@@ -93,7 +93,7 @@ class Quotas:
 
 
 def make_quota(key: QuotaKey, rate: Rate, spent: int, held: int = 0) -> Quota:
-    """Return what is left where all calls are back in `spent` nanoseconds, and `held` need not be waited for."""
+    """Return the quota that is fully restored in `spent` nanoseconds, and of which `held` are already granted."""
     calls, share = rate.calls, rate.share
     gone = -(-spent // share)
     if gone > calls:

@@ -1,4 +1,4 @@
-"""Count the calls of each caller together with other servers, which take some at a time and count those in memory."""
+"""Count each caller's calls together with other servers: each leases some at a time, and counts those in memory."""
 
 import asyncio
 import logging
@@ -13,7 +13,7 @@ from sidecall.kernel.core.quota import NANO, Lease, Quota, Rate, SharedCount
 
 logger = logging.getLogger("sidecall")
 
-# What a server takes at a time: this part of a rate, and one call at least.
+# The part of a rate that a server leases at a time, at least one call.
 _PART = 20
 # Nanoseconds for which a server counts alone while the shared count is unavailable.
 _ALONE = 5 * NANO
@@ -40,7 +40,7 @@ class _Lease:
         return self.left_to_wait(now) > self.rate.share * (self.rate.calls - 1)
 
     def left_to_wait(self, now: int) -> int:
-        """Return in how many nanoseconds all calls are back, as far as this server knows."""
+        """Return the nanoseconds until the quota is fully restored, as far as this server knows."""
         return max(0, self.spent - (now - self.asked_at))
 
 
@@ -51,7 +51,7 @@ class SharedQuotas(Quotas):
     """
 
     def __init__(self, rate: Rate | None, count: SharedCount, clock: Callable[[], int] = time.monotonic_ns) -> None:
-        """Count with others; the arguments but `count` are those of Quotas."""
+        """Take the shared store; the arguments other than `count` are those of Quotas."""
         super().__init__(rate, clock)
         self._count = count
         self._held: RecentCallers[_Lease] = RecentCallers()
@@ -64,10 +64,10 @@ class SharedQuotas(Quotas):
         return None if self._try(key, held) else self._wait(key, held)
 
     def _try(self, key: QuotaKey, held: _Lease) -> bool:
-        """Let a call in at once, if it is known whether it may come.
+        """Admit or refuse a call at once, if the lease suffices to decide.
 
         Raises:
-            QuotaExceeded: It may not.
+            QuotaExceeded: The caller has none left.
         """
         now = self._clock()
         if now < held.alone_until:
@@ -76,7 +76,7 @@ class SharedQuotas(Quotas):
         if held.granted and now - held.asked_at < held.rate.seconds * NANO:
             held.granted -= 1
             return True
-        held.granted = 0  # Those of a window that is over have come back to all.
+        held.granted = 0  # Leases of a past window have expired.
         if held.is_spent(now):
             raise QuotaExceeded(make_quota(key, held.rate, held.left_to_wait(now)))
         return False

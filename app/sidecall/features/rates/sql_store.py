@@ -1,4 +1,4 @@
-"""The calls of each caller, counted in a database for all servers that share it."""
+"""Counts of each caller's calls in a database, for all servers that share it."""
 
 import hashlib
 
@@ -14,12 +14,12 @@ class SqlRates:
         self._database = database
 
     async def lease(self, key: str, rate: Rate, wanted: int) -> Lease:
-        """Give a server up to so many calls of one key, or none where none are left.
+        """Grant a server up to so many calls of a key; none if none are left.
 
         Raises:
             StoreUnavailable: The database cannot be used just now.
         """
-        # By its hash, since no database takes every text that may be a name.
+        # By hash, since no database takes every text that may be a name.
         digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
         row = await self._database.write("lease_calls", digest, rate.share, rate.calls, wanted)
         if row is None:

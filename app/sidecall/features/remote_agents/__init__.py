@@ -1,1 +1,1 @@
-"""Agents elsewhere as tools."""
+"""Remote agents as tools."""

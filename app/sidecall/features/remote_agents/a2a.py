@@ -30,7 +30,7 @@ class A2aInterface:
 
     @classmethod
     def choose(cls, card: Any) -> "A2aInterface":
-        """Choose the first interface of a card that is spoken here.
+        """Choose the first supported interface of a card.
 
         Raises:
             ToolException: There is none.
@@ -91,7 +91,7 @@ class _Wire:
 
 
 async def ask_a2a(line: AgentConnection, to: A2aInterface, turn: AgentTurn) -> AgentAnswer:
-    """Send a text, or a person's decision, and follow the agent's task to its end, or to what a person has to decide.
+    """Send a text or a person's decision, and follow the agent's task to its end or to a question.
 
     Raises:
         ToolException: The agent cannot answer, or its task has failed.

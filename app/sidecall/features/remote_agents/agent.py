@@ -1,4 +1,4 @@
-"""An agent elsewhere: where it is, what it speaks, and a turn with it."""
+"""A remote agent: its address, its protocol, and turns with it."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -55,12 +55,12 @@ class RemoteAgent:
     async def ask(
         self, turn: AgentTurn, headers: Mapping[str, str], report: Callable[[str], None] = lambda _: None
     ) -> AgentAnswer:
-        """Take a turn; where it is broken off, the agent is told.
+        """Take a turn; if it is cancelled, cancel it at the agent.
 
         Args:
-            turn: What to say.
+            turn: The text or decision.
             headers: Sent with each request.
-            report: Hears of the agent's progress.
+            report: Called with the agent's progress.
 
         Raises:
             ToolException: The agent cannot be reached, or cannot answer.
@@ -69,7 +69,7 @@ class RemoteAgent:
             line = AgentConnection(client, {**VERSION_HEADERS, **headers}, report, streams=self.streams)
             work = asyncio.ensure_future(self._speak(line, turn))
             try:
-                # Shielded, so that what has begun there can still be named and ended.
+                # Shielded, so that a started task can still be identified and cancelled.
                 return await asyncio.shield(work)
             except asyncio.CancelledError:
                 try:
@@ -85,10 +85,10 @@ class RemoteAgent:
                 raise ToolException("The agent cannot be reached. Try again later.", retryable=True) from None
 
     async def find_dialect(self, line: AgentConnection) -> AgentDialect:
-        """Return what the agent speaks.
+        """Return the agent's protocol.
 
         Raises:
-            ToolException: That cannot be found out.
+            ToolException: It cannot be detected.
         """
         path = httpx.URL(self.url).path
         for dialect, ending in _PATHS.items():
@@ -110,7 +110,7 @@ class RemoteAgent:
         return await (ask_chat if dialect == "chat" else ask_responses)(line, url, turn, self.model)
 
     async def _find_interface(self, line: AgentConnection) -> A2aInterface | None:
-        """Read the agent's card: at the address itself, below it, or where its host has one."""
+        """Read the agent's card: at the address itself, below it, or at the well-known place of its host."""
         root = str(httpx.URL(self.url).copy_with(raw_path=CARD.encode()))
         places = [self.url] if self.url.endswith(".json") else [f"{self.url}{CARD}", root]
         for place in dict.fromkeys(places):
@@ -126,7 +126,7 @@ class RemoteAgent:
     def _open(self) -> httpx.AsyncClient:
         hosts = name_hosts(self.url)
         rules = OutgoingRules(allow=hosts, private=hosts, ports=None)
-        # Beyond the deadline, so that a task that has no name yet can get one and be ended.
+        # Beyond the deadline, so that a task without an id yet can get one and be cancelled.
         seconds = self.timeout + HANGING_UP
         return open_client(
             rules,

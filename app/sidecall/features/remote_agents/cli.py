@@ -1,4 +1,4 @@
-"""sidecall agent: talk to an agent elsewhere, as a tool made by `remote_agent` does."""
+"""sidecall agent: talk to a remote agent, as a tool made by `remote_agent` does."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The connection to an agent elsewhere: requests, events, and how a turn is broken off."""
+"""The connection to a remote agent: requests, events, and the cancellation of a turn."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from sidecall.kernel.core.errors import ToolException
 HANGING_UP = 1.0
 _PASSING = frozenset((408, 425, 429, 500, 502, 503, 504))
 _MOST_OF_ERROR = 500
-# Characters of an answer that is on its way, after which progress is told.
+# Characters of an unfinished answer, after which progress is reported.
 _TELLING = 80
 _BROKEN = "The agent's answer cannot be read: it is no JSON."
 
@@ -25,13 +25,13 @@ class AgentConnection:
     def __init__(
         self, client: httpx.AsyncClient, headers: Mapping[str, str], report: Callable[[str], None], *, streams: bool
     ) -> None:
-        """Take a client over.
+        """Take a client.
 
         Args:
-            client: That reaches the agent's host alone.
+            client: A client that reaches the agent's host only.
             headers: Sent with each request.
-            report: Hears what the agent says of its progress.
-            streams: Whether answers are to come as events.
+            report: Called with the agent's progress.
+            streams: Whether to ask for answers as events.
         """
         self._client = client
         self._headers = dict(headers)
@@ -40,7 +40,7 @@ class AgentConnection:
         self._said = ""
         self._ending: tuple[str, Any] | None = None
         self._known = asyncio.Event()
-        #: Whether something has been asked for that the agent may be working on, under a name that is not known yet.
+        #: Whether a request is open whose task has no known id yet.
         self.has_begun = False
 
     def end_with(self, url: str, body: Any) -> None:
@@ -70,12 +70,12 @@ class AgentConnection:
             known.cancel()
 
     def tell(self, text: str) -> None:
-        """Report what the agent says of its progress."""
+        """Report the agent's progress."""
         if text.strip():
             self._report(text.strip()[:1000])
 
     def add(self, delta: str) -> None:
-        """Report an answer that comes bit by bit, not at every bit."""
+        """Report an answer that arrives in pieces, not every piece."""
         self._said += delta
         if len(self._said) >= _TELLING:
             self.finish()
@@ -94,7 +94,7 @@ class AgentConnection:
         return _read(await self._client.get(url, headers=self._headers))
 
     async def post(self, url: str, body: Any) -> Any:
-        """Send JSON, and return the JSON that is answered.
+        """Send JSON, and return the JSON answer.
 
         Raises:
             ToolException: The agent refuses, or answers with something else.
@@ -102,10 +102,10 @@ class AgentConnection:
         return _read(await self._client.post(url, json=body, headers=self._headers))
 
     async def stream(self, url: str, body: Any) -> AsyncIterator[Any]:
-        """Send JSON, and yield each event; an agent that answers with JSON has one.
+        """Send JSON, and yield each event; a JSON answer counts as one.
 
         Raises:
-            ToolException: The agent refuses, or an event is no JSON.
+            ToolException: The agent refuses, or an event is not JSON.
         """
         headers = {**self._headers, "Accept": "text/event-stream, application/json"}
         async with self._client.stream("POST", url, json=body, headers=headers) as response:
@@ -126,7 +126,7 @@ class AgentConnection:
 
 
 def _has_answered(turn: "asyncio.Task[Any] | None") -> bool:
-    """Return whether nothing is left to end; a turn that failed may have left its agent at work."""
+    """Return whether nothing is left to cancel; the agent may still be working on a failed turn."""
     return turn is not None and turn.done() and not turn.cancelled() and turn.exception() is None
 
 

@@ -1,4 +1,4 @@
-"""Offer an agent elsewhere as a tool."""
+"""Offer a remote agent as a tool."""
 
 import base64
 import binascii
@@ -37,24 +37,24 @@ def remote_agent(  # noqa: PLR0913  what an author may choose
     stream: bool = True,
     **options: Any,
 ) -> StructuredTool:
-    """Offer an agent of another program as a tool that takes a text; keep what is returned in your module.
+    """Offer a remote agent as a tool that takes a text; assign the result in your module.
 
-    What the agent says of its progress is the call's progress. Where it asks a person something, the call waits for an
-    approval, and the agent is told what was decided.
+    The agent's progress becomes the call's. When it asks a person, the call waits for an approval, and the agent gets
+    the decision.
 
     Args:
         name: The tool's name.
-        url: Where the agent is: its A2A card's host, or an endpoint of Chat Completions or Responses.
-        dialect: What it speaks; `auto` finds out by the address and the card.
-        description: What the model reads.
-        auth: The name of the secret that it is shown as a bearer token.
-        model: Which of its models an endpoint of Chat Completions or Responses is to take.
+        url: The agent's address: the host of its A2A card, or an endpoint of Chat Completions or Responses.
+        dialect: Its protocol; `auto` detects it by the address and the card.
+        description: The tool's description.
+        auth: The name of the secret that is sent as a bearer token.
+        model: The model to use at an endpoint of Chat Completions or Responses.
         timeout: Seconds that a call may take; the agent's task is cancelled then.
-        stream: Whether its answers come as events, where it can.
+        stream: Whether to ask for answers as events.
         options: The other options of a tool, such as `requires_approval`.
 
     Raises:
-        InvalidToolOption: The address or the dialect is none.
+        InvalidToolOption: The address or the dialect is invalid.
     """
     agent = RemoteAgent(url, dialect, model, timeout, stream)
     return StructuredTool.from_function(
@@ -111,7 +111,7 @@ def _read_depth(text: str) -> int:
 
 
 async def _read(answer: AgentAnswer, context: ToolContext) -> tuple[str, dict[str, Any]]:
-    """Return what the model reads, and what its program gets.
+    """Return the content and the artifact.
 
     Raises:
         ApprovalRequired: The agent has asked a person something.
@@ -130,7 +130,7 @@ async def _read(answer: AgentAnswer, context: ToolContext) -> tuple[str, dict[st
 
 
 async def _keep(part: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
-    """Return a part as it goes to the program; a file goes to the contents."""
+    """Return a part for the artifact; files are stored as contents."""
     raw = part.get("raw")
     if not isinstance(raw, str) or context.contents is None:
         return dict(part)

@@ -14,7 +14,7 @@ _PAUSE, _LONGEST_PAUSE = 0.1, 2.0
 
 
 async def ask_responses(line: AgentConnection, url: str, turn: AgentTurn, model: str | None) -> AgentAnswer:
-    """Send a text, or a person's decision, and return the answer, or what a person has to decide.
+    """Send a text or a person's decision, and return the answer or a question.
 
     Raises:
         ToolException: The agent cannot answer.

@@ -13,9 +13,9 @@ APPROVED = "Approved."
 
 @dataclass(frozen=True, slots=True)
 class AgentTurn:
-    """A text for an agent; with `resumed` it answers what the agent has asked a person.
+    """A text for an agent; with `resumed` it is the reply to the agent's question.
 
-    `reply` has the person's words, and `is_approved` says what they have decided.
+    `reply` is the person's text, and `is_approved` their decision.
     """
 
     text: str
@@ -56,7 +56,7 @@ class AgentAnswer:
 
 
 def read_usage(said: Any) -> Usage | None:
-    """Read how much an agent's model has used, as OpenAI's two APIs say it; None where they do not."""
+    """Read the token usage in the form of either of OpenAI's APIs; None without one."""
     if not isinstance(said, Mapping):
         return None
     taken = _count(said, "input_tokens", "prompt_tokens")

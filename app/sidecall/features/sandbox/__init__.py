@@ -1,1 +1,1 @@
-"""Programs that run confined: shell commands and Python of a model."""
+"""Confined programs: shell commands and Python of models."""

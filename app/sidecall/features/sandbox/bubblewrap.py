@@ -1,4 +1,4 @@
-"""The arguments of bubblewrap, which are the boundary: what a program finds in its sandbox, and nothing else."""
+"""The arguments of bubblewrap, which define what a program can reach in its sandbox."""
 
 import importlib.util
 import os
@@ -12,18 +12,18 @@ from pathlib import Path
 from sidecall.dataclasses import dataclass
 from sidecall.kernel.ports.sandbox import SandboxLimits
 
-#: Where programs find the files that they share with the caller.
+#: The path of the files that programs share with the caller.
 HOME = "/workspace"
 PATH = "/usr/local/bin:/usr/bin:/bin"
-#: Who they are there; files of the server's user belong to it.
+#: The user inside; files of the server's user belong to it.
 USER = 65534
 _OLDEST = (0, 8)
 _NEEDS_PROGRAM = "bubblewrap is not installed: install the package `bubblewrap` (0.8 or newer) or `sidecall[sandbox]`"
 _NEEDS_ANOTHER = "bubblewrap: {}; install another one: the package `bubblewrap` (0.8 or newer) or `sidecall[sandbox]`"
-# What programs need of the system. Where one is a link, as /bin to usr/bin, it stays one.
+# Folders of the system that programs need. Links, such as /bin to usr/bin, stay links.
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _FOLDERS = ("/etc/ld.so.conf.d", "/etc/alternatives", "/etc/ssl/certs", "/etc/java", "/etc/terminfo")
-#: Files of the system that every sandbox has a copy of: for each mount the kernel's whole list of them is read again.
+#: System files that are copied into every sandbox: each mount makes the kernel read its whole list of mounts again.
 COPIED = (
     *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/localtime", "/etc/mime.types", "/etc/ssl/openssl.cnf"),
     "/etc/magic",
@@ -32,7 +32,7 @@ COPIED = (
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A folder or file of the machine, and where programs find it."""
+    """A folder or file of the machine, and its path in the sandbox."""
 
     source: str
     place: str
@@ -43,7 +43,7 @@ def find_program() -> str:
     """Return the path of a bubblewrap that is new enough.
 
     Raises:
-        LookupError: There is none; the message says what to install, or which one is of no use.
+        LookupError: There is none; the message names what to install, or the unsuitable version.
     """
     useless = []
     found = [shutil.which("bwrap", path=PATH), _find_in_package()]
@@ -98,7 +98,7 @@ def write_arguments(
         *("--hostname", "sandbox", "--new-session", "--die-with-parent", "--cap-drop", "ALL"),
         *system,
         *("--proc", "/proc", "--dev", "/dev", "--size", room, "--tmpfs", "/dev/shm"),  # noqa: S108  the sandbox's own
-        # Where the server is root, what runs here could else set the machine's kernel parameters.
+        # If the server is root, programs could otherwise set the machine's kernel parameters.
         *("--remount-ro", "/dev", "--remount-ro", "/proc"),
         *("--size", room, "--tmpfs", "/tmp"),  # noqa: S108  the sandbox's own
         *(word for mount in mounts for word in _bind(mount)),
@@ -108,11 +108,11 @@ def write_arguments(
     ]
 
 
-#: All that programs see of an environment.
+#: The environment variables of programs.
 PLAIN = {"PATH": PATH, "HOME": "/tmp", "LANG": "C.UTF-8"}  # noqa: S108  the sandbox's own
 
 
-#: Files that every sandbox has, with their contents.
+#: Files in every sandbox, with their contents.
 FILES = {
     "/etc/passwd": f"nobody:x:{USER}:{USER}:nobody:/tmp:/bin/sh\n".encode(),
     "/etc/group": f"nogroup:x:{USER}:\n".encode(),

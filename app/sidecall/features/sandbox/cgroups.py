@@ -39,7 +39,7 @@ class Group:
     folders: tuple[Path, ...]
 
     def add(self, pid: int) -> None:
-        """Put a process, and all that it will start, into the group."""
+        """Add a process, with all its future children, to the group."""
         for folder in self.folders:
             (folder / "cgroup.procs").write_text(str(pid))
 
@@ -86,7 +86,7 @@ class Groups:
 
 
 class HeldGroup:
-    """The group of one sandbox, made and removed in threads; it may be given up while it is made."""
+    """The group of one sandbox, made and removed in threads; it may be dropped while it is made."""
 
     def __init__(self, groups: Groups, memory_bytes: int, processes: int) -> None:
         self._groups = groups
@@ -97,10 +97,10 @@ class HeldGroup:
         self._is_over = False
 
     def begin(self, pid: int) -> None:
-        """Make it and put a process into it.
+        """Make the group and add a process to it.
 
         Raises:
-            OSError: The system refuses it, or it was given up.
+            OSError: The system refuses it, or it was dropped.
         """
         with self._lock:
             if self._is_over:
@@ -109,7 +109,7 @@ class HeldGroup:
             self._group.add(pid)
 
     def end(self) -> None:
-        """Remove it; it is made no more."""
+        """Remove the group; it is not made any more."""
         with self._lock:
             self._is_over = True
             if self._group is not None:
@@ -117,7 +117,7 @@ class HeldGroup:
 
 
 def find_groups() -> Groups | None:
-    """Return what makes groups that bound processes and memory, None where this server may not make any."""
+    """Return a factory of groups that bound processes and memory; None where this server may not make any."""
     for places in _list_candidates():
         groups = Groups(places)
         with suppress(OSError):
@@ -143,7 +143,7 @@ def _has(group: Group, file: str) -> bool:
 
 
 def _list_candidates() -> Iterator[tuple[tuple[Path, _Kind], ...]]:
-    """List where groups may be made: below the server's own group, and below the uppermost."""
+    """List the folders where groups may be made: below the server's own group, and below the topmost."""
     with suppress(OSError):
         mounts = [line.split() for line in _MOUNTS.read_text().splitlines()]
         own = [line.split(":", 2) for line in _OWN.read_text().splitlines()]

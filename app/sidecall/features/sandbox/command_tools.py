@@ -1,4 +1,4 @@
-"""Run tools of one's own that are command lines, each call in a sandbox of its own."""
+"""Run command-line tools, each call in its own sandbox."""
 
 import json
 import os
@@ -25,24 +25,24 @@ _SCRIPTS = "/run/sidecall"
 _TEMPORARY = "/tmp"  # noqa: S108  the sandbox's own
 _MOST_OUTPUT = 1_048_576
 _MOST_WORDS = 2_000
-# The deadline of its call ends it before.
+# Longer than any call's deadline.
 _FOR_EVER = 1e6
 
 
 class CommandTools:
-    """Runs them, so many at once."""
+    """Runs command-line tools, up to so many at once."""
 
     def __init__(self, limits: SandboxLimits, most: int) -> None:
         self._limits = limits
         self._room = Semaphore(most)
 
     async def run(self, invocation: Invocation, backend: SandboxBackend) -> Any:
-        """Run the command of a call; return its output, as text or as what it says in JSON.
+        """Run the command of a call; return its output as text or parsed JSON.
 
         Raises:
             SandboxFailed: There is no sandbox to run it in.
-            ToolException: It ends with another exit code than 0, and says why, or its program is not here.
-            ToolOutputError: It prints too much, or no JSON where it should.
+            ToolException: It exits with another code than 0, or its program is missing.
+            ToolOutputError: It prints too much, or invalid JSON.
         """
         tool = invocation.tool
         out, err = KeptOutput(_MOST_OUTPUT), KeptOutput(_MOST_WORDS)
@@ -73,7 +73,7 @@ class CommandTools:
 
     def _write_spec(self, tool: CompiledTool, values: Mapping[str, Any], theirs: ExitStack) -> SandboxSpec:
         command = tool.options.command
-        assert command is not None  # Or it would run in a process.
+        assert command is not None  # Otherwise it would run in a tool process.
         shown = {name: value for name, value in values.items() if name not in tool.hidden_names}
         mounts = [Mount(str(place), HOME, is_writable=True) for place in _find_workspaces(tool, values)]
         most = tool.options.memory_limit_mb
@@ -100,7 +100,7 @@ async def _run_until_cut(backend: SandboxBackend, spec: SandboxSpec, out: KeptOu
 
 
 def _name_missing(tool: CompiledTool, spec: SandboxSpec) -> ToolException | None:
-    """Explain that the program is not on this machine, where that is why there was nothing to run."""
+    """Explain that the program is missing on this machine, if that is why nothing ran."""
     program = spec.command[0]
     if program.startswith(_SCRIPTS) or shutil.which(program, path=PATH) is not None:
         return None

@@ -1,4 +1,4 @@
-"""Run the commands of a conversation, each in a sandbox of its own, as if one shell ran them all."""
+"""Run the commands of a conversation, each in its own sandbox, as if one shell ran them all."""
 
 import os
 from contextlib import suppress
@@ -29,9 +29,9 @@ class ShellBounds:
 
 
 class Shell:
-    """Runs commands, and carries the folder and the exported variables of one to the next.
+    """Runs commands, and carries the directory and exported variables of one to the next.
 
-    Each has a sandbox of its own, so that one which hangs, or ends its shell, takes nothing else along.
+    Each has its own sandbox, so that one which hangs or ends its shell affects nothing else.
     """
 
     def __init__(self, backend: SandboxBackend, limits: SandboxLimits, states: ShellStates) -> None:
@@ -109,7 +109,7 @@ class Shell:
 
 
 class _Output:
-    """One output of a command, and the file that takes all of it where it is long."""
+    """An output of a command, and the file that takes all of a long one."""
 
     def __init__(self, kind: str, most: int, most_in_file: int, open_spill: OpenSpill) -> None:
         self._kind = kind

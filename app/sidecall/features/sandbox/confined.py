@@ -1,4 +1,4 @@
-"""One program in a sandbox, from its start until nothing of it is left."""
+"""One program in a sandbox, from its start until all its processes are gone."""
 
 import asyncio
 import errno
@@ -27,10 +27,10 @@ _PATIENCE = 1000
 
 
 class Confined:
-    """A program that runs in a sandbox of its own; all that it has started ends with it."""
+    """A program in its own sandbox; all its children end with it."""
 
     def __init__(self, backend: SandboxBackend, spec: SandboxSpec) -> None:
-        """Start it; it does nothing before `begin`.
+        """Start the program, which waits for `begin`.
 
         Raises:
             SandboxFailed: The system has no room for another process.
@@ -54,10 +54,10 @@ class Confined:
             ours.pop_all()
 
     async def begin(self) -> None:
-        """Bound what it may take, and let it run.
+        """Apply the limits, and let it run.
 
         Raises:
-            SandboxFailed: It cannot be bounded, or has ended; the message says why.
+            SandboxFailed: The limits cannot be applied, or it has ended; the message says why.
         """
         await self._told
         pid = self._read_status("child-pid")
@@ -69,7 +69,7 @@ class Confined:
             for kind, most in list_limits(self._spec.limits, is_grouped=self._backend.groups is not None):
                 resource.prlimit(pid, kind, (most, most))
             if self._group is not None:
-                await SANDBOXES.run(self._group.begin, pid)  # The kernel takes its time for it.
+                await SANDBOXES.run(self._group.begin, pid)  # The kernel takes some time for it.
             if self._outer < 0:
                 raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH))
             os.write(self._go, b"g")
@@ -80,7 +80,7 @@ class Confined:
             raise SandboxFailed(said) from error
 
     async def wait(self) -> int | None:
-        """Wait until nothing of it is left; return its exit code, None where it never began."""
+        """Wait until all processes are gone; return the exit code, None if it never began."""
         try:
             await wait_until_readable(self._outer)
             if self._inner is not None:
@@ -93,7 +93,7 @@ class Confined:
         return self._read_status("exit-code")
 
     def read_on(self) -> None:
-        """Take at once what it has written so far."""
+        """Read at once what it has written so far."""
         for stream in self._streams:
             stream.read_on()
 
@@ -108,13 +108,13 @@ class Confined:
             signal.pidfd_send_signal(self._inner, signal.SIGKILL)
 
     def close(self) -> None:
-        """Begin to give back what it has taken; it is killed where it still runs."""
+        """Start to release its resources; it is killed if it still runs."""
         if self._outer < 0:
             return
         for stream in self._streams:
             stream.close()
         outer, inner, self._outer, self._inner = self._outer, self._inner, -1, None
-        # In a thread, since what was killed may be there for a while.
+        # In a thread, since killed processes may remain for a while.
         self._ending = asyncio.ensure_future(SANDBOXES.run(self._end, outer, inner))
         self._ending.add_done_callback(read_error)
 
@@ -155,7 +155,7 @@ class Confined:
         files = open_files(self._spec.files, theirs)
         words, given = self._write(files, status, block, theirs)
         stdin = subprocess.DEVNULL if self._spec.stdin is None else self._spec.stdin
-        # Its environment is empty, since /proc/1/environ shows it to what runs inside.
+        # With an empty environment, since /proc/1/environ shows it to programs inside.
         self._process = subprocess.Popen(  # noqa: S603  the program is an operator's
             words, stdin=stdin, stdout=out, stderr=err, pass_fds=given, env={}, cwd="/", start_new_session=True
         )
@@ -206,14 +206,14 @@ def _pipe(theirs: ExitStack, ours: ExitStack) -> tuple[int, int]:
 def write_command(
     backend: SandboxBackend, options: Sequence[str], command: Sequence[str], told: tuple[int, int], theirs: ExitStack
 ) -> tuple[list[str], tuple[int, ...]]:
-    """Write the command line of bubblewrap; return it with the descriptors that it needs.
+    """Return the command line of bubblewrap, and the descriptors that it needs.
 
     Args:
         backend: How this machine makes sandboxes.
-        options: All but those that name descriptors.
-        command: What is to run.
-        told: Where it says how it goes, and where it waits for a word before it begins.
-        theirs: Closes what only bubblewrap needs.
+        options: The options without descriptors.
+        command: The program.
+        told: The pipes for its status, and for the start signal.
+        theirs: Closes the descriptors that only bubblewrap needs.
     """
     status, block = told
     more = ["--json-status-fd", str(status), "--block-fd", str(block)]
@@ -227,7 +227,7 @@ def write_command(
 
 
 def open_files(more: Mapping[str, bytes], theirs: ExitStack) -> dict[str, int]:
-    """Open what is to be copied into a sandbox: files that each has, and more; return their places."""
+    """Open files to copy into a sandbox, those of every sandbox included; return their places."""
     files = {}
     for place in COPIED:
         with suppress(OSError):
@@ -237,7 +237,7 @@ def open_files(more: Mapping[str, bytes], theirs: ExitStack) -> dict[str, int]:
 
 
 def store_bytes(body: bytes, theirs: ExitStack) -> int:
-    """Put bytes where another process reads them by a descriptor."""
+    """Put bytes into a file without a name, which another process reads by its descriptor."""
     fd = os.memfd_create("sidecall")
     theirs.callback(os.close, fd)
     os.pwrite(fd, body, 0)

@@ -1,4 +1,4 @@
-"""End a bubblewrap that has not begun yet; what it has started by then does not end with it."""
+"""Kill a bubblewrap that has not begun yet; its child would outlive it otherwise."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ _PATIENCE = 1.0
 
 
 def end_early(process: subprocess.Popen[bytes]) -> None:
-    """Kill it and its child, which it may just be making."""
+    """Kill it and its child, which it may be creating."""
     if process.poll() is None:
         with suppress(ProcessLookupError, ChildProcessError):
             # Once it is stopped, it either has a child, which can be found, or will never have one.

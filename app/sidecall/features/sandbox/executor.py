@@ -1,4 +1,4 @@
-"""Run tools of one's own where they reach no files and no network: processes as others, but inside a sandbox."""
+"""Run tools without files and network: in tool processes inside a sandbox."""
 
 import asyncio
 import logging
@@ -21,10 +21,10 @@ logger = logging.getLogger("sidecall")
 
 
 class SandboxExecutor:
-    """Runs calls in a fixed number of warm processes of one sandbox, and sees to it that tools find the server's.
+    """Runs calls in a fixed number of warm processes of one sandbox, and gives tools the server's own sandbox.
 
     The processes reach neither the machine's files, processes and network nor the server's environment. They are not
-    parted from each other: what one call leaves in `/tmp`, the next can find.
+    isolated from each other: the next call finds what one leaves in `/tmp`.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class SandboxExecutor:
         *,
         max_result_bytes: int | None = None,
     ) -> None:
-        """Prepare for calls; nothing is tried or started before it is needed."""
+        """Prepare for calls; nothing is tested or started before it is needed."""
         self.sandbox = sandbox
         self._telling: asyncio.Task[None] | None = None
         self._commands = CommandTools(sandbox.limits, processes)
@@ -56,10 +56,10 @@ class SandboxExecutor:
         return self._processes.occupancy
 
     async def start(self, tools: Iterable[CompiledTool]) -> None:
-        """Make processes ready for tools that run there; for those that only use a sandbox, begin to try it.
+        """Start processes for tools that run there; for tools that only use a sandbox, start its self-test.
 
         Raises:
-            DefinitionError: A tool runs there, and this machine has no sandbox that would do; or a package is missing.
+            DefinitionError: A tool runs there, and this machine has no sufficient sandbox; or a package is missing.
         """
         wanted = list(tools)
         waiting = [tool for tool in wanted if self._may_wait(tool.sandbox_use)]
@@ -90,7 +90,7 @@ class SandboxExecutor:
             self._processes.follow(_list_functions(tools))
 
     async def run(self, invocation: Invocation) -> Any:
-        """Let a process in the sandbox call the function, or run the command that the tool is."""
+        """Call the function in a sandboxed process, or run a command-line tool."""
         lack = await self.sandbox.explain_lack(invocation.tool.sandbox_use)
         if lack is not None:
             error = ToolExecutionError(invocation.tool.name, invocation.call.id)

@@ -4,15 +4,15 @@ import os
 from collections import deque
 from collections.abc import Callable
 
-# Opens a file that takes the whole of an output; None where there is no room for one.
+# Opens a file for the whole output; None where there is no room for one.
 OpenFile = Callable[[], int | None]
 
 
 class KeptOutput:
-    """Keeps the first and the last half of what may be shown, and hands the whole to a file once it is more."""
+    """Keeps the first and the last half of what is shown, and writes a longer output to a file."""
 
     def __init__(self, most: int, most_in_file: int = 0, open_file: OpenFile | None = None) -> None:
-        """Keep so many bytes; of more, so many go to the file that is opened then."""
+        """Take the number of bytes to keep, and the maximum size of the file."""
         self._half = max(1, most // 2)
         self._head = bytearray()
         self._tail: deque[bytes] = deque()
@@ -48,7 +48,7 @@ class KeptOutput:
             self._in_tail -= len(self._tail.popleft())
 
     def read(self) -> tuple[bytes, bytes]:
-        """Return the beginning and the end; the end is empty where all of it is in the beginning."""
+        """Return the beginning and the end; the end is empty if the beginning has everything."""
         tail = b"".join(self._tail)
         if not self.is_cut:
             return bytes(self._head) + tail, b""
@@ -67,5 +67,5 @@ class KeptOutput:
         try:
             if wanted:
                 self.in_file += os.write(self._file, wanted)
-        except OSError:  # The disk is full, and what is kept in memory has to do.
+        except OSError:  # The disk is full; the part in memory has to suffice.
             self.close()

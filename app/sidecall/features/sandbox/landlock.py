@@ -1,4 +1,4 @@
-"""Landlock: a process gives up files, network and signals for itself and all that it starts."""
+"""Landlock: a process drops access to files, network and signals, for itself and its children."""
 
 import ctypes
 import os
@@ -10,7 +10,7 @@ _VERSION_FLAG = 1
 _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
 _PATH_RULE = 1
 _CAPABILITIES = 0x20080522
-# What rules are about, by the version of the interface that has brought it.
+# Access rights by the version of the interface that introduced them.
 _EXECUTE, _WRITE, _READ, _LIST = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _FIRST_FILES = (1 << 13) - 1
 _REFER, _TRUNCATE, _IOCTL = 1 << 13, 1 << 14, 1 << 15
@@ -29,7 +29,7 @@ def read_version() -> int:
 
 
 def confine(readable: Iterable[str], writable: Iterable[str]) -> None:
-    """Give up all files of this process but those below these places, TCP, and signals to others.
+    """Drop access to files except below these paths, to TCP, and to signalling other processes.
 
     Raises:
         OSError: The system refuses it.
@@ -46,7 +46,7 @@ def confine(readable: Iterable[str], writable: Iterable[str]) -> None:
 
 
 def give_up_privileges() -> None:
-    """Let nothing that this process starts gain rights, as setuid programs do."""
+    """Prevent children from gaining privileges, as setuid programs do."""
     _check(_LIBC.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
 
 
@@ -57,7 +57,7 @@ def give_up_capabilities() -> None:
 
 
 def filter_calls(program: bytes) -> None:
-    """Have the kernel look at each system call of this process from now on.
+    """Filter each system call of this process from now on.
 
     Raises:
         OSError: The system refuses it.

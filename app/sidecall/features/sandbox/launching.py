@@ -1,4 +1,4 @@
-"""Start the process that makes tools' processes inside a sandbox."""
+"""Start the process that forks tool processes, inside a sandbox."""
 
 import json
 import os
@@ -38,10 +38,10 @@ class Launcher:
     def launch(
         self, command: Sequence[str], handed: int, out: int, env: Mapping[str, str] | None
     ) -> subprocess.Popen[bytes]:
-        """Start a command in a sandbox that has Python, Sidecall and nothing else of the machine.
+        """Start a command in a sandbox that has only Python and Sidecall.
 
         Raises:
-            SandboxFailed: There is none.
+            SandboxFailed: There is no sandbox.
         """
         backend = self.backend
         if backend is None:
@@ -70,7 +70,7 @@ class Launcher:
                 os.close(status)
                 self._release(backend, _wait_for_pid(told), go)
             except BaseException:
-                end_early(process)  # Before our end of the pipe is closed, which would let it go on without bounds.
+                end_early(process)  # Before our end of the pipe is closed, which would start it without limits.
                 raise
         return process
 

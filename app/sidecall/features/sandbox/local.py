@@ -1,4 +1,4 @@
-"""The sandbox of this machine: found out when it is first needed, and tried before anything runs in it."""
+"""The sandbox of this machine: detected when first needed, and tested before anything runs in it."""
 
 import asyncio
 import logging
@@ -60,12 +60,12 @@ _NOT_NEEDED = SandboxReport(reason="it was not needed yet")
 _NO_COMMANDS = "Commands cannot be run on this server: {}. Its operator has to change that; go on without them."
 _NO_PYTHON = "Python cannot be run on this server: {}. Its operator has to change that; go on without it."
 _NO_MONTY = "`sidecall[python]` is not installed: pip install 'sidecall[python]'"
-# With one of these a command may be more than it seems, so that a person is asked.
+# With one of these characters a command may do more than it seems, so it needs approval.
 _SPECIAL = frozenset("\0;&|<>()$`\\\n\r*?[]{}~#!\"'=")
 
 
 class LocalSandbox:
-    """Runs commands and Python of models on this machine, confined as well as it can."""
+    """Runs commands and Python of models on this machine, confined as well as possible."""
 
     def __init__(
         self,
@@ -74,13 +74,13 @@ class LocalSandbox:
         allowed: Sequence[str] = (),
         output: int = 65_536,
     ) -> None:
-        """Prepare; nothing is tried or started before it is needed.
+        """Prepare; nothing is tested or started before it is needed.
 
         Args:
-            limits: What the programs of a sandbox may take.
-            python_tier: Which Python runs.
-            allowed: Beginnings of commands that run without asking a person.
-            output: Bytes that are kept of each output of a command.
+            limits: The limits of sandboxed programs.
+            python_tier: The kind of Python.
+            allowed: Prefixes of commands that need no approval.
+            output: Bytes of each output that are kept.
         """
         self.limits = limits
         self.python_tier: PythonTier = python_tier
@@ -110,13 +110,13 @@ class LocalSandbox:
             self._support = asyncio.get_running_loop().create_task(self._try())
 
     async def open(self) -> "_support.SandboxSupport":
-        """Return what sandboxes are made with here; the first time, after it has been tried."""
+        """Return this machine's sandbox support, after the self-test."""
         self.begin()
         assert self._support is not None
         return await outlast(self._support)
 
     async def find_report(self) -> SandboxReport:
-        """Return which kind this machine has, once a trial that has begun is over; where none has, none is begun."""
+        """Return the report of a self-test that has begun, once it is done; None if none has begun."""
         return _NOT_NEEDED if self._support is None else (await self.open()).report
 
     def is_tried_for(self, use: SandboxUse) -> bool:
@@ -124,7 +124,7 @@ class LocalSandbox:
         return use != "python" or self.python_tier != "monty"
 
     async def explain_lack(self, use: SandboxUse | None) -> str | None:
-        """Return why what a sandbox is used for cannot be done here; None where it can."""
+        """Return why the sandbox does not suffice for a use; None if it does."""
         if use is None:
             return None
         if not self.is_tried_for(use):
@@ -156,7 +156,7 @@ class LocalSandbox:
             _unlock(directory)
 
     def find_start(self, directory: Path) -> CommandStart:
-        """Return where the next command of this directory begins, and what variables it finds of earlier ones."""
+        """Return the directory and the variables in which the next command begins."""
         state = self._states.read(directory)
         changed = {name: value for name, value in state.variables.items() if _bubblewrap.PLAIN.get(name) != value}
         return CommandStart(os.fsdecode(state.folder) or _bubblewrap.HOME, changed)
@@ -207,7 +207,7 @@ class LocalSandbox:
 
     async def _make_python(self) -> Python:
         if self.python_tier == "monty":
-            # Loaded by its name, since it is large and most servers run no Python.
+            # Loaded by name, since it is large and most servers run no Python.
             made: Python = import_module("sidecall.features.sandbox.monty").MontyPython(self.limits)
             return made
         start = (await self.open()).start_python

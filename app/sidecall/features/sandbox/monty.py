@@ -1,6 +1,6 @@
-"""Python in an interpreter of its own that has no system beneath it: no processes, no network, no files but given ones.
+"""Python in an interpreter without a system below: no processes, no network, no files except given ones.
 
-Its workers are processes of Monty's, so that one which crashes is one failed call.
+Its workers are processes of Monty's, so that a crash fails only one call.
 """
 
 import asyncio
@@ -25,9 +25,9 @@ from sidecall.kernel.ports.sandbox import PythonEnd, SandboxLimits
 _WORKERS = 4
 _MOST_OUTPUT = 65_536
 _MOST_CHECKOUTS = 500
-# What has its own bound of time is ended by that before.
+# Our own timeout ends it before.
 _PATIENCE = 2.0
-# Each step with a file is one: only the time bounds them.
+# Each step with a file counts; only time limits them.
 _MOST_STEPS = 2**31 - 1
 _WHOLE_SLEEPS = {"sleep_system_max": math.inf}
 _TIME_IS_UP = (
@@ -37,18 +37,18 @@ _TIME_IS_UP = (
 
 
 class MontyPython:
-    """Runs each piece of code in a session of its own."""
+    """Runs each piece of code in its own session."""
 
     def __init__(self, limits: SandboxLimits) -> None:
         """Prepare; no worker is started before it is needed."""
         self._limits = limits
         self._pool: Any = None
         self._support = threading.Lock()
-        # Its interface for event loops sometimes aborts a process that ends.
+        # Its asyncio interface sometimes aborts a process that is exiting.
         self._threads = ThreadPoolExecutor(_WORKERS, thread_name_prefix="monty")
 
     async def run(self, code: str, directory: Path | None, seconds: float) -> PythonEnd:
-        """Run a piece of code, with this directory as `/workspace` where there is one."""
+        """Run a piece of code, with this directory as `/workspace` if there is one."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, code, directory, seconds)
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Write values of Monty's as Python does; those of a model's code may be too large for that, or too deep."""
+"""Format values of Monty's like Python; those of a model's code may be too large or too deep."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -9,20 +9,20 @@ import pydantic_monty as monty
 from sidecall.kernel.core.log_text import shorten
 
 _MOST_SHOWN = 65_536
-# Of what would be written at least, so that who writes it does not run out of memory or time.
+# A lower bound of the output's size, so that formatting does not exhaust memory or time.
 _MOST_WRITTEN = 16_000_000
 _WRITTEN_OF_EACH = 32
 
 
 def format_value(value: Any) -> tuple[str | None, str | None]:
-    """Return a value as Python writes it, without the middle of a long one; or the error that it cannot be written."""
+    """Return a value as Python formats it, without the middle of a long one, or the error of formatting it."""
     if value is None:
         return None, None
     if _is_too_large(value):
         return None, "MemoryError: the value of the last line is too large to show; print the part of it that you need"
     try:
         return shorten(repr(value), _MOST_SHOWN), None
-    except Exception as error:  # A number with too many digits, lists too deep: it is for the model to mend.
+    except Exception as error:  # A number with too many digits, or lists nested too deeply: the model has to fix it.
         return None, f"{type(error).__name__}: the value of the last line cannot be shown: {error}"
 
 

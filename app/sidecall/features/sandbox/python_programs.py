@@ -1,4 +1,4 @@
-"""Start a program of Python in a sandbox of either kind."""
+"""Start a Python program in either kind of sandbox."""
 
 import asyncio
 import base64
@@ -59,7 +59,7 @@ def starter_in_bubblewrap(backend: SandboxBackend, limits: SandboxLimits) -> Sta
 
 
 def starter_with_landlock(limits: SandboxLimits) -> StartProgram:
-    """Return what starts programs that give up files, network and other programs by themselves."""
+    """Return a starter of programs that drop files, network and other programs by themselves."""
     return partial(Landlocked, limits, build_filter((*DANGEROUS, *SHARED), conditions=ALONE))
 
 
@@ -78,10 +78,10 @@ def _start_in_bubblewrap(backend: SandboxBackend, limits: SandboxLimits, program
 
 
 class Landlocked:
-    """A program of Python, alone in its process, that has given up all but its directory."""
+    """A Python program, alone in its process, that has dropped everything but its directory."""
 
     def __init__(self, limits: SandboxLimits, system_calls: bytes, program: Program) -> None:
-        """Start it.
+        """Start the program.
 
         Raises:
             SandboxFailed: The system has no room for another process.
@@ -116,7 +116,7 @@ class Landlocked:
         self._stream = Stream(reading, program.take)
 
     async def begin(self) -> None:
-        """Do nothing: it bounds itself."""
+        """Do nothing: it limits itself."""
 
     async def wait(self) -> int | None:
         """Wait for its end; return its exit code."""
@@ -129,16 +129,16 @@ class Landlocked:
         return self._process.returncode
 
     def read_on(self) -> None:
-        """Take at once what it has written so far."""
+        """Read at once what it has written so far."""
         self._stream.read_on()
 
     def kill(self) -> None:
-        """Kill it."""
+        """Kill the program."""
         with suppress(OSError):
             self._process.kill()
 
     def close(self) -> None:
-        """Begin to give back what it has taken; it is killed where it still runs."""
+        """Start to release its resources; it is killed if it still runs."""
         if self._ended >= 0:
             self._process.kill()
             self._stream.close()

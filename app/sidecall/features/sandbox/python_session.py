@@ -1,4 +1,4 @@
-"""A Python in a sandbox that remembers what earlier pieces of code have set."""
+"""A sandboxed Python that keeps the names that earlier code has set."""
 
 import asyncio
 import json
@@ -21,13 +21,13 @@ class _NoAnswer(Exception):
 
 
 class PythonSession:
-    """One interpreter, for one directory."""
+    """An interpreter for one directory."""
 
     def __init__(self, start: StartProgram, directory: Path) -> None:
-        """Start it.
+        """Start the interpreter.
 
         Raises:
-            SandboxFailed: There is no sandbox for it.
+            SandboxFailed: There is no sandbox.
         """
         self._loop = asyncio.get_running_loop()
         self._out = KeptOutput(_MOST_OUTPUT)
@@ -41,10 +41,10 @@ class PythonSession:
         self.is_over = False
 
     async def run(self, code: str, seconds: float) -> PythonEnd:
-        """Run a piece of code; when its time is up, the session is over.
+        """Run a piece of code; a timeout ends the session.
 
         Raises:
-            SandboxFailed: The sandbox did not begin.
+            SandboxFailed: The sandbox did not start.
         """
         self._out = KeptOutput(_MOST_OUTPUT)
         try:
@@ -66,7 +66,7 @@ class PythonSession:
             raise
 
     async def close(self) -> None:
-        """End it, and wait until nothing of it is left."""
+        """End it, and wait until all processes are gone."""
         self._confined.kill()
         await self._end()
 

@@ -14,7 +14,7 @@ _MOST_NOTES = 1000
 
 
 class PythonSessions:
-    """Keeps a session for each directory, at most so many; the one that was unused longest makes room."""
+    """Keeps a session for each directory, up to a number; the least recently used one is ended."""
 
     def __init__(self, start: StartProgram, most: int = 16, idle_seconds: float = 600.0) -> None:
         self._start = start
@@ -28,10 +28,10 @@ class PythonSessions:
         self._ending: set[asyncio.Task[None]] = set()
 
     async def run(self, code: str, directory: Path, seconds: float) -> PythonEnd:
-        """Run code in the session of a directory, one piece after the other.
+        """Run code in the session of a directory, one piece at a time.
 
         Raises:
-            SandboxFailed: There is no sandbox for it.
+            SandboxFailed: There is no sandbox.
         """
         lock = self._locks.setdefault(directory, asyncio.Lock())
         async with lock:

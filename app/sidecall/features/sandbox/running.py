@@ -14,10 +14,10 @@ class ProgramEnd(NamedTuple):
 
 
 async def run_within(running: Running, seconds: float) -> ProgramEnd:
-    """Let a program run, and leave nothing of it behind, however this ends.
+    """Run a program, and clean up after it in any case.
 
     Raises:
-        SandboxFailed: It could not begin.
+        SandboxFailed: It could not start.
     """
     is_late = False
 

@@ -1,4 +1,4 @@
-"""Try a kind of sandbox before anything relies on it."""
+"""Test a kind of sandbox before anything relies on it."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from sidecall.kernel.ports.sandbox import SandboxCheck
 _PROBES = Path(__file__).with_name("inside") / "probes.py"
 _SLEEPER = Path(__file__).with_name("inside") / "sleeper.py"
 _SECONDS = 20.0
-# How long what has to be stopped may run.
+# The timeout for what has to be stopped.
 _DEADLINE = 0.05
 _MOST = 65_536
 _WORDS = {
@@ -30,7 +30,7 @@ _WORDS = {
 
 
 async def try_sandbox(start: StartProgram, *, may_fork: bool) -> tuple[SandboxCheck, ...]:
-    """Return what must not succeed in a sandbox, and whether it did.
+    """Probe what must not succeed in a sandbox, and return the results.
 
     Args:
         start: Starts a Python program there.

@@ -11,7 +11,7 @@ from pathlib import Path
 from sidecall.dataclasses import dataclass
 from sidecall.features.sandbox.shell_variables import read_exports, read_variables, write_variables
 
-#: Bytes that a state may have; of a larger one nothing is kept.
+#: Maximum bytes of a state; a larger one is dropped.
 MOST = 65_536
 
 
@@ -31,7 +31,7 @@ class ShellStates:
         self._folder = folder
 
     def read(self, directory: Path) -> ShellState:
-        """Return the state that the last command in this directory left; an empty one where there is none."""
+        """Return the state that the last command in this directory left; an empty one if there is none."""
         with suppress(OSError):
             folder, found, variables = self._place(directory).read_bytes().partition(b"\0")
             return ShellState(folder, read_variables(variables)) if found else ShellState()

@@ -1,6 +1,6 @@
-"""Read the variables that a shell exports out of its own words for them, which are data here and never run.
+"""Parse the shell's own output of exported variables, as data that never runs.
 
-A program can write anything where a shell tells its state. So only what has a variable's form is kept.
+A program can write anything where a shell saves its state. So only lines with the form of a variable are kept.
 """
 
 import os
@@ -16,16 +16,16 @@ _WORDS = re.compile(
 _ESCAPE = re.compile(rb"\\(?:([0-7]{1,3})|(.))", re.DOTALL)
 _NAMED = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r", b"E": b"\x1b"}
 _QUOTED = re.compile(rb"""'([^']*)'|"('+)\"""")
-# Bubblewrap takes thousands of arguments at most.
+# Bubblewrap takes a few thousand arguments at most.
 _MOST = 500
-# What each shell sets for itself, and what makes it or the loader of programs run something else first.
+# Variables that each shell sets itself, and those that make it or the loader run something else first.
 _OWN = frozenset(("PWD", "SHLVL", "_"))
 _TURNING = frozenset(("BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "IFS", "PROMPT_COMMAND", "POSIXLY_CORRECT"))
 _TURNING_BEGINNINGS = ("LD_", "BASH_FUNC", "GLIBC_TUNABLES", "GCONV_PATH")
 
 
 def read_exports(body: bytes) -> dict[str, str]:
-    """Read what `export -p` says; what is no variable, or would run something by itself, is left out."""
+    """Parse the output of `export -p`; lines that are no variables, or would run something, are left out."""
     found = {match["name"].decode(): os.fsdecode(_read_value(match)) for match in _WORDS.finditer(body)}
     kept = ((name, value) for name, value in found.items() if _is_carried(name) and "\0" not in value)
     return dict(islice(kept, _MOST))

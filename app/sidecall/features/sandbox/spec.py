@@ -1,4 +1,4 @@
-"""Orders: what is to run in a sandbox, and its limits."""
+"""Specs of sandboxed programs: what is to run, and its limits."""
 
 import resource
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,27 +26,27 @@ class Running(Protocol):
         """Let it run.
 
         Raises:
-            SandboxFailed: It cannot.
+            SandboxFailed: It cannot run.
         """
 
     async def wait(self) -> int | None:
-        """Wait until nothing of it is left; return its exit code, None where it never began."""
+        """Wait until all processes are gone; return the exit code, None if it never began."""
 
     def read_on(self) -> None:
-        """Take at once what it has written so far."""
+        """Read at once what it has written so far."""
 
     def kill(self) -> None:
-        """Kill all of it."""
+        """Kill all processes."""
 
     def close(self) -> None:
-        """Begin to give back what it has taken; it is killed where it still runs."""
+        """Start to release its resources; it is killed if it still runs."""
 
     async def wait_closed(self) -> None:
         """Wait until nothing of it is left, once it is closed."""
 
     @property
     def trouble(self) -> str:
-        """Why it did not begin."""
+        """Why it did not start."""
 
 
 def ignore(_: bytes) -> None:
@@ -88,10 +88,10 @@ class SandboxSpec:
 
 
 def list_limits(limits: SandboxLimits, *, is_grouped: bool) -> Iterator[tuple[int, int]]:
-    """Yield each limit of processes with its value.
+    """Yield each resource limit with its value.
 
-    Where no cgroup counts the memory of all, what a process shares with others has to count as its own. None is above
-    that of this process, which could not be given.
+    Without a cgroup, memory that processes share counts for each of them. No limit exceeds this process's own, which
+    could not be set.
     """
     for kind, most in _list_wanted(limits, is_grouped=is_grouped):
         hard = resource.getrlimit(kind)[1]

@@ -1,11 +1,11 @@
-"""Pipes of programs, read on the event loop as soon as something comes."""
+"""Pipes of programs, read on the event loop."""
 
 import asyncio
 import os
 from collections.abc import Callable
 
 _PIECE = 65_536
-# Others have their turn after so many pieces of one pipe, and no pipe holds more than so many at its end.
+# Pieces of one pipe before others get a turn, and pieces that are read at its end.
 _MOST_AT_ONCE, _MOST_AT_END = 4, 16
 
 
@@ -17,7 +17,7 @@ class Stream:
     """Reads a pipe until its other end is closed or the reader has enough."""
 
     def __init__(self, fd: int, take: Callable[[bytes], None], at_end: Callable[[], None] = do_nothing) -> None:
-        """Begin to hand each piece on; `at_end` is called when no more can come."""
+        """Start to hand each piece on; `at_end` is called at the end."""
         self._at_end = at_end
         self._fd = fd
         self._take = take
@@ -45,7 +45,7 @@ class Stream:
         return False
 
     def read_on(self) -> None:
-        """Take what is in the pipe by now, though a program may go on filling it."""
+        """Read what is in the pipe now, even if a program keeps filling it."""
         for _ in range(_MOST_AT_END):
             if not (self._is_open and self._read_once()):
                 return
@@ -65,7 +65,7 @@ class Stream:
 
 
 async def wait_until_readable(fd: int) -> None:
-    """Wait until there is something to read, or, of a process, until it has ended."""
+    """Wait until there is something to read or, for a process, until it has ended."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[None] = loop.create_future()
 

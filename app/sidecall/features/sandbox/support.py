@@ -20,7 +20,7 @@ _NO_GROUP = (
     "Run it as another user, or let it write its cgroup"
 )
 _NO_NAMESPACES = "; it needs user namespaces, which containers forbid by default, as docs/sandbox.md says"
-# What bubblewrap says where namespaces are forbidden.
+# Bubblewrap's message where namespaces are forbidden.
 _FORBIDDEN = ("namespace", "clone", "uid map", "Operation not permitted", "RTM_NEWADDR")
 
 
@@ -52,10 +52,10 @@ async def open_sandbox(limits: SandboxLimits) -> SandboxSupport:
 
 
 async def open_bubblewrap(limits: SandboxLimits) -> SandboxSupport:
-    """Return what sandboxes of bubblewrap are made with.
+    """Return the support for bubblewrap sandboxes.
 
     Raises:
-        NoSandbox: They cannot be made, or let something through.
+        NoSandbox: They cannot be made, or fail a probe.
     """
     if sys.platform != "linux":
         raise NoSandbox("bubblewrap runs on Linux only")
@@ -63,7 +63,7 @@ async def open_bubblewrap(limits: SandboxLimits) -> SandboxSupport:
     if os.geteuid() == 0 and groups is None:
         raise NoSandbox(_NO_GROUP)
     try:
-        # It asks the program for its version, which may take long.
+        # It runs the program for its version, which may take long.
         program = await SERVER.run(find_program)
         backend = SandboxBackend(program, build_filter() if is_known_machine() else None, groups)
         start = starter_in_bubblewrap(backend, limits)
@@ -78,10 +78,10 @@ async def open_bubblewrap(limits: SandboxLimits) -> SandboxSupport:
 
 
 async def open_landlock(limits: SandboxLimits) -> SandboxSupport:
-    """Return what starts Python with Landlock; programs that start others, as a shell does, do not run so.
+    """Return a starter for Python with Landlock; it does not suit programs that start others, such as shells.
 
     Raises:
-        NoSandbox: The kernel lacks it, or it lets something through.
+        NoSandbox: The kernel lacks it, or it fails a probe.
     """
     if sys.platform != "linux" or not is_known_machine():
         raise NoSandbox("Landlock is known here for Linux on x86_64 and aarch64 only")

@@ -1,4 +1,4 @@
-"""Filters of system calls, as classic BPF programs that the kernel runs before each call."""
+"""Filters of system calls: classic BPF programs that the kernel runs before each call."""
 
 import platform
 import struct
@@ -11,7 +11,7 @@ _LOAD, _EQUAL, _ANY_BIT, _AT_LEAST, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x06
 _ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _NUMBER, _MACHINE, _FIRST = 0, 4, 16
 _WIDTH = 8
-# Flags of clone that make namespaces: all but the one for signals.
+# Flags of clone that create namespaces, without the one for signals.
 NAMESPACES = 0x7E020000
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _THREAD = 0x00010000
@@ -26,7 +26,7 @@ class Machine:
     numbers: Mapping[str, int]
 
 
-# From 424 on, calls have one number on all of these.
+# From 424 on, system calls have the same number on all of these.
 _COMMON = {
     "pidfd_send_signal": 424,
     "io_uring_setup": 425,
@@ -161,7 +161,7 @@ _MACHINES = {
     "aarch64": Machine(0xC00000B7, {**_COMMON, **_ARM}),
 }
 
-# What changes the machine, looks into other processes, or makes memory that no limit counts.
+# Calls that change the machine, look into other processes, or make memory that no limit counts.
 DANGEROUS = (
     *("ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "process_madvise", "perf_event_open"),
     *("mount", "umount2", "pivot_root", "open_tree", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick"),
@@ -172,7 +172,7 @@ DANGEROUS = (
 )
 
 
-# What a process may do to others of its user, where no namespace hides them; and what makes other processes.
+# Calls that affect other processes of the user where no namespace hides them, or create processes.
 SHARED = (
     *("pidfd_open", "process_mrelease", "kcmp", "setpriority", "sched_setparam", "sched_setscheduler"),
     *("sched_setaffinity", "sched_setattr", "ioprio_set", "migrate_pages", "move_pages", "semget", "msgget", "mq_open"),
@@ -182,7 +182,7 @@ SHARED = (
 
 @dataclass(frozen=True, slots=True)
 class RefusedArgument:
-    """One of a call's arguments: refused where it has any of these bits, lacks this one, or is one of these values."""
+    """A refused argument of a call: it has any of these bits, lacks this one, or is one of these values."""
 
     argument: int
     bits: int = 0
@@ -200,10 +200,10 @@ def build_filter(
     missing: Sequence[str] = ("clone3",),
     conditions: Mapping[str, Sequence[RefusedArgument]] | None = None,
 ) -> bytes:
-    """Write a filter; what is missing seems not to be there, so that programs find another way.
+    """Build a filter; refused calls seem to be missing, so that programs use alternatives.
 
     Raises:
-        KeyError: The numbers of this machine's system calls are not known.
+        KeyError: The machine's system calls are not known.
     """
     machine = _MACHINES[platform.machine()]
     known = machine.numbers
@@ -218,12 +218,12 @@ def build_filter(
     return b"".join((*program, _make(_RETURN, 0, 0, _ALLOW)))
 
 
-# What programs may do, but not so.
+# Allowed calls with refused arguments.
 CONFINED: Mapping[str, Sequence[RefusedArgument]] = {
     "clone": (RefusedArgument(0, bits=NAMESPACES),),
     "ioctl": (RefusedArgument(1, values=(_TIOCSTI, _TIOCLINUX)),),
 }
-# The same, where besides a program must not start another, nor reach those that run.
+# The same, where a program also must not start others, nor reach running ones.
 ALONE: Mapping[str, Sequence[RefusedArgument]] = {
     **CONFINED,
     "clone": (RefusedArgument(0, bits=NAMESPACES, lacking=_THREAD),),

@@ -10,16 +10,16 @@ from pydantic_core import SchemaError, SchemaValidator, core_schema
 from sidecall.features.search.words import find_stems, read_words
 from sidecall.kernel.core.tool import CompiledTool
 
-# Characters of a question; a model that writes more does not ask for tools.
+# Maximum characters of a question; longer ones are not meant for tools.
 MOST_OF_QUERY = 200
 
 # The constants of BM25: saturation of word counts, and the penalty of long texts.
 _SATURATION, _LENGTH = 1.2, 0.75
-# What a word in the name counts, and one in tags or the name of a namespace.
+# Weights of a word in the name, and in tags or the name of a namespace.
 _IN_NAME, _IN_TAGS = 3.0, 2.0
 # An unknown word matches words that begin with it: at least so many letters, at most so many words.
 _SHORTEST, _MOST_MEANT = 3, 20
-# Words of a question that say nothing about what is meant; few tools are not enough to find that out.
+# Stop words of a question; few tools are not enough to derive them.
 _SAYING_NOTHING = frozenset(
     "a an and are at by can do for from i in is it me my of on or that the this to want with".split()
 )
@@ -124,7 +124,7 @@ def _count(tool: CompiledTool) -> dict[str, float]:
 
 
 def _weigh(counts: list[dict[str, float]]) -> dict[str, list[tuple[int, float]]]:
-    """List for each word which tools have it, and how much it says of each: the sum of these ranks them."""
+    """List the tools of each word with its weight for each: the sum of these ranks them."""
     lengths = [sum(each.values()) for each in counts]
     average = sum(lengths) / len(lengths) if any(lengths) else 1.0
     having: dict[str, list[tuple[int, float]]] = defaultdict(list)

@@ -10,20 +10,20 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.visible import visible
 from sidecall.kernel.registry import Registry
 
-# How a question is put: in words, or as a regular expression.
+# The kind of a question: words, or a regular expression.
 SearchMode = Literal["bm25", "regex"]
 
 
 async def find_tools(
     registry: Registry, caller: Caller, context: Mapping[str, Any], query: str, mode: SearchMode = "bm25"
 ) -> list[CompiledTool]:
-    """List the tools that a query finds and a caller may see, the best one first.
+    """List the matching tools that a caller may see, best first.
 
     Raises:
-        BadPattern: The query is to be a regular expression, and is none.
+        BadPattern: The query is not a valid regular expression.
     """
     find = registry.index.rank if mode == "bm25" else registry.index.match
-    # The first search of many tools reads all their words, which takes long.
+    # The first search indexes all tools, which takes long if they are many.
     names = await TOOL_SEARCH.run_for(key_of(caller), find, query)
     found = [tool for name in names if (tool := registry.get(name)) is not None]
     return await visible(found, caller, context)

@@ -32,7 +32,7 @@ def make_search_tools(registry: Registry) -> list[CompiledTool]:
 
 
 class _Search:
-    """Finds the tools of a registry."""
+    """Searches the tools of a registry."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry

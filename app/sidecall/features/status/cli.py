@@ -1,4 +1,4 @@
-"""sidecall status: how a running server is, on one screen."""
+"""sidecall status: the state of a running server on one screen."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ _GOOD, _BAD, _FAIR = "green", "bold red", "yellow"
 # The minutes that are summed up, and the number of rows of failing tools.
 _SPANS = ((5, "last 5 minutes"), (60, "last hour"), (120, "last 2 hours"))
 _ROWS = 8
-# The executors that have a bound.
+# Executors with a bound.
 _POOLS = (("thread", "threads"), ("process", "processes"))
 
 _Row = tuple[str, Text]

@@ -17,7 +17,7 @@ from sidecall.storage.ledger import Ledger
 
 
 async def count_waiting(approvals: Approvals) -> WaitingApprovals | None:
-    """Count the calls that wait for a person; None where the store cannot be used."""
+    """Count the calls that wait for a person; None while the store is unavailable."""
     try:
         return await approvals.count_waiting()
     except StoreUnavailable:

@@ -61,7 +61,7 @@ class StatusReader:
     def read(
         self, lifecycle: Lifecycle, workspaces: WorkspacesStatus, approvals: WaitingApprovals | None
     ) -> ServerStatus:
-        """Return how it is now; workspaces and approvals are looked at before, since that may take its time."""
+        """Return the present status; workspaces and approvals are read first, since that may take time."""
         operation = self._operation
         return ServerStatus(
             version=__version__,
@@ -138,7 +138,7 @@ def _list_mcp_servers(upstream: Upstream) -> list[McpServerStatus]:
 
 
 def _show_process(lifecycle: Lifecycle, operation: Operation) -> ProcessStatus:
-    # This request is one of them, but under another server, which counts none.
+    # This request is one of them, but other servers count none.
     counts = bool(lifecycle.in_flight)
     return ProcessStatus(
         pid=os.getpid(),

@@ -1,4 +1,4 @@
-"""Items as they are kept: their values as JSON, which no tool can change any more."""
+"""Stored items: their values as JSON, which no tool can change."""
 
 import json
 from datetime import UTC, datetime
@@ -12,12 +12,12 @@ MINUTE = 60.0
 
 
 def write_value(value: Any, most: int) -> str:
-    """Return a value as JSON of ASCII characters only, so that every database can keep every text.
+    """Return a value as ASCII JSON, which every database can store.
 
     Raises:
         ItemTooLarge: It takes more than `most` bytes.
-        TypeError: JSON cannot say it.
-        ValueError: JSON cannot say it.
+        TypeError: JSON cannot represent it.
+        ValueError: JSON cannot represent it.
     """
     try:
         text = json.dumps(value, allow_nan=False, separators=(",", ":"))

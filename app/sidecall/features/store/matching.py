@@ -13,14 +13,14 @@ _ANY = "*"
 
 
 def compile_filter(wanted: Mapping[str, Any]) -> Passes | None:
-    """Return what tells whether a value has these members; None when every value passes.
+    """Compile a filter into a test for values; None if every value passes.
 
-    A member is compared with what it should be, or as `{"$gt": 1, "$lte": 9}` says; a mapping without such operators
-    is a filter of the member's own members. A member that is missing counts as None. Numbers are compared with
-    numbers and texts with texts; of others none is greater or less.
+    A member is compared for equality, or with operators such as `{"$gt": 1, "$lte": 9}`; a mapping without operators
+    filters the member's own members. A member that is missing counts as None. Numbers are compared with numbers and
+    texts with texts; other types have no order.
 
     Raises:
-        ValueError: There is no such operator.
+        ValueError: An operator is unknown.
     """
     if not wanted:
         return None

@@ -36,7 +36,7 @@ class _Entry:
 
 
 class MemoryItems:
-    """Keep items of `most` bytes together; its methods never wait and are safe to run in any thread.
+    """Keep items of `most` bytes together; its methods never block and are thread-safe.
 
     One item's value takes up to `most_of_one` bytes.
     """
@@ -67,13 +67,13 @@ class MemoryItems:
             return read_item(namespace, key, json.loads(entry.text), entry.created, entry.updated)
 
     async def put(self, tenant: str, namespace: Namespace, key: str, value: Any, ttl: float | None = None) -> None:
-        """Keep a value, in place of the one that is there, and forget it `ttl` minutes after its last use.
+        """Store a value, replacing an earlier one, until `ttl` minutes after its last use.
 
         Raises:
-            StoreFull: There is no room for it; the one that is there stays.
-            ItemTooLarge: One item takes no so many bytes.
-            TypeError: JSON cannot say it.
-            ValueError: JSON cannot say it.
+            StoreFull: There is no room for it; the earlier one stays.
+            ItemTooLarge: The value is larger than an item may be.
+            TypeError: JSON cannot represent it.
+            ValueError: JSON cannot represent it.
         """
         text = write_value(value, self._most_of_one)
         place = (tenant, namespace, key)
@@ -94,7 +94,7 @@ class MemoryItems:
             self._entries[place] = entry
 
     async def delete(self, tenant: str, namespace: Namespace, key: str) -> None:
-        """Remove the item; nothing happens if there is none."""
+        """Delete the item; do nothing if there is none."""
         with self._lock:
             self._remove((tenant, namespace, key))
 
@@ -102,14 +102,15 @@ class MemoryItems:
         """List the items at and below a namespace, oldest first.
 
         Raises:
-            ValueError: The filter has an operator that there is not.
+            ValueError: An operator of the filter is unknown.
         """
         passes = compile_filter(search.filter)
         with self._lock:
             now = self._clock()
             living = self._list(tenant, namespace, now)
             wanted = ((place, entry) for place, entry in living if passes is None or passes(json.loads(entry.text)))
-            found = list(islice(islice(wanted, search.offset, None), search.limit))  # Their sum may be too much for it.
+            # Sliced twice, since the sum of both numbers may be too large for islice.
+            found = list(islice(islice(wanted, search.offset, None), search.limit))
             if search.refresh:
                 for _, entry in found:
                     entry.use(now)

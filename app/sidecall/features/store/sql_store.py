@@ -12,18 +12,18 @@ from sidecall.features.store.matching import compile_filter, pick_namespaces
 from sidecall.kernel.ports.store_items import Item, Namespace, NamespaceSearch, Search
 from sidecall.storage.database import Database, Row
 
-# Rows that are read at once where a filter leaves out some of them; other calls come in between.
+# Rows that are read at once while a filter skips some; other calls get a turn in between.
 _PAGE = 200
 # Items of a namespace that are ordered at once; the database scans the whole namespace for it.
 _MOST_NUMBERS = 50_000
-# Parts of namespaces, tenants and keys are kept as JSON of ASCII characters: no database refuses or reorders those.
+# Parts of namespaces, tenants and keys are stored as ASCII JSON, which every database keeps and orders alike.
 _AFTER_COMMA = "-"
 _BEYOND_ALL = "~"
 _ANY = "*"
 
 
 class SqlItems:
-    """Keep items in a database; one item's value takes up to `most_of_one` bytes."""
+    """Store items in a database; one item's value takes up to `most_of_one` bytes."""
 
     def __init__(
         self, database: Database, most_of_one: int = MOST_ITEM_BYTES, clock: Callable[[], float] = time.time
@@ -34,7 +34,7 @@ class SqlItems:
         self.loop: asyncio.AbstractEventLoop | None = None
 
     def attach(self) -> None:
-        """Let other threads use the running event loop, which the database is on."""
+        """Let other threads use the running event loop, on which the database is."""
         self.loop = asyncio.get_running_loop()
 
     async def get(self, tenant: str, namespace: Namespace, key: str, *, refresh: bool = True) -> Item | None:
@@ -54,12 +54,12 @@ class SqlItems:
         return read_item(namespace, key, json.loads(value), created, updated)
 
     async def put(self, tenant: str, namespace: Namespace, key: str, value: Any, ttl: float | None = None) -> None:
-        """Keep a value, in place of the one that is there, and forget it `ttl` minutes after its last use.
+        """Store a value, replacing an earlier one, until `ttl` minutes after its last use.
 
         Raises:
-            ItemTooLarge: One item takes no so many bytes.
-            TypeError: JSON cannot say it.
-            ValueError: JSON cannot say it.
+            ItemTooLarge: The value is larger than an item may be.
+            TypeError: JSON cannot represent it.
+            ValueError: JSON cannot represent it.
             StoreUnavailable: The database cannot be used just now.
         """
         text = write_value(value, self._most_of_one)
@@ -71,7 +71,7 @@ class SqlItems:
         await self._database.write("put_item", *row)
 
     async def delete(self, tenant: str, namespace: Namespace, key: str) -> None:
-        """Remove the item; nothing happens if there is none.
+        """Delete the item; do nothing if there is none.
 
         Raises:
             StoreUnavailable: The database cannot be used just now.
@@ -83,7 +83,7 @@ class SqlItems:
         """List the items at and below a namespace, oldest first.
 
         Raises:
-            ValueError: The filter has an operator that there is not.
+            ValueError: An operator of the filter is unknown.
             StoreUnavailable: The database cannot be used just now.
         """
         passes, now = compile_filter(search.filter), self._clock()
@@ -110,7 +110,7 @@ class SqlItems:
         return [read_item(_read_namespace(row[2]), json.loads(row[3]), value, *row[5:7]) for row, value in found]
 
     async def list_namespaces(self, tenant: str, search: NamespaceSearch) -> list[Namespace]:
-        """List the namespaces that have items, in their order.
+        """List the namespaces with items, in order.
 
         Raises:
             StoreUnavailable: The database cannot be used just now.
@@ -121,7 +121,7 @@ class SqlItems:
         return pick_namespaces((_read_namespace(where) for (where,) in rows), search)
 
     async def forget(self) -> None:
-        """Remove what has expired.
+        """Delete expired items.
 
         Raises:
             StoreUnavailable: The database cannot be used just now.
@@ -153,7 +153,7 @@ class SqlItems:
 
 
 async def _begin() -> None:
-    """Let those who cannot wait find out before anything is done for them."""
+    """Fail before anything is done, for callers that cannot wait."""
     await asyncio.sleep(0)
 
 

@@ -1,4 +1,4 @@
-"""Watch every call from its beginning to its end."""
+"""Observe every call from beginning to end."""
 
 import time
 from typing import Any, Protocol
@@ -14,7 +14,7 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.approvals.approval import AlreadyAnswered
 from sidecall.kernel.ports.observer import Outcome
 
-# Where a call is counted, within which other call it runs, its span, and what was noted of it.
+# A call's tally, its parent call, its span, and its notes.
 _Begun = tuple[Tally, Invocation | None, Any, Any]
 
 
@@ -22,7 +22,7 @@ class CallNotes(Protocol):
     """The observers of ended calls."""
 
     def begin(self, invocation: Invocation) -> Any:
-        """Note what the call may change; what this returns is handed to `note`."""
+        """Note parts that the call may change; the result is passed to `note`."""
 
     def note(self, invocation: Invocation, outcome: Outcome, seconds: float, begun: Any) -> None:
         """Note how it ended, and the seconds that it took."""
@@ -38,7 +38,7 @@ class CallTelemetry:
         tracing: Tracing | None = None,
         notes: CallNotes | None = None,
     ) -> None:
-        """Watch calls."""
+        """Observe calls."""
         self._metrics = metrics
         self._lines = lines or CallLines()
         self._tracing = tracing
@@ -50,7 +50,7 @@ class CallTelemetry:
         return None if self._tracing is None else self._tracing.dropped
 
     def begin(self, invocation: Invocation) -> _Begun:
-        """Watch a call that was accepted; what comes out is for `end`."""
+        """Begin to observe an accepted call; the result is for `end`."""
         tally = self._metrics.tally(invocation.tool.name)
         tally.begun += 1
         outer = CALL.get()
@@ -75,11 +75,11 @@ class CallTelemetry:
             self._lines.log_end(invocation, outcome)
             if self._notes is not None:
                 self._notes.note(invocation, outcome, seconds, noted)
-        # Set rather than reset, which fails when a call that was never finished is thrown away somewhere else.
+        # Set rather than reset, which fails when an unfinished call is garbage-collected elsewhere.
         CALL.set(outer)
 
     def headers(self) -> dict[str, str]:
-        """Return headers that name the current span for another process; none where nothing is traced."""
+        """Return headers that name the current span for another process; none without tracing."""
         return {} if self._tracing is None else self._tracing.headers()
 
     async def close(self) -> None:

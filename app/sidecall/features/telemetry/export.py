@@ -24,7 +24,7 @@ from sidecall.version import __version__
 
 logger = logging.getLogger("sidecall")
 
-# Seconds that the end of a server is held up by a collector that does not answer.
+# Seconds for which an unresponsive collector may delay the server's end.
 _PATIENCE = 3.0
 _PROTOCOLS = {"http/protobuf": "otlp_proto_http", "grpc": "otlp_proto_grpc"}
 # The only exporter for which spans of calls are serialized here.
@@ -33,7 +33,7 @@ _SDK_METRICS = "OTEL_PYTHON_SDK_INTERNAL_METRICS_ENABLED"
 
 
 def open_spans(redaction: Redaction | None) -> Spans:
-    """Make spans with the provider of this process; what the tools make themselves goes there too.
+    """Make spans with the provider of this process, which the tools' own spans use too.
 
     Raises:
         MissingExtra: The environment asks for an exporter that is not installed.
@@ -50,7 +50,7 @@ def open_spans(redaction: Redaction | None) -> Spans:
 
 
 def provider_from_environment(losses: SpanLosses | None = None) -> TracerProvider:
-    """Make a provider as the standard variables `OTEL_…` say.
+    """Make a provider from the standard variables `OTEL_…`.
 
     Raises:
         MissingExtra: They ask for an exporter that is not installed.
@@ -66,7 +66,7 @@ def provider_from_environment(losses: SpanLosses | None = None) -> TracerProvide
     found = _make_call_provider(resource, exporters[0], losses) if names == [_QUICK] and not _is_measured() else None
     if found is not None:
         return found
-    # Not shut down at exit, which may take half a minute; what is left is sent when the server ends.
+    # Not shut down at exit, which may take half a minute; the rest is sent when the server ends.
     provider = TracerProvider(resource=resource, shutdown_on_exit=False)
     for exporter in exporters:
         provider.add_span_processor(CountedBatches(exporter, losses))
@@ -76,26 +76,26 @@ def provider_from_environment(losses: SpanLosses | None = None) -> TracerProvide
 def _make_exporter(name: str) -> Any:
     exporter = _load(name)()
     if name == _QUICK:
-        # By its name, since it needs what this exporter sends with.
+        # By name, since it needs the exporter's HTTP client.
         bounding: Any = importlib.import_module("sidecall.features.telemetry.whole_timeout")
         bounding.bound_requests(exporter)
     return exporter
 
 
 def _make_call_provider(resource: Resource, exporter: Any, losses: SpanLosses) -> TracerProvider | None:
-    # By its name, since it needs this exporter's package; others may do without.
+    # By name, since it needs this exporter's package.
     sending: Any = importlib.import_module("sidecall.features.telemetry.small_spans.sending")
     provider: TracerProvider | None = sending.make_call_provider(resource, exporter, losses)
     return provider
 
 
 def _is_measured() -> bool:
-    """Return whether the SDK is to count what it does, which it does for its own spans only."""
+    """Return whether the SDK should count its own work, which it does for its own spans only."""
     return os.environ.get(_SDK_METRICS, "").strip().lower() == "true"
 
 
 def _exporters() -> Iterator[str]:
-    # One that is empty counts as not set, says their specification.
+    # An empty one counts as not set, by their specification.
     protocol = (
         os.environ.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
         or os.environ.get("OTEL_EXPORTER_OTLP_PROTOCOL")
@@ -117,9 +117,9 @@ def _load(name: str) -> Any:
 
 
 async def flush(provider: Any, patience: float = _PATIENCE) -> None:
-    """Send what is left, within so many seconds.
+    """Send the rest, within so many seconds.
 
-    It is done in a thread that may be left behind, since nothing else bounds it.
+    This runs in a thread that may be abandoned, since nothing else bounds it.
     """
     send = getattr(provider, "force_flush", None)
     if send is None:

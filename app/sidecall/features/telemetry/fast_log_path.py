@@ -1,4 +1,4 @@
-"""The straight way of lines about calls: from their fields to the writer of stderr, without records of `logging`."""
+"""The fast path of lines about calls: from their fields to the writer of stderr, without `logging` records."""
 
 import logging
 import time
@@ -12,11 +12,11 @@ from sidecall.features.telemetry.standard_streams import LineHandler, find_write
 from sidecall.features.telemetry.writer import LineWriter
 
 _root = logging.getLogger()
-# What programs replace that want to see or to change every record.
+# Methods that programs replace to see or change every record.
 _MAKE, _CALL = logging.Logger.makeRecord, logging.Logger.callHandlers
-# Unless one was there before us.
+# Unless there was one before.
 _ARE_STOCK = all(type(it) is FunctionType and it.__code__.co_filename == logging.__file__ for it in (_MAKE, _CALL))
-# Fields of such lines, unless an operator has named one of them as secret.
+# Field names of these lines, unless an operator has named one as secret.
 _NEVER_SECRET = ("trace_id", "request_id", "caller", "arguments", "result")
 
 
@@ -29,7 +29,7 @@ class FastLogPath:
         self._redaction = redaction
         self._may_be_straight = _ARE_STOCK and not any(map(redaction.is_secret, _NEVER_SECRET))
         self._stamps = Stamps()
-        # The handler that was looked at last, its parts, and what it writes with where that is the straight way.
+        # The last handler, its parts, and its writer if it qualifies for the fast path.
         self._seen: tuple[Any, Any, Any] = (None, None, None)
         self._writer: LineWriter | None = None
 

@@ -21,11 +21,11 @@ LEFT_OUT = "left out, since the line would be too long"
 _FIRST = ("timestamp", "level", "logger", "event", "tool", "call_id", "invocation_id", "outcome", "duration_ms")
 # Attributes of a record that are no fields, which could hold a secret.
 _OWN = frozenset((*_FIRST, "stack_info"))
-# What every record has; the rest of it are fields.
+# Attributes of every record; all others are fields.
 _OF_RECORDS = frozenset(vars(logging.makeLogRecord({})))
-# What uvicorn says to its own formatter, what other formatters leave on a record, and what structlog does.
+# Attributes for uvicorn's own formatter, those that other formatters leave on a record, and structlog's.
 _OF_OTHERS = frozenset(("color_message", "message", "asctime", "_logger", "_name"))
-# Fields that name something, which is never secret but may be long.
+# Fields with names, which are never secret but may be long.
 _NAMES = ("logger", "tool", "call_id", "invocation_id", "outcome")
 _LONG = 256
 
@@ -43,7 +43,7 @@ class LineFields:
         if record.stack_info:
             line["stack_info"] = record.stack_info
         line.update(get_request_keys())
-        if isinstance(record.msg, dict):  # structlog hands a line over as a dictionary.
+        if isinstance(record.msg, dict):  # structlog passes a line as a dictionary.
             line.update({str(name): value for name, value in record.msg.items()})
         line.update(item for item in vars(record).items() if item[0] not in _OF_RECORDS)
         self._clean(line)
@@ -51,7 +51,7 @@ class LineFields:
 
     def _clean(self, line: dict[str, Any]) -> None:
         mask = get_mask()
-        # ToolContext.log says it again, for formatters that show no fields.
+        # ToolContext.log repeats it, for formatters that show no fields.
         prefix = f"[{line.get('tool')} {line.get('call_id')}] "
         line["event"] = shorten(hide_secrets(str(line["event"])).removeprefix(prefix).rstrip(), _MOST_OF_EVENT)
         for name in _NAMES:
@@ -61,12 +61,12 @@ class LineFields:
         others = {name: line.pop(name) for name in list(line) if name not in _OWN}
         others = {name: value for name, value in others.items() if name not in _OF_OTHERS}
         line.update(self.redaction.redact_fields(others if mask is None else mask.hide(others)))
-        if mask is not None:  # Also in what was no text before.
+        if mask is not None:  # Also in values that were no texts before.
             line.update({name: mask.hide(value) for name, value in line.items()})
 
 
 class Stamps:
-    """Write times as ISO 8601 does; what a second has in common is written once."""
+    """Format times as ISO 8601; the common part of a second is formatted once."""
 
     def __init__(self) -> None:
         self._known = (-1, "")

@@ -15,7 +15,7 @@ class HasOccupancy(Protocol):
 
     @property
     def occupancy(self) -> Occupancy:
-        """The numbers at this moment."""
+        """The present numbers."""
 
 
 @dataclass(slots=True)

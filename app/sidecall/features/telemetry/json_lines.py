@@ -17,7 +17,7 @@ from sidecall.features.telemetry.fields import (
 )
 from sidecall.features.telemetry.redact import Redaction
 
-# Made once: json.dumps makes an encoder for every line. It writes what `to_json` refuses, such as halves of characters.
+# Made once: json.dumps makes an encoder for every line. It writes what `to_json` refuses, such as lone surrogates.
 _to_json_text = json.JSONEncoder(default=repr, separators=(",", ":")).encode
 
 
@@ -46,7 +46,7 @@ def make_json_lines(redact: Iterable[str] = ()) -> JsonLines:
 
 
 def write_line(line: Mapping[str, Any]) -> bytes:
-    """Write fields as JSON in ASCII, and end the line; where it is too long, without those that hold others."""
+    """Write fields as a line of ASCII JSON; if it is too long, without nested fields."""
     written = _write(line)
     return written if len(written) <= MOST_OF_LINE else _write(leave_out_nested(line))
 
@@ -54,7 +54,7 @@ def write_line(line: Mapping[str, Any]) -> bytes:
 def _write(line: Mapping[str, Any]) -> bytes:
     try:
         written = to_json(line, fallback=repr)
-        # Few lines hold anything else, and asking for ASCII takes as long as all the rest.
+        # Few lines have other characters, and asking for ASCII takes as long as all the rest.
         return (written if written.isascii() else to_json(line, ensure_ascii=True, fallback=repr)) + b"\n"
     except ValueError:
         return _to_json_text(line).encode() + b"\n"

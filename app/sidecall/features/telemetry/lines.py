@@ -23,19 +23,19 @@ logger = logging.getLogger("sidecall")
 
 
 def log_hook_failure(invocation: Invocation, hook: str, error: BaseException) -> None:
-    """Log that code which the author put around a tool crashed; the call went on without it."""
+    """Log a crash of an author's hook; the call continued without it."""
     # `event` is our formatter's key for the message, whose ids are keys of the line.
     keys = make_call_keys(invocation) | {"event": "hook failed", "hook": hook}
     logger.error("%s of tool %s failed (call %s)", hook, keys["tool"], keys["call_id"], exc_info=error, extra=keys)
 
 
 def log_predicate_failure(tool: str, error: BaseException) -> None:
-    """Log that a tool could not say whether it is enabled, which hides it."""
+    """Log that a tool's `is_enabled` raised, which hides the tool."""
     logger.error("is_enabled of tool %s failed; the tool is hidden", tool, exc_info=error, extra={"tool": tool})
 
 
 def log_failure(invocation: Invocation, failure: ToolFailure) -> None:
-    """Log one line for a failure that needs a person, with the traceback that the model must not see."""
+    """Log one line for a failure that needs a person, with the traceback, which the model must not see."""
     if isinstance(failure, ToolNotConfigured):
         _log_lack(invocation, failure)
     if not isinstance(failure, (ToolExecutionError, ToolOutputError)):
@@ -75,7 +75,7 @@ def _log_lack(invocation: Invocation, failure: ToolNotConfigured) -> None:
 
 
 def make_call_keys(invocation: Invocation) -> dict[str, Any]:
-    """Name a call in a log line, and who sent it where that is known."""
+    """Return the fields that identify a call in a log line, and its sender if known."""
     keys = {"tool": invocation.tool.name, "call_id": cut_id(invocation.call.id), "invocation_id": invocation.id}
     return keys | _make_caller_key(invocation.request)
 
@@ -85,7 +85,7 @@ def _make_caller_key(request: CallRequest) -> dict[str, str]:
 
 
 class CallLines:
-    """Log one line for each call that has ended: at level info where that is wanted, else at level debug."""
+    """Log one line for each ended call: at level info if configured, otherwise at level debug."""
 
     def __init__(self, *, wanted: bool = False, with_content: bool = False, redaction: Redaction | None = None) -> None:
         self._level = logging.INFO if wanted else logging.DEBUG
@@ -95,7 +95,7 @@ class CallLines:
         self._straight = FastLogPath(logger, self._level, self._redaction)
 
     def log_end(self, invocation: Invocation, outcome: str) -> None:
-        """Log a call that has ended, with what it was asked and what it answered if the operator wants that."""
+        """Log an ended call, with its arguments and answer if the operator wants that."""
         if not logger.isEnabledFor(self._level):
             return
         writer = self._straight.find()
@@ -114,7 +114,7 @@ class CallLines:
         line = self._begin_line(invocation.tool.name, invocation.request.call.id)
         line["invocation_id"] = invocation.id
         line["outcome"] = outcome
-        # In whole microseconds, as in answers; round() takes long.
+        # In whole microseconds, as in answers; round() is slow.
         line["duration_ms"] = int((time.monotonic() - invocation.started) * 1e6 + 0.5) / 1000
         if invocation.trace_id:
             line["trace_id"] = invocation.trace_id
@@ -162,13 +162,13 @@ class CallLines:
 
 
 def redact_arguments(invocation: Invocation, redaction: Redaction) -> dict[str, Any]:
-    """Copy what the model sent, without what it had no business to send and without secrets."""
+    """Copy the model's arguments, without injected ones and secrets."""
     args = _leave_out(invocation.tool.hidden_names, invocation.args)
     return redaction.redact_fields(args if invocation.mask is None else invocation.mask.hide(args))
 
 
 def redact_result(invocation: Invocation, redaction: Redaction) -> Any:
-    """Copy what the model is answered, without secrets; None when there is no answer."""
+    """Copy the model's answer, without secrets; None when there is none."""
     return None if invocation.message is None else redaction.redact(invocation.message.content)
 
 
@@ -182,6 +182,6 @@ def _make_duration_key(invocation: Invocation) -> dict[str, float]:
 
 
 def _make_missing_key(invocation: Invocation) -> dict[str, str]:
-    """Name what the program has not sent, where that is why the call has not run."""
+    """Name the missing context, if that is why the call did not run."""
     error = invocation.error
     return {"missing": cut_id(error.message)} if isinstance(error, MissingContext) else {}

@@ -6,7 +6,7 @@ from typing import Any
 
 from sidecall.features.telemetry.modes import LogFormat
 
-# By their names, so that a server which writes JSON does not load what draws columns.
+# By name, so that a server that writes JSON does not load the column formatter.
 _JSON = "sidecall.features.telemetry.json_lines.make_json_lines"
 _TERMINAL = "sidecall.features.telemetry.terminal_lines.make_terminal_lines"
 # They warn of malformed headers, with which any client could fill the log.
@@ -16,7 +16,7 @@ _TALKATIVE = ("opentelemetry.baggage.propagation", "opentelemetry.trace.span", "
 def make_log_config(level: str, form: LogFormat, redact: Iterable[str] = ()) -> dict[str, Any]:
     """Configure `logging` for a server: our lines, uvicorn's, those of libraries, and warnings.
 
-    It is made of plain values only, since uvicorn hands it to worker processes.
+    Plain values only, since uvicorn passes it to worker processes.
     """
     ours = {"level": level.upper()}
     formatter = {"()": _JSON if is_json(form) else _TERMINAL, "redact": list(redact)}
@@ -33,5 +33,5 @@ def make_log_config(level: str, form: LogFormat, redact: Iterable[str] = ()) -> 
 
 
 def is_json(form: LogFormat) -> bool:
-    """Choose JSON unless a person reads along."""
+    """Choose JSON, unless the output is a terminal."""
     return form == "json" or (form == "auto" and not sys.stderr.isatty())

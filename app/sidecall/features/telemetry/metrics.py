@@ -12,37 +12,37 @@ from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.options import ExecutorName
 from sidecall.later import Later
 
-# Loaded with the first scrape, since what writes for Prometheus is large.
+# Loaded with the first scrape, since the Prometheus client is large.
 scraping = Later("sidecall.features.telemetry.scraping")
 
-# What calls of tools that do not exist are counted as; what a model calls them is not ours to bound.
+# The label of calls of unknown tools; names from models would be unbounded.
 UNKNOWN = "unknown"
 _REQUESTS = "Requests that were answered, refused ones included."
 
 
 class Metrics:
-    """Count the calls of one application, and read everything else when Prometheus asks."""
+    """Count the calls of one application, and read everything else when Prometheus scrapes."""
 
     def __init__(
         self, tools: Callable[[], Iterable[str]] = tuple, unread: Mapping[int, int] = MappingProxyType({})
     ) -> None:
-        """Measure an application with these tools; `unread` are requests that no application has seen, by status."""
+        """Take the tools; `unread` counts requests that no application has seen, by status."""
         self._readings = GaugeSources(tools)
         self._tallies = self._readings.tallies
-        # Counted before each scrape, since the store is asked; not a number where it cannot be.
+        # Read before each scrape, since the store is asked; NaN while it is unavailable.
         self.waiting_approvals = 0.0
         self.requests = RequestTally(unread)
         self.add_counter_of("sidecall_requests", _REQUESTS, ("route", "status"), self.requests.read)
 
     def tally(self, tool: str) -> Tally:
-        """Find where the calls of a tool are counted; `tool` is the name of a registered one, or `UNKNOWN`."""
+        """Return the tally of a tool; `tool` is the name of a registered one, or `UNKNOWN`."""
         tally = self._tallies.get(tool)
         if tally is None:
             tally = self._tallies[tool] = Tally()
         return tally
 
     def add_gauge(self, name: str, documentation: str, read: Callable[[], float]) -> None:
-        """Show a number that is read at each scrape; the name carries its unit."""
+        """Add a gauge that is read at each scrape; the name includes its unit."""
         self._readings.gauges[name] = (documentation, read)
 
     def add_gauge_of(self, name: str, documentation: str, label: str, read: Callable[[], Mapping[str, float]]) -> None:
@@ -56,13 +56,13 @@ class Metrics:
     def add_counter_of(
         self, name: str, documentation: str, labels: Sequence[str], read: Callable[[], Mapping[tuple[str, ...], float]]
     ) -> None:
-        """Show numbers that only rise, read at each scrape, by the values of their labels."""
+        """Add counters that are read at each scrape, by label values."""
         self._readings.counters_of[name] = (documentation, labels, read)
 
     def add_executors(
         self, executors: Mapping[ExecutorName, HasOccupancy], abandoned: Mapping[ExecutorName, int]
     ) -> None:
-        """Show how full each executor is, and how many of its calls run on although they have been answered."""
+        """Add the occupancy of each executor, and its calls that run on after their answer."""
         self._readings.executors = executors
         self._readings.abandoned = abandoned
 
@@ -72,14 +72,14 @@ class Metrics:
         return self._tallies
 
     def read_executors(self) -> dict[ExecutorName, tuple[Occupancy, int]]:
-        """Return how full each executor is, and how many of its calls run on although they have been answered."""
+        """Return the occupancy of each executor, and its calls that run on after their answer."""
         return {
             name: (one.occupancy, self._readings.abandoned.get(name, 0))
             for name, one in self._readings.executors.items()
         }
 
     def render(self, accept: str) -> tuple[bytes, str]:
-        """Write everything down, with its media type, in the form that the header `Accept` asks for."""
+        """Return the metrics and their media type, in the format that the header `Accept` asks for."""
         rendered: tuple[bytes, str] = self._scrape.render(accept)
         return rendered
 

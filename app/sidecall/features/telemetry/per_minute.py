@@ -51,7 +51,7 @@ class Minute(BaseModel, defer_build=True):
 class Minutes:
     """Keep the last two hours, minute by minute, in this process only.
 
-    Calls pay nothing for it: what is counted of them is read once a minute.
+    Calls have no extra cost: their counters are read once a minute.
     """
 
     def __init__(self, metrics: Metrics, admission: HasOccupancy, clock: Callable[[], float] = time.monotonic) -> None:
@@ -65,11 +65,11 @@ class Minutes:
         self.past: deque[Minute] = deque(maxlen=MOST_MINUTES)
 
     def open(self) -> None:
-        """Begin to look, on the event loop."""
+        """Start, on the event loop."""
         self._task = asyncio.get_running_loop().create_task(self._go_round())
 
     async def close(self) -> None:
-        """Look no more."""
+        """Stop."""
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):

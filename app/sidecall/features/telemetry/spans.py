@@ -34,7 +34,7 @@ _NO_ERRORS = frozenset(("success", "approval_required"))
 
 
 class Spans:
-    """Make one span of each call; spans that the tool makes itself become its children."""
+    """Make one span for each call; spans of the tool become its children."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Spans:
         flush: Callable[[], Awaitable[None]] | None = None,
         losses: SpanLosses | None = None,
     ) -> None:
-        """Take the provider of the spans, and a redaction if they are to tell arguments and results."""
+        """Take the provider of the spans, and a redaction if they should have arguments and results."""
         self._losses = losses
         self._tracer = provider.get_tracer("sidecall", __version__)
         self._start = provider.start_call if isinstance(provider, CallProvider) else self._start_by_sdk
@@ -87,7 +87,7 @@ class Spans:
         end_span(span, failure)
 
     def headers(self) -> dict[str, str]:
-        """Name the span that is current, for another process."""
+        """Return headers that name the current span, for another process."""
         carrier: dict[str, str] = {}
         propagate.inject(carrier)
         return carrier

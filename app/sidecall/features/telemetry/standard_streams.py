@@ -15,12 +15,12 @@ logger = logging.getLogger("sidecall")
 
 # Taken before tools are loaded, during which it is replaced so that they cannot end the process.
 _end_process = os._exit
-# Seconds that an end waits for those who read what is left.
+# Seconds that an exit waits for slow readers.
 _PATIENCE = 1.0
 
 
 class PrintBuffer(io.RawIOBase):
-    """The lower end of a text stream, where what was printed becomes lines to be written."""
+    """The lower end of a text stream, which splits prints into lines."""
 
     def __init__(self, writer: LineWriter, fd: int) -> None:
         super().__init__()
@@ -32,12 +32,12 @@ class PrintBuffer(io.RawIOBase):
         return True
 
     def write(self, piece: Any) -> int:
-        """Have it written soon."""
+        """Queue it for writing."""
         self.writer.write(bytes(piece))
         return len(piece)
 
     def fileno(self) -> int:
-        """Return the descriptor that is written to, for programs that are to inherit it."""
+        """Return the descriptor of the stream, for programs that inherit it."""
         return self._fd
 
     def isatty(self) -> bool:
@@ -46,10 +46,10 @@ class PrintBuffer(io.RawIOBase):
 
 
 class LineHandler(logging.StreamHandler[Any]):
-    """Write log lines to stderr; through its writer, if it has one."""
+    """Write log lines to stderr, through its writer if there is one."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one line; one that warns is not kept back."""
+        """Write one line; warnings are written at once."""
         writer = find_writer(self.stream)
         if writer is None:
             super().emit(record)
@@ -76,7 +76,7 @@ def redirect_streams(most_bytes: int) -> None:
 
 
 def find_writer(stream: Any) -> LineWriter | None:
-    """Return what writes the lines of a stream; None if that was not redirected."""
+    """Return the writer of a stream; None if it was not redirected."""
     buffer = getattr(stream, "buffer", None)
     return buffer.writer if isinstance(buffer, PrintBuffer) else None
 
@@ -97,13 +97,13 @@ def flush_streams() -> None:
 
 
 def exit_now(code: int) -> NoReturn:
-    """End this process without its clean-up, but not without what it has to say."""
+    """End this process without clean-up, after flushing its output."""
     flush_streams()
     _end_process(code)
 
 
 def log_last(words: str) -> None:
-    """Write a line of the log from a signal handler, where no lock may be taken, and so no logger asked."""
+    """Write a log line from a signal handler, where locks and so loggers must not be used."""
     record = logger.makeRecord(logger.name, logging.WARNING, __file__, 0, words, (), None)
     for handler in logging.getLogger().handlers:
         if isinstance(handler, LineHandler):

@@ -1,4 +1,4 @@
-"""The standard variables `OTEL_…`, where the SDK fails at a wrong one, or loses every span without a word."""
+"""The standard variables `OTEL_…`, for which wrong values make the SDK fail, or silently lose every span."""
 
 import logging
 import os
@@ -14,7 +14,7 @@ logger = logging.getLogger("sidecall")
 
 # More is a mistake, and too much for a clock.
 _MOST = 2**31 - 1
-# For the SDK one that is empty is none.
+# The SDK treats an empty one as not set.
 _LIMITS = (
     "OTEL_ATTRIBUTE_COUNT_LIMIT",
     "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT",
@@ -33,12 +33,12 @@ class VariableUnfit(SidecallError):
 
 
 def read_batching() -> dict[str, Any]:
-    """Read how spans are sent in batches, in the words of the SDK's processor.
+    """Read the batching of spans, as arguments of the SDK's processor.
 
-    Where only the queue was made small, a batch is no larger than that.
+    If only the queue size is set, batches are no larger than it.
 
     Raises:
-        VariableUnfit: A value is wrong, or they do not go together.
+        VariableUnfit: A value is wrong, or they contradict each other.
     """
     queue = _read("OTEL_BSP_MAX_QUEUE_SIZE", 2048)
     batch = _read("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", min(512, queue))
@@ -56,10 +56,10 @@ def read_batching() -> dict[str, Any]:
 
 
 def check_limits() -> None:
-    """Refuse limits of spans that are no numbers, before the SDK is loaded, which reads them then.
+    """Refuse span limits that are not numbers, before the SDK is loaded and reads them.
 
     Raises:
-        VariableUnfit: One is no number.
+        VariableUnfit: One is not a number.
     """
     for name in _LIMITS:
         _read(name, 0, least=0)
@@ -79,7 +79,7 @@ def _read(name: str, default: int, least: int = 1) -> int:
 
 
 def report_losses() -> None:
-    """Log why every span will be lost, where the variables of OTLP over HTTP say so; the exporter says it late."""
+    """Log why every span will be lost, if the variables of OTLP over HTTP cause that; the exporter reports it late."""
     for ending, find_fault in _FAULTS.items():
         name = next(filter(os.environ.get, (_OF_TRACES + ending, _OF_ALL + ending)), None)
         fault = None if name is None else find_fault(os.environ[name])
@@ -91,7 +91,7 @@ def _judge_endpoint(text: str) -> str | None:
     try:
         url = urlsplit(text)
         is_url = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
-    except ValueError:  # Of brackets, or of the port.
+    except ValueError:  # Invalid brackets, or an invalid port.
         is_url = False
     is_url = is_url and not any(map(str.isspace, text.strip()))
     return None if is_url else "is no URL, so no span is sent: write one such as http://127.0.0.1:4318"
@@ -101,7 +101,7 @@ def _judge_timeout(text: str) -> str | None:
     try:
         is_time = 0 < float(text) <= threading.TIMEOUT_MAX
     except ValueError:
-        return None  # The exporter says that it takes ten seconds then.
+        return None  # The exporter then uses ten seconds.
     return None if is_time else f"is {text}, so no span is sent: write the seconds of a request, such as 10"
 
 
@@ -109,7 +109,7 @@ def _judge_authorities(path: str) -> str | None:
     try:
         place = {"capath": path} if os.path.isdir(path) else {"cafile": path}
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(**place)
-    except (OSError, ValueError):  # Those of TLS are among the first.
+    except (OSError, ValueError):  # Errors of TLS are among the first.
         return "names no certificates that can be read, so no span is sent over https: write the path of a file (PEM)"
     return None
 

@@ -3,13 +3,13 @@
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-# Upper bounds of the buckets, in seconds: from a function that adds two numbers to one that browses the web.
+# Upper bounds of the buckets in seconds: from adding two numbers to browsing the web.
 DURATIONS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 WAITS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0)
 
 
 class Tally:
-    """Count in plain numbers, on the event loop alone, which costs a tenth of what counting under a lock does."""
+    """Count in plain numbers, on the event loop only, which costs a tenth of counting under a lock."""
 
     __slots__ = ("_durations", "_waits", "begun", "outcomes", "seconds", "seconds_waited")
 
@@ -19,7 +19,7 @@ class Tally:
         self.seconds_waited = 0.0
         self.outcomes: dict[str, int] = {}
         self._durations = [0] * (len(DURATIONS) + 1)
-        # Of calls that have waited: to count the many others as well takes longer than to find out how many there are.
+        # Calls that were queued: counting the many others too would cost more than deriving their number.
         self._waits = [0] * (len(WAITS) + 1)
 
     def end(self, outcome: str, seconds: float, waited: float) -> None:
@@ -37,7 +37,7 @@ class Tally:
         self.outcomes[outcome] = self.outcomes.get(outcome, 0) + 1
 
     def add(self, other: "Tally", times: int = 1) -> None:
-        """Count what another has counted, too; -1 times takes it out."""
+        """Add the counts of another tally; with -1 subtract them."""
         self.begun += times * other.begun
         self.seconds += times * other.seconds
         self.seconds_waited += times * other.seconds_waited

@@ -1,4 +1,4 @@
-"""Write log lines in columns, for people; a traceback follows its line, indented."""
+"""Format log lines in columns, for people; a traceback follows its line, indented."""
 
 import logging
 import os
@@ -21,9 +21,9 @@ from sidecall.features.telemetry.fields import (
 )
 from sidecall.features.telemetry.redact import Redaction
 
-# Fields of others that the renderer would begin a line of their own with.
+# Field names that the renderer would print as lines of their own.
 _ON_OWN_LINES = frozenset(("stack", "exception", "exc_info"))
-# Signs of a name that would make it look like several fields.
+# Characters that would make a name look like several fields.
 _AMBIGUOUS = frozenset(" \t='\"")
 # Logger names that tell a reader nothing.
 _PLAIN = frozenset(("sidecall", "uvicorn.error"))
@@ -77,6 +77,6 @@ def _escape(text: str) -> str:
 
 
 def _print_exception(output: TextIO, exc_info: ExcInfo) -> None:
-    """Write a traceback, indented, so that nothing that an exception says can pass for a line of its own."""
+    """Write a traceback, indented, so that no text of an exception can pass for a log line."""
     lines = write_traceback(exc_info).splitlines()
     output.write("\n" + textwrap.indent("\n".join(_escape(line) for line in lines), "    "))

@@ -17,18 +17,18 @@ else:
 
 logger = logging.getLogger("sidecall")
 
-# Each of these, when it is set, says that spans are to go somewhere.
+# Variables that name a destination of spans.
 _ASKING = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_TRACES_EXPORTER")
-# The conventions' own switch for arguments and results, and the values of it that mean spans.
+# The conventions' own variable for arguments and results, and its values that include spans.
 _CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _CAPTURING = frozenset(("true", "span_only", "span_and_event"))
 
 
 def open_tracing(switch: TracingMode, redaction: Redaction) -> Tracing | None:
-    """Follow calls with spans if the operator wants that: `auto` means if the environment says where they go.
+    """Trace calls if configured; `auto`: if the environment names a destination.
 
     Raises:
-        MissingExtra: They are wanted, but the extra is not installed.
+        MissingExtra: Tracing is on, but the extra is not installed.
         VariableUnfit: A standard variable is wrong.
     """
     if switch == "off" or (switch == "auto" and not _is_asked_for()):

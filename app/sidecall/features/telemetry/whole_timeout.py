@@ -1,4 +1,4 @@
-"""A timeout that holds for a request as a whole, where that of requests holds for each piece of its answer."""
+"""A timeout for a request as a whole; that of requests applies to each piece of its answer."""
 
 import socket
 import threading
@@ -11,8 +11,8 @@ from requests.adapters import HTTPAdapter
 
 
 def bound_requests(exporter: Any) -> None:
-    """Have the SDK's exporter for OTLP over HTTP end requests in time, also where an answer comes byte by byte."""
-    with suppress(AttributeError):  # It is another one, or of another release.
+    """Make the SDK's exporter for OTLP over HTTP end requests in time, even if an answer comes byte by byte."""
+    with suppress(AttributeError):  # Another exporter, or another release.
         session = exporter._client._transport._session
         session.mount("http://", _WholeTimeout())
         session.mount("https://", _WholeTimeout())
@@ -54,7 +54,7 @@ class _WholeTimeout(HTTPAdapter):
         """Close the connections of a request; its reader gets an error."""
         for sock in list(self._sockets):
             with suppress(OSError):
-                # Past TLS, which would first say goodbye.
+                # Below TLS, which would first send a close notification.
                 socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
 

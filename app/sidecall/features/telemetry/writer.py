@@ -26,11 +26,11 @@ class LineWriter:
     """
 
     def __init__(self, fd: int, most_bytes: int, tell_dropped: Callable[[int], object]) -> None:
-        """Begin to write.
+        """Start to write.
 
         Args:
-            fd: Where to.
-            most_bytes: How much may wait; what exceeds it is dropped.
+            fd: The descriptor.
+            most_bytes: Maximum bytes that may wait; more is dropped.
             tell_dropped: Called from the thread with the number of dropped lines, once lines can be written again.
         """
         self.dropped = 0
@@ -38,11 +38,11 @@ class LineWriter:
         self._most = most_bytes
         self._tell_dropped = tell_dropped
         self._told = 0
-        # Its methods in C are safe against signal handlers, which those of `queue.Queue` and `Event` are not.
+        # Its C methods are safe in signal handlers, unlike those of `queue.Queue` and `Event`.
         self._lines: SimpleQueue[bytes] = SimpleQueue()
         self._bell: SimpleQueue[None] = SimpleQueue()
-        # Bytes that have come, and those of them that were written; nothing is called between reading and setting one,
-        # which is when Python changes threads.
+        # Bytes received and bytes written; nothing is called between reading and setting one, which is when Python
+        # switches threads.
         self._come = 0
         self._gone = 0
         self._is_copy = False
@@ -51,7 +51,7 @@ class LineWriter:
         threading.Thread(target=self._work, name="sidecall-log", daemon=True).start()
 
     def write(self, line: bytes, *, is_urgent: bool = False) -> None:
-        """Have whole lines written soon; at once, with those before them, if they are urgent."""
+        """Queue whole lines; urgent ones are written at once, with those before them."""
         if self._is_copy:
             self._write(line)
             return
@@ -66,10 +66,10 @@ class LineWriter:
             self._bell.put(None)
 
     def flush(self, seconds: float) -> bool:
-        """Wait until all that has come is written, but not longer than this; return whether it is."""
+        """Wait until everything received is written, up to a timeout; return whether it is."""
         goal = self._come
         self._bell.put(None)
-        # Counted in looks, since in a process that gets no processor its thread gets none either.
+        # Counted in polls, since a process without processor time has none for its thread either.
         for _ in range(round(seconds / _MOMENT)):
             if self._gone >= goal or self._is_copy:
                 return True
@@ -104,7 +104,7 @@ class LineWriter:
         return lines
 
     def _wait(self) -> None:
-        """Let lines gather, until one is urgent."""
+        """Collect lines until one is urgent."""
         if self._come - self._gone < _BATCH:
             with suppress(Empty):
                 self._bell.get(timeout=_GATHERING)

@@ -21,8 +21,8 @@ class ToolkitUnfit(DefinitionError):
 
 
 def shipped_tools() -> Path:
-    """Return the folder of the tools that ship: inside the package when installed, at the top of a checkout."""
-    # No package can have this name, so that installed tools are read by their path and in no other way.
+    """Return the folder of the shipped tools: inside the package when installed, at the top of a checkout."""
+    # No package can have this name, so installed tools are found by their path only.
     package = Path(__file__).parents[2]
     installed = package / "tools.d"
     return installed if installed.is_dir() else package.parents[1] / "tools"
@@ -43,7 +43,7 @@ def find_toolkit(name: str) -> ShippedToolkit:
 
 
 def find_lack(toolkit: ShippedToolkit) -> str | None:
-    """Return what has to be done before a toolkit can be offered; None: nothing."""
+    """Return what is missing before a toolkit can be offered; None: nothing."""
     if not all(find_spec(module) is not None for module in toolkit.modules):
         return f"pip install 'sidecall[{toolkit.extra}]'"
     if toolkit.setting is not None and not os.environ.get(toolkit.setting):
@@ -52,10 +52,10 @@ def find_lack(toolkit: ShippedToolkit) -> str | None:
 
 
 def find_files(names: Iterable[str]) -> list[str]:
-    """Find the files of the toolkits that were named, as places of tools.
+    """Return the files of the named toolkits.
 
     Raises:
-        ToolkitUnfit: There is no such toolkit, or it lacks something.
+        ToolkitUnfit: A toolkit is unknown, or lacks something.
     """
     found = [find_toolkit(name) for name in dict.fromkeys(names)]
     for toolkit in found:
@@ -66,7 +66,7 @@ def find_files(names: Iterable[str]) -> list[str]:
 
 
 def leave_out(files: Sequence[Path]) -> list[Path]:
-    """Leave out the files of toolkits, which are offered only where they are named."""
+    """Leave out the files of toolkits, which are offered only when named."""
     folder = shipped_tools().resolve()
     off = {folder / f"{toolkit.file}.py" for toolkit in TOOLKITS}
     return [file for file in files if file not in off]

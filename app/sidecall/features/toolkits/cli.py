@@ -28,7 +28,7 @@ def toolkits(toolkits: Toolkits = None, as_json: AsJson = False) -> None:
         print_json(told)
         return
     table = Table.grid(padding=(0, 2))
-    # Names are read and typed as they are, however narrow the terminal is.
+    # Names are printed in full in any width, since they are typed.
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")

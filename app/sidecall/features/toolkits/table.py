@@ -1,4 +1,4 @@
-"""The toolkits that ship, one small entry each; reading it loads none of them."""
+"""The toolkits that ship, one small entry each; loads none of them."""
 
 from sidecall.dataclasses import dataclass
 from sidecall.kernel.ports.sandbox import SandboxUse
@@ -10,7 +10,7 @@ class ShippedToolkit:
 
     Attributes:
         name: The name in `SIDECALL_TOOLKITS`.
-        file: Their file in `tools/`, without the ending.
+        file: Its file in `tools/`, without the extension.
         tools: The names of its tools.
         risk: The risk of switching it on, in one sentence.
         asks: Which calls need approval, in a few words.

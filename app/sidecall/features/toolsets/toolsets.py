@@ -1,4 +1,4 @@
-"""The part of the tools that each caller is offered, as a file has it."""
+"""Toolsets: the tools that each caller is offered, from a file."""
 
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
@@ -77,7 +77,7 @@ class Toolsets:
             raise UnknownToolset(f"There is no toolset {name[:_SHOWN]!r}.") from None
 
     def find_unmet(self, tools: Mapping[str, Sequence[str]]) -> list[str]:
-        """List what in the toolsets fits none of these tools, which have these tags: most likely it is misspelt."""
+        """List the entries of toolsets that match none of these tools with these tags: most likely misspelt ones."""
         tags = {tag for of_tool in tools.values() for tag in of_tool}
         unmet = []
         for entry, toolset in self._entries:
@@ -119,7 +119,7 @@ def read_toolsets(path: Path) -> Toolsets:
     """Read the file of toolsets.
 
     Raises:
-        ToolsetsUnfit: It cannot be read, or is none.
+        ToolsetsUnfit: It cannot be read, or is invalid.
     """
     try:
         return Toolsets(_FILE.validate_python(tomllib.loads(path.read_text())))
@@ -133,7 +133,7 @@ def read_toolsets(path: Path) -> Toolsets:
 
 
 class AnonymousAuthenticator:
-    """Take all callers for one, who may do everything."""
+    """Treat all requests as one caller, who may do everything."""
 
     def authenticate(self, _scope: Scope) -> Caller:
         """Return it."""
@@ -141,17 +141,17 @@ class AnonymousAuthenticator:
 
 
 class ToolsetAuthenticator:
-    """Offer each caller whom another one knows its toolset."""
+    """Add each caller's toolset to the result of another authenticator."""
 
     def __init__(self, authenticator: Authenticator, toolsets: Toolsets) -> None:
         self._authenticator = authenticator
         self._toolsets = toolsets
 
     def authenticate(self, scope: Scope) -> Caller | Awaitable[Caller]:
-        """Return who sends a request, at once or later.
+        """Return the caller of a request, directly or as an awaitable.
 
         Raises:
-            RequestError: The request does not say it, or not for certain.
+            RequestError: The request has no valid, unambiguous credential.
         """
         found = self._authenticator.authenticate(scope)
         return self._toolsets.assign(found) if isinstance(found, Caller) else self._wait(found)

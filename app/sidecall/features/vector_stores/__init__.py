@@ -1,1 +1,1 @@
-"""Files that programs have sent, searched by words and by meaning."""
+"""Uploaded files, searched by words and by meaning."""

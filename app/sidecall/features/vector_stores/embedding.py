@@ -1,4 +1,4 @@
-"""Texts as vectors, made by a service that speaks OpenAI's embeddings."""
+"""Texts as vectors, from a service with OpenAI's embeddings API."""
 
 import asyncio
 import math
@@ -30,7 +30,7 @@ class EmbeddingFailed(UnreadableFile):
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """A service, the model that it is asked for, and what finds the key that it is shown."""
+    """An embeddings service, its model, and the source of its key."""
 
     url: str
     model: str
@@ -67,7 +67,7 @@ class Embeddings:
             if attempt == _TRIES or wait is None:
                 break
             await asyncio.sleep(wait)
-        # What it says may hold the key that it was shown.
+        # Its message may contain the key.
         raise EmbeddingFailed(f"The service that makes embeddings has answered with {response.status_code}.")
 
 

@@ -1,4 +1,4 @@
-"""Put a file into a store: its text, in pieces that can be found."""
+"""Index a file in a store: its text, in pieces."""
 
 import hashlib
 import json
@@ -24,9 +24,9 @@ from sidecall.kernel.ports.file_errors import FileBusy, TooManyFiles, UnknownFil
 from sidecall.storage.database import Database, Row
 from sidecall.storage.late_steps import LateSteps
 
-# Seconds after which what another server puts into a store is not waited for.
+# Seconds after which a file that another server is adding is no longer waited for.
 GIVEN_UP = 600.0
-# How often a place is tried to be taken, while others take and leave it.
+# Attempts to reserve a place while others reserve and release it.
 _TRIES = 5
 _TAKEN_OUT = "Another request has taken this file out of this store, while it was put in."
 _LETTERS = str.maketrans("0123456789abcdef", "bcdfghjklmnpqrst")
@@ -43,7 +43,7 @@ def make_mark(tenant: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WantedMember:
-    """A file that is to be in a store."""
+    """A file to be added to a store."""
 
     store: str
     file: str
@@ -53,7 +53,7 @@ class WantedMember:
 
 @dataclass(slots=True)
 class FileIndexer:
-    """Put files into stores, for one server."""
+    """Adds files to stores, for one server."""
 
     database: Database
     bounds: VectorStoreBounds
@@ -78,7 +78,7 @@ class FileIndexer:
         body = await self.files.read(tenant, wanted.file)
         number = secrets.randbits(62)
         try:
-            # Each kind of reading has its own threads, so that texts do not wait for PDF.
+            # Each kind of file has its own threads, so that texts do not wait for PDFs.
             text = await (PDFS if is_pdf(body) else PASSAGES).run_for((tenant, ""), read_text, found.name, body)
             pieces = await PASSAGES.run_for((tenant, ""), _cut, text, wanted.cut)
             vectors = await self._embed(pieces)
@@ -100,7 +100,7 @@ class FileIndexer:
         return [None] * len(pieces) if self.embeddings is None else await self.embeddings.embed(pieces)
 
     async def _take_place(self, tenant: str, number: int, new: Member) -> Member:
-        """Return the new one when it has the place and the room, or else one that another request has put there."""
+        """Return the new member if it has the place and the room, otherwise the one that another request put there."""
         for _ in range(_TRIES):
             await self.database.write("make_way", new.id, tenant, self.clock() - GIVEN_UP)
             if await self._put(tenant, number, new):
@@ -124,7 +124,7 @@ class FileIndexer:
         except StoreUnavailable:
             raise
         except Exception:
-            # A database that minds what belongs together takes nothing of what was deleted in this moment.
+            # A database with foreign keys refuses members of what was just deleted.
             await self._require_room(tenant, new)
             raise
 

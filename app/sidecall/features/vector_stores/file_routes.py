@@ -1,4 +1,4 @@
-"""Take files that programs send to be searched, in the shapes of OpenAI's files."""
+"""Routes of uploaded files, in the shapes of OpenAI's files."""
 
 import mimetypes
 from typing import Annotated, Any, get_args

@@ -1,4 +1,4 @@
-"""The files that programs have sent, in a database."""
+"""Uploaded files in a database."""
 
 import time
 from collections.abc import Callable
@@ -21,10 +21,10 @@ class UploadedFiles:
         self._clock = clock
 
     async def put(self, tenant: str, name: str, purpose: str, body: bytes) -> KeptFile:
-        """Keep a file.
+        """Store a file.
 
         Raises:
-            InvalidFile: It has no name that can be shown.
+            InvalidFile: It has no printable name.
             TooManyFiles: Its tenant has no room left.
             StoreUnavailable: The database cannot be used just now.
         """
@@ -63,7 +63,7 @@ class UploadedFiles:
         """Return the bytes of a file.
 
         Raises:
-            UnknownFile: The tenant has none of this id.
+            UnknownFile: The tenant has no such file.
         """
         found = await self._database.read("read_file", file_id, tenant)
         if not found:
@@ -71,17 +71,17 @@ class UploadedFiles:
         return bytes(found[0][0])
 
     async def delete(self, tenant: str, file_id: str) -> None:
-        """Delete a file, also from all stores.
+        """Delete a file from the uploads and all stores.
 
         Raises:
-            UnknownFile: The tenant has none of this id.
+            UnknownFile: The tenant has no such file.
         """
         if "\0" in file_id or await self._database.write("delete_file", file_id, tenant) is None:
             raise UnknownFile
 
 
 def format_bounds(bounds: VectorStoreBounds) -> str:
-    """Word how much a tenant may keep."""
+    """Describe how much a tenant may store."""
     return (
         f"Files that you may keep: {bounds.files:,}, with {bounds.bytes:,} bytes, those of pieces in stores "
         "with them. Delete some."

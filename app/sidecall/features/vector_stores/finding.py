@@ -17,7 +17,7 @@ from sidecall.storage.database import LONG_READS, Database
 
 # Candidates for each wanted piece, since several of one file may rank high.
 _MORE = 3
-# Vectors that are read at once, and that are looked at in all.
+# Vectors that are read at once, and in all.
 _PAGE = 2000
 MOST_VECTORS = 50_000
 
@@ -42,7 +42,7 @@ class _Where:
 
 
 class PassageSearch:
-    """Find passages in one database; tenants take turns, since a search may take seconds."""
+    """Finds passages in one database; tenants take turns, since a search may take seconds."""
 
     def __init__(self, database: Database, embeddings: Embeddings | None = None) -> None:
         self.database = database
@@ -61,7 +61,7 @@ class PassageSearch:
         """Find passages that fit any of these texts, best first.
 
         Raises:
-            ToolException: The filters are none.
+            ToolException: The filters are invalid.
             StoreUnavailable: The database cannot be used just now, or too many searches wait.
         """
         where = _write_where(filters, stores)
@@ -131,7 +131,7 @@ class PassageSearch:
         for piece, file, store, name, attributes, text in rows:
             score = round(scores[piece], 4)
             shown[piece] = FilePassage(file, name, score, text, json.loads(attributes), store)
-        # What two stores have of one file is found once.
+        # A file that is in two stores is found once.
         unique = {(it.file_id, it.text): it for piece in reversed(order) if (it := shown.get(piece)) is not None}
         return spread(reversed(unique.values()), lambda it: it.file_id, lambda it: it.score)[:limit]
 

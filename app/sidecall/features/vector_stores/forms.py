@@ -134,7 +134,7 @@ class VectorStoreSearch(_Sent):
 
     @property
     def queries(self) -> list[str]:
-        """The texts to look for."""
+        """The texts to search for."""
         return [self.query] if isinstance(self.query, str) else self.query
 
     @property
@@ -151,7 +151,7 @@ async def read_model(request: Request, bounds: Bounds, model: type[M]) -> M:
     """Read a body as a model.
 
     Raises:
-        InvalidParameter: It is not what it should be.
+        InvalidParameter: The body does not fit the model.
         RequestError: The body cannot be read.
     """
     sent = await read_json(request, bounds)

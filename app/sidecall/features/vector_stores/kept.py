@@ -25,7 +25,7 @@ class VectorStoreBounds:
 
 @dataclass(frozen=True, slots=True)
 class KeptFile:
-    """A file that a program has sent."""
+    """An uploaded file."""
 
     id: str
     name: str
@@ -50,7 +50,7 @@ class KeptStore:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Into pieces of how many characters a file is cut, and how many of them overlap."""
+    """The size of pieces and their overlap, in characters."""
 
     piece: int = PIECE
     overlap: int = OVERLAP
@@ -58,7 +58,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file of a store; where it failed, `error` is a code and a text."""
+    """A file of a store; after a failure `error` has a code and a text."""
 
     file: str
     store: str
@@ -83,13 +83,13 @@ class Member:
         return f"{self.store}/{self.file}"
 
     def is_wanted_as(self, other: "Member") -> bool:
-        """Return whether another is wanted with the same attributes, and in the same pieces."""
+        """Return whether it has the same attributes and pieces as wanted."""
         return self.cut == other.cut and _write_values(self.attributes) == _write_values(other.attributes)
 
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """Some of a list, and whether there are more."""
+    """A page of a list, and whether there are more."""
 
     items: Sequence[T]
     has_more: bool
@@ -104,7 +104,7 @@ class PageRequest:
     after: str | None = None
 
     def write(self, column: str, taken: int) -> tuple[str, list[str]]:
-        """Write what follows the conditions of a statement, and the values of its placeholders."""
+        """Return the end of a statement, after its conditions, and the values of its placeholders."""
         sign = "<" if self.order == "desc" else ">"
         condition = "" if self.after is None else f"AND {column} {sign} ${taken + 1}"
         values = [] if self.after is None else [self.after]

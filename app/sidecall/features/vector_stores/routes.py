@@ -1,4 +1,4 @@
-"""Let programs keep files in stores and find passages there, in the shapes of OpenAI's vector stores."""
+"""Routes of vector stores, in OpenAI's shapes."""
 
 from typing import Annotated, Any, Literal
 

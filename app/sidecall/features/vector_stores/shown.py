@@ -20,7 +20,7 @@ def _require_number(value: Any) -> Any:
     return value
 
 
-# A truth value and a text in digits count as numbers otherwise.
+# Booleans and digit strings would count as numbers otherwise.
 NUMBER = BeforeValidator(_require_number)
 
 

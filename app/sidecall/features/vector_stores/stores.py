@@ -41,10 +41,10 @@ class VectorStores:
         self._finding = PassageSearch(database, embeddings)
 
     async def open(self) -> None:
-        """Bring the tables up to date, and give up what an earlier server has left unfinished.
+        """Update the tables, and discard unfinished work of an earlier server.
 
         Raises:
-            StoreUnfit: The database cannot be used by this program.
+            StoreUnfit: The database cannot be used by this version.
         """
         await self._database.open()
         before = self._clock() - GIVEN_UP if self._database.is_shared else self._clock()
@@ -55,7 +55,7 @@ class VectorStores:
         await self._late.take(give_up)
 
     async def close(self) -> None:
-        """Finish what was begun, for a bounded time."""
+        """Finish pending work, within a bounded time."""
         try:
             await self._late.close()
         finally:
@@ -65,7 +65,7 @@ class VectorStores:
         """Make a store.
 
         Raises:
-            TooManyFiles: The tenant has as many as it may have.
+            TooManyFiles: The tenant has the maximum number.
         """
         made = KeptStore(f"vs_{uuid7().hex}", name, metadata, self._clock())
         row = (made.id, tenant, name, json.dumps(dict(metadata)), made.created_at, self._bounds.stores)
@@ -83,7 +83,7 @@ class VectorStores:
         """Find a store.
 
         Raises:
-            UnknownVectorStore: The tenant has none of this id.
+            UnknownVectorStore: The tenant has no such store.
         """
         rows = await self._database.read("list_vector_stores", tenant, 1, store_id, where="AND s.id = $3")
         if not rows:
@@ -93,10 +93,10 @@ class VectorStores:
     async def update(
         self, tenant: str, store_id: str, name: str | None = None, metadata: Mapping[str, str] | None = None
     ) -> KeptStore:
-        """Give a store another name or other metadata; what is None stays.
+        """Change the name or metadata of a store; None keeps it.
 
         Raises:
-            UnknownVectorStore: The tenant has none of this id.
+            UnknownVectorStore: The tenant has no such store.
         """
         await self.find(tenant, store_id)
         written = None if metadata is None else json.dumps(dict(metadata))
@@ -107,7 +107,7 @@ class VectorStores:
         """Delete a store; the files stay.
 
         Raises:
-            UnknownVectorStore: The tenant has none of this id.
+            UnknownVectorStore: The tenant has no such store.
         """
         if "\0" in store_id or await self._database.write("delete_vector_store", store_id, tenant) is None:
             raise UnknownVectorStore
@@ -134,7 +134,7 @@ class VectorStores:
         """List some files of a store.
 
         Raises:
-            UnknownVectorStore: The tenant has none of this id.
+            UnknownVectorStore: The tenant has no such store.
         """
         await self.find(tenant, store_id)
         condition, values = ("", []) if status is None else ("AND m.status = $4 ", [status])
@@ -148,7 +148,7 @@ class VectorStores:
         """Find a file of a store.
 
         Raises:
-            UnknownFile: There is none in a store of this tenant.
+            UnknownFile: No store of this tenant has it.
         """
         rows = await self._database.read("list_members", tenant, store_id, 1, file_id, where="AND m.file = $4")
         if not rows:
@@ -156,10 +156,10 @@ class VectorStores:
         return Member.read(*rows[0])
 
     async def remove(self, tenant: str, store_id: str, file_id: str) -> None:
-        """Take a file out of a store; it is kept.
+        """Remove a file from a store; the upload is kept.
 
         Raises:
-            UnknownFile: There is none in a store of this tenant.
+            UnknownFile: No store of this tenant has it.
         """
         member = f"{store_id}/{file_id}"
         if "\0" in member or await self._database.write("delete_member", member, tenant) is None:
@@ -174,10 +174,10 @@ class VectorStores:
         stores: Sequence[str] = (),
         weights: Weights = EVEN,
     ) -> Sequence[FilePassage]:
-        """Find passages of a tenant's files, best first; with stores only in those of them that there are.
+        """Find passages of a tenant's files, best first; optionally in some stores only.
 
         Raises:
-            ToolException: The filters are none.
+            ToolException: The filters are invalid.
         """
         return await self._finding.find(tenant, queries, limit, filters, stores, weights)
 

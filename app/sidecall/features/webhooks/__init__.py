@@ -1,1 +1,1 @@
-"""Events that other servers are sent when a call has ended."""
+"""Webhooks: messages to other servers when a call has ended."""

@@ -28,16 +28,16 @@ logger = logging.getLogger("sidecall")
 # Writes what `GET /tool_calls/{id}` shows.
 ShowEntry = Callable[[CallEntry], bytes]
 
-# Seconds between one try and the next, about eighteen hours in all.
+# Seconds between attempts, about eighteen hours in all.
 PAUSES = (5.0, 30.0, 120.0, 600.0, 1800.0, 7200.0, 18_000.0, 36_000.0)
-# Seconds between two looks at what is due, and between those where more may be due once a message has been heard.
+# Seconds between two polls for due messages, and between polls after a success, when more may be due.
 _LOOK = 1.0
 _BREATH = 0.1
 # Seconds for which a server owns a message; if it stops, another one sends it then.
 _LEASE = 60.0
 # Messages that are examined, so that those to busy hosts do not hide others.
 _MOST_LISTED = 200
-# Seconds that those have at the end of the server.
+# Seconds for open messages at shutdown.
 _PATIENCE = 3.0
 
 
@@ -52,14 +52,14 @@ class WebhookDispatcher:
         show: ShowEntry,
         pauses: Sequence[float] = PAUSES,
     ) -> None:
-        """Join what it takes.
+        """Take the parts.
 
         Args:
-            ledger: Where calls are remembered.
-            hosts: Whom it may tell.
-            keys: What messages are signed with.
-            show: Writes a call.
-            pauses: Seconds between one try and the next.
+            ledger: The ledger of calls.
+            hosts: The allowed hosts.
+            keys: The keys for signatures.
+            show: Writes the body of a call.
+            pauses: Seconds between attempts.
         """
         self._calls = ledger.calls
         self._callbacks = ledger.callbacks
@@ -81,7 +81,7 @@ class WebhookDispatcher:
             self._loop = asyncio.get_running_loop().create_task(self._go_round(self._sender))
 
     async def close(self) -> None:
-        """Send nothing more; what is under way has a few seconds, and is sent again by another server or the next."""
+        """Stop sending; open messages have a few seconds, and are sent again by another server otherwise."""
         if self._loop is None or self._sender is None:
             return
         self._loop.cancel()
@@ -105,7 +105,7 @@ class WebhookDispatcher:
                 self._wait()
             except Exception:
                 logger.exception("webhooks could not be sent; it is tried again in %g s", _LOOK)
-            # A look at very many takes long, and leaves as much time to others.
+            # Reading very many takes long, and is followed by a pause of the same length.
             await asyncio.sleep(max(_BREATH, time.monotonic() - began) if is_more_due else _LOOK)
             if is_more_due:
                 with suppress(TimeoutError):
@@ -134,7 +134,7 @@ class WebhookDispatcher:
         return bool(due)
 
     async def _begin(self, sender: "_sender.Sender", callback: DueCallback, host: Host) -> None:
-        """Begin to send a message that has a place, which it gives back where another server was quicker."""
+        """Start to send a message that has a slot; the slot is released if another server was faster."""
         claimed = None
         try:
             claimed = await self._callbacks.claim(callback, time.time() + _LEASE)
@@ -166,7 +166,7 @@ class WebhookDispatcher:
             logger.exception("webhook of call %s could not be sent", callback.call_id)
 
     async def _send(self, sender: "_sender.Sender", callback: DueCallback) -> float | None:
-        """Send a message, and return when to do it again; None where nothing is left to do."""
+        """Send a message, and return the time of the next attempt; None if it is done."""
         entry = await self._calls.get(callback.call_id, callback.tenant)
         try:
             receiver = self._hosts.find(callback.url)

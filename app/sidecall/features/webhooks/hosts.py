@@ -1,4 +1,4 @@
-"""A host that the operator names, where the end of a call may be told."""
+"""Hosts that an operator allows as receivers of webhooks."""
 
 import ipaddress
 import re
@@ -13,7 +13,7 @@ _ENTRY = re.compile(r"(?:(https?)://)?(\*\.)?(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::(
 
 @dataclass(frozen=True, slots=True)
 class AllowedHost:
-    """A host, or all below it, at one port of one scheme."""
+    """A host, or all its subdomains, at one port and scheme."""
 
     scheme: str
     host: str
@@ -25,7 +25,7 @@ class AllowedHost:
         """Read an entry of the setting, such as `hooks.example.com`, `*.example.com:8443` or `http://localhost:9000`.
 
         Raises:
-            ValueError: It is none.
+            ValueError: The entry is invalid.
         """
         found = _ENTRY.fullmatch(text)
         if found is None or (found[4] is not None and int(found[4]) not in PORT_NUMBERS):

@@ -1,4 +1,4 @@
-"""Whom the end of a call may be told."""
+"""Receivers of webhooks."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -28,9 +28,9 @@ _NO_URL = "`callback_url` is a URL such as https://hooks.example.com/calls, with
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """A URL of HTTPX that may be told, taken apart.
+    """A parsed URL of a receiver.
 
-    `is_private` says that the operator has named its very address, so that it need not be a public one.
+    `is_private` is true when the operator has named its exact address, so that it need not be public.
     """
 
     url: Any
@@ -40,7 +40,7 @@ class Receiver:
 
 
 class AllowedHosts:
-    """The hosts of one server."""
+    """The allowed hosts of one server."""
 
     def __init__(self, entries: Iterable[str]) -> None:
         self._hosts = [_hosts.AllowedHost.parse(entry) for entry in entries]
@@ -49,10 +49,10 @@ class AllowedHosts:
         return bool(self._hosts)
 
     def find(self, text: str) -> Receiver:
-        """Return whom to tell.
+        """Return the receiver of a URL.
 
         Raises:
-            CallbackRefused: It is no URL, or its host is not one of these.
+            CallbackRefused: The URL is invalid, or its host is not allowed.
         """
         if not self._hosts:
             raise CallbackRefused(_UNSET)

@@ -15,11 +15,11 @@ from sidecall.outgoing.patterns import parse_hosts
 from sidecall.outgoing.refusals import OutgoingRefused
 from sidecall.outgoing.rules import OutgoingRules
 
-# Seconds for all of it; a receiver has only to say that it has the message.
+# Seconds for the whole request; a receiver only has to acknowledge.
 _PATIENCE = 20.0
-# A host may have several addresses, the first of them dead.
+# A host may have several addresses, and the first may be dead.
 _TIMEOUT = httpx.Timeout(_PATIENCE, connect=5.0)
-# An answer is not read: it may be of any length.
+# The answer's body is not read: it may be of any length.
 _BOUNDS = AnswerBounds(sys.maxsize, _PATIENCE)
 _PUBLIC = OutgoingRules(ports=None)
 _NAMED = OutgoingRules(private=parse_hosts(["0.0.0.0/0", "::/0"]), ports=None)
@@ -34,7 +34,7 @@ class NotSent(Exception):
 
 
 class Sender:
-    """Post signed messages; a host is asked for once, and only an address that was looked at is connected to."""
+    """Post signed messages; a host is resolved once, and only the checked address is connected to."""
 
     def __init__(self, keys: Sequence[bytes]) -> None:
         self._keys = keys

@@ -1,4 +1,4 @@
-"""Sign what is sent, as Standard Webhooks says, so that receivers know from whom it is."""
+"""Sign messages as Standard Webhooks defines, so that receivers can verify the sender."""
 
 import base64
 import hashlib
@@ -14,7 +14,7 @@ def read_key(secret: str) -> bytes:
 
 
 def sign(keys: Sequence[bytes], message_id: str, timestamp: int, body: bytes) -> dict[str, str]:
-    """Make the headers of a message, with a signature by each key; a receiver needs to know one of them."""
+    """Make the headers of a message, with a signature by each key; a receiver needs one of them."""
     signed = b"%s.%d.%s" % (message_id.encode(), timestamp, body)
     signatures = (base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode() for key in keys)
     return {

@@ -13,21 +13,21 @@ class SqlCallbacks:
         self._database = database
 
     async def list_due(self, now: float, most: int, most_of_host: int) -> Sequence[DueCallback]:
-        """List up to `most` of those that are due, fairly between their callers and the hosts that are told.
+        """List due webhooks, fairly between callers and hosts.
 
         Args:
             now: In seconds since 1970.
-            most: How many.
-            most_of_host: How many of them for the same host.
+            most: The maximum number.
+            most_of_host: The maximum number for one host.
         """
         rows = await self._database.read("list_due_callbacks", now, most, most_of_host)
         return [DueCallback(*row) for row in rows]
 
     async def claim(self, due: DueCallback, until: float) -> DueCallback | None:
-        """Take one until then, when it is due again; None where another server was quicker."""
+        """Claim a webhook until it is due again; None if another server was faster."""
         row = await self._database.write("claim_callback", due.call_id, until, due.at)
         return None if row is None else DueCallback(due.call_id, due.tenant, due.url, until, due.tries + 1)
 
     async def settle(self, claimed: DueCallback, again_at: float | None) -> None:
-        """Note when it is to be tried again; None where nothing is left to do."""
+        """Set the time of the next attempt; None removes it."""
         await self._database.write("settle_callback", claimed.call_id, again_at, claimed.at)

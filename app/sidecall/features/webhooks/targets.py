@@ -1,11 +1,11 @@
-"""Places for messages that are under way, so that hosts that do not answer hold up no others."""
+"""Slots for open messages, so that hosts that do not answer do not delay others."""
 
 from collections import Counter
 
-# A host and its port, None for one that may not be told.
+# A host and its port; None for one that is not allowed.
 Host = tuple[str, int] | None
 
-# Messages that are under way at once, and those of them to hosts that are not prompt; to each host of either kind.
+# Open messages in all, those to slow hosts, and those to each host of either kind.
 MOST = 20
 _MOST_LATE = 15
 MOST_OF_HOST = 4
@@ -17,10 +17,10 @@ _MOST_KNOWN = 1000
 
 
 class HostSlots:
-    """Give hosts places: several to those that were prompt last, and one to each that was not, or is not known yet."""
+    """Limit open messages by host: several for hosts that were prompt last, one for slow or unknown ones."""
 
     def __init__(self) -> None:
-        """Begin with all places free, and no host known."""
+        """Start with all slots free, and no host known."""
         self._taken: Counter[Host] = Counter()
         self._prompt: dict[Host, None] = {}
 
@@ -30,7 +30,7 @@ class HostSlots:
         return self._taken.total() >= MOST
 
     def take(self, host: Host) -> bool:
-        """Take a place for a message to a host; False where there is none for it."""
+        """Take a slot for a message to a host; False if none is free."""
         has_place = not self.are_taken and self._taken[host] < MOST_OF_HOST
         if has_place and self._may_be_late(host):
             late = sum(count for other, count in self._taken.items() if self._may_be_late(other))

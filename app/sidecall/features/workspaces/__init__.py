@@ -1,1 +1,1 @@
-"""The files of conversations."""
+"""Workspaces: the files of conversations."""

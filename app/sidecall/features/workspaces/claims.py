@@ -1,4 +1,4 @@
-"""The hold that a running call has on its workspace, which no worker then removes."""
+"""Claims of running calls on a workspace, which keep workers from removing it."""
 
 import asyncio
 import fcntl
@@ -43,12 +43,12 @@ class Lifetime(NamedTuple):
 
 
 class Claim:
-    """The lease file of a workspace, locked by all calls that use it; it is given back when nothing refers to it.
+    """The lease file of a workspace, locked by all calls that use it, and released with its last reference.
 
-    A workspace that is removed while it is used is set aside, where its users go on; the last of them clears it.
+    A workspace that is removed while in use is set aside, where its users continue; the last one clears it.
 
     Attributes:
-        is_passing: Whether it goes with its call.
+        is_passing: Whether it is removed with its call.
     """
 
     def __init__(self, place: Path, lease: int) -> None:
@@ -106,7 +106,7 @@ class Claim:
         return read_span(self._lease)
 
     def keep_for(self, idle: float | None) -> None:
-        """Note after how many seconds without use this one goes; None: never."""
+        """Set the seconds without use until removal; None: never."""
         said = {"created": self.span.created, **({"lasts": True} if idle is None else {"idle": idle})}
         # All of the same length, so that no reader sees a part.
         os.pwrite(self._lease, json.dumps(said).ljust(_LEASE_BYTES).encode(), 0)
@@ -117,7 +117,7 @@ class Claim:
             os.utime(self._lease)
 
     def end(self) -> None:
-        """Note that a call has ended; what goes with it goes now."""
+        """Note that a call has ended; a temporary workspace is removed."""
         self.touch()
         if self.is_passing:
             self.is_passing = False
@@ -126,7 +126,7 @@ class Claim:
 
 
 def _clear_beside_loop(clearing: Callable[[Path], None], folder: Path) -> None:
-    """Clear a folder, in a thread where that would stop an event loop: there may be many files."""
+    """Clear a folder, in a thread where it would block an event loop: there may be many files."""
 
     def run() -> None:
         with suppress(OSError):
@@ -137,7 +137,7 @@ def _clear_beside_loop(clearing: Callable[[Path], None], folder: Path) -> None:
     except RuntimeError:
         run()
         return
-    with suppress(RuntimeError):  # The program is ending; it goes with the next sweep.
+    with suppress(RuntimeError):  # The program is ending; the next sweep clears it.
         threading.Thread(target=run, name="sidecall-clearing").start()
 
 
@@ -153,7 +153,7 @@ def locking(folder: int) -> Iterator[None]:
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise
-        turn = os.dup(folder)  # A full disk, too, is to be cleared; a folder cannot be locked on every disk.
+        turn = os.dup(folder)  # Clearing must work on a full disk too; not every disk supports locking a folder.
     try:
         fcntl.flock(turn, fcntl.LOCK_EX)
         yield
@@ -162,10 +162,10 @@ def locking(folder: int) -> Iterator[None]:
 
 
 def claim_folder(folder: Path, make: bool, is_passing: bool = False, lasts: bool = False) -> Claim:
-    """Claim the folder of a workspace; `make` it where it is missing, so that it `lasts` or not.
+    """Claim the folder of a workspace; `make` a missing one, which `lasts` or not.
 
     Raises:
-        FileNotFoundError: There is none.
+        FileNotFoundError: It is missing.
         WorkspaceError: It is removed each time it is made.
         OSError: It cannot be made.
     """
@@ -185,7 +185,7 @@ def claim_folder(folder: Path, make: bool, is_passing: bool = False, lasts: bool
 
 
 def _open_lease(folder: Path, make: bool) -> int | None:
-    """Open the lease of a workspace; None where it is removed while it is made."""
+    """Open the lease of a workspace; None if it is removed while it is made."""
     flags = os.O_RDWR | os.O_CLOEXEC
     if not make:
         return os.open(folder / _LEASE, flags)
@@ -205,7 +205,7 @@ def remove_if(folder: Path, idle: float, hard: float) -> bool:
     """Remove an unused workspace that is older than either limit; return whether it was removed."""
     try:
         lease = os.open(folder / _LEASE, os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:  # A start that was interrupted, or it is gone.
+    except FileNotFoundError:  # An interrupted creation, or it is gone.
         with suppress(OSError):
             if time.time() - folder.stat().st_mtime > idle:
                 discard(folder)
@@ -220,10 +220,10 @@ def remove_if(folder: Path, idle: float, hard: float) -> bool:
 
 
 def discard(folder: Path) -> None:
-    """Take a folder away at once and empty it, following no link.
+    """Move a folder away at once, then empty it without following links.
 
     Raises:
-        OSError: It is not there, or cannot be taken away.
+        OSError: It is missing, or cannot be moved.
     """
     aside = folder.with_name(make_unfinished_name())
     folder.rename(aside)
@@ -246,7 +246,7 @@ def clear_unused(aside: Path) -> None:
 
 
 def clear(folder: Path) -> None:
-    """Empty a folder and remove it; what cannot be removed now is left for the next time."""
+    """Empty a folder and remove it; what cannot be removed now is left for the next sweep."""
     with suppress(OSError):
         top = os.open(folder, _FOLDER)
         try:
@@ -278,5 +278,5 @@ def _is_lease(status: os.stat_result, folder: Path) -> bool:
 
 
 def _name_aside(status: os.stat_result, place: Path) -> Path:
-    """Return where a workspace goes that is removed, which all who use it know by its lease."""
+    """Return the path of a workspace that is set aside, which its users know by its lease."""
     return place.with_name(f"{UNFINISHED}{status.st_dev:x}-{status.st_ino:x}")

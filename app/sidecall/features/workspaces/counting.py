@@ -1,4 +1,4 @@
-"""Count what lies in workspaces, no further than their bounds, and remember which of them are over those."""
+"""Measure workspaces up to their bounds, and remember the full ones."""
 
 import errno
 import os
@@ -14,17 +14,17 @@ OpenFolder = Callable[[Sequence[str]], int]
 
 # A folder was removed or replaced meanwhile.
 _GONE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP))
-# Full workspaces that are remembered, and the folders of one that are looked at again.
+# Full workspaces that are remembered, and folders of one that are checked again.
 _MOST_KNOWN, _MOST_FOLDERS = 1000, 100
-# Of a folder that was changed less long ago than this, a later change may show the same time.
+# A later change of a folder modified less than this ago may show the same time.
 _SETTLED_NS = 100_000_000
 
 
 class Count:
-    """One look through a workspace, which ends at its bounds."""
+    """One scan of a workspace, which stops at its bounds."""
 
     def __init__(self, open_folder: OpenFolder, allowance: WorkspaceLimits) -> None:
-        """Prepare it; `open_folder` opens a folder by the names that lead to it."""
+        """Prepare the scan; `open_folder` opens a folder by its path of names."""
         self._open_folder = open_folder
         self._allowance = allowance
         self._size = self._entries = self._unfinished = 0
@@ -32,7 +32,7 @@ class Count:
         self._changed: list[tuple[tuple[str, ...], int]] = []
 
     def run(self) -> DiskUsage:
-        """Count everything there, of every kind, until more was found than may be there."""
+        """Count all entries of every kind, until a bound is exceeded."""
         folders: list[tuple[str, ...]] = [()]
         while folders and self._has_room():
             parts = folders.pop()
@@ -70,16 +70,16 @@ class Count:
                     break
 
     def _count_entries(self) -> int:
-        # As many files as there may be can be under way; more of such names are a program's.
+        # As many files as allowed can be in progress; more of such names are made by programs.
         return self._entries + max(0, self._unfinished - self._allowance.entries)
 
     def _has_room(self) -> bool:
         return self._size <= self._allowance.total_bytes and self._count_entries() <= self._allowance.entries
 
     def list_changed(self) -> list[tuple[tuple[str, ...], int]] | None:
-        """List the folders that hold too many entries, and when each was changed; None where that says nothing.
+        """List folders with too many entries and their times of change; None where times are unreliable.
 
-        As long as none of them has changed, there are no fewer entries. What files hold changes without their folder.
+        As long as none of them has changed, there are no fewer entries. Changes of files do not change their folder.
         """
         last = max((changed for _, changed in self._changed), default=0)
         is_full = self._count_entries() > self._allowance.entries and len(self._changed) <= _MOST_FOLDERS
@@ -94,7 +94,7 @@ def _look(entry: "os.DirEntry[str]") -> os.stat_result | None:
 
 
 class Counts:
-    """Counts workspaces, and remembers those that hold too many entries until one of their folders has changed."""
+    """Measures workspaces, and remembers full ones until one of their folders has changed."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, int], tuple[DiskUsage, list[tuple[tuple[str, ...], int]]]] = {}

@@ -12,7 +12,7 @@ from sidecall.features.workspaces.paths import UNFINISHED, has_no_controls, join
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file or folder of a workspace: where it is, how large, and when it was changed (seconds since 1970)."""
+    """A file or folder of a workspace: path, size, and time of change (seconds since 1970)."""
 
     path: str
     is_folder: bool
@@ -26,10 +26,10 @@ class Entry:
 
 
 def describe_entry(parts: tuple[str, ...], status: os.stat_result) -> Entry:
-    """Make the entry of what was found there.
+    """Make the entry of a path.
 
     Raises:
-        WorkspaceError: It is neither a folder nor an ordinary file with one name.
+        WorkspaceError: It is neither a folder nor a regular file with one name.
     """
     require_ordinary(join_path(parts), status)
     is_folder = stat.S_ISDIR(status.st_mode)
@@ -37,10 +37,10 @@ def describe_entry(parts: tuple[str, ...], status: os.stat_result) -> Entry:
 
 
 def require_ordinary(path: str, status: os.stat_result) -> None:
-    """Refuse what is neither a folder nor an ordinary file with one name.
+    """Refuse all but folders and regular files with one name.
 
     Raises:
-        WorkspaceError: It is such.
+        WorkspaceError: It is something else.
     """
     if stat.S_ISLNK(status.st_mode):
         raise WorkspaceError("refused", f"{path} is a link. Links are not followed: use the path of the file itself.")
@@ -62,14 +62,14 @@ def find_entries(
     hidden: bool,
     most: int,
 ) -> Iterator[Entry]:
-    """Find what lies below a folder, each folder before what is in it, in the order of names.
+    """List the entries below a folder in the order of names, each folder before its content.
 
     Args:
-        open_folder: Opens a folder of the workspace by the names that lead to it.
-        start: The folder's.
-        depth: How many levels to go down; None: all.
-        hidden: Whether names count that begin with a dot.
-        most: How many entries are looked at.
+        open_folder: Opens a folder of the workspace by its path of names.
+        start: The names of the folder's path.
+        depth: Levels to descend; None: all.
+        hidden: Whether to include names that begin with a dot.
+        most: Maximum entries that are examined.
     """
     reading = _Reading(hidden, most)
     waiting = [(parts, entry, 1) for parts, entry in reversed(reading.read(open_folder(start), start))]
@@ -85,7 +85,7 @@ def find_entries(
 
 
 class _Reading:
-    """Reads folders until so many entries were looked at, of every kind: links, and what is hidden, with them."""
+    """Reads folders until so many entries were examined, links and hidden ones included."""
 
     def __init__(self, hidden: bool, most: int) -> None:
         self._skipped = UNFINISHED if hidden else "."

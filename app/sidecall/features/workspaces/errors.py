@@ -15,7 +15,7 @@ _FULL = "There is no space left for files. Delete some of them first."
 _NO_DISK = "There is no space left on the server's disk. Delete files that are not needed, or try again later."
 _UNWRITABLE = "The server cannot write its folder for files. Its operator has to change that; go on without files."
 NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT))
-# What the system says, and what a model is told.
+# System errors, and their messages for a model.
 _WORDS: dict[int, tuple[FileProblem, str]] = {
     errno.ENOENT: ("missing", "There is nothing at {path}."),
     errno.ENOTDIR: ("not_a_file", "{path} is not a folder, or leads through a file."),
@@ -57,7 +57,7 @@ def _make(problem: FileProblem, message: str, retryable: bool) -> WorkspaceError
 
 
 def refuse_folder(error: OSError) -> WorkspaceError:
-    """Return what a model is told where the server's folder for all files refuses another."""
+    """Return the error for a model when the server's workspace folder cannot take another one."""
     if error.errno in NO_ROOM:
         return WorkspaceError("quota", _NO_DISK, retryable=True)
     return WorkspaceError("unwritable", _UNWRITABLE)

@@ -33,7 +33,7 @@ class ClaimedFolder:
         self.close()
 
     def close(self) -> None:
-        """Give its descriptor back; it cannot be used afterwards."""
+        """Close its descriptor; it cannot be used afterwards."""
         root, self.root_fd = getattr(self, "root_fd", -1), -1
         if root >= 0:
             os.close(root)

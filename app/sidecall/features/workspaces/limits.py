@@ -15,10 +15,10 @@ class WorkspaceLimits:
     entries: int = 10_000
 
     def require_file(self, size: int) -> None:
-        """Refuse a file that is larger than one may be.
+        """Refuse a file that exceeds the bound.
 
         Raises:
-            WorkspaceError: It is.
+            WorkspaceError: It does.
         """
         if size > self.file_bytes:
             raise WorkspaceError("too_large", f"A file may have {write_size(self.file_bytes)} at most.")

@@ -6,11 +6,11 @@ from itertools import islice
 from typing import Any
 
 _ROOT = "/workspace/"
-# What no name in a sentence has in it, and where one may end: names may have blanks and brackets, too.
+# Characters that names in a sentence do not contain, and where they may end: names may have blanks and brackets too.
 _REACH = re.compile(r"[^\n\r\t\"`<>|*?]{1,255}")
 _END = re.compile(r"[\s':;,()\[\]{}\\]|$")
 _MOST_ENDS = 12
-# Of an answer's characters that are looked through.
+# Characters of an answer that are scanned.
 _MOST_TEXT = 100_000
 
 

@@ -6,24 +6,24 @@ from sidecall.features.workspaces.errors import WorkspaceError
 
 #: What a model takes for the folder's place.
 HOME = "/workspace"
-# : Added to errors about paths that lead elsewhere.
+#: Added to errors about paths that lead elsewhere.
 EXAMPLE = f"{HOME}/notes.txt"
 MOST_BYTES = 4096
 MOST_NAME_BYTES = 255
-# : Maximum depth of folders; deeper entries are not counted, and only programs make them.
+#: Maximum depth of folders; deeper entries are not counted, and only programs make them.
 MOST_LEVELS = 200
-#: Names that begin so are those of files that are being written.
+#: The prefix of names of files that are being written.
 UNFINISHED = ".sidecall-"
-# Control characters, halves of characters, and what breaks lines or turns their direction round.
+# Control characters, lone surrogates, and characters that break lines or change the text direction.
 _CATEGORIES = frozenset(("Cc", "Cs", "Zl", "Zp"))
 _TURNING = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def split_path(path: str) -> tuple[str, ...]:
-    """Return the names that a path leads through, none for the workspace itself.
+    """Split a path into names; none for the workspace itself.
 
     Raises:
-        WorkspaceError: It leads elsewhere, or has names that no file may have.
+        WorkspaceError: It leads elsewhere, or has invalid names.
     """
     if len(path) > MOST_BYTES or len(path.encode(errors="replace")) > MOST_BYTES:
         raise _refuse(f"The path is too long: it may have {MOST_BYTES} bytes.")

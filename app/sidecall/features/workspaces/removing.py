@@ -1,4 +1,4 @@
-"""Remove folders with all that is in them, following no link and however deep they are."""
+"""Remove folders with their content, without following links and at any depth."""
 
 import os
 import secrets
@@ -21,11 +21,11 @@ def make_unfinished_name() -> str:
 def remove_below(top: int, parent: int, name: str) -> None:
     """Remove a file or folder from the open folder `parent`, which is `top` or lies below it.
 
-    A folder is taken away from its place at once, and emptied afterwards. Folders in it are moved up before they are
-    emptied, so that depth costs neither descriptors nor long paths.
+    A folder is moved away at once, and emptied afterwards. Nested folders are moved up before they are emptied, so that
+    depth costs neither descriptors nor long paths.
 
     Raises:
-        OSError: It cannot be taken away; what is left of an emptying goes with the workspace.
+        OSError: It cannot be moved; what could not be emptied is removed with the workspace.
     """
     if not stat.S_ISDIR(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
         os.unlink(name, dir_fd=parent)
@@ -53,7 +53,7 @@ def empty_folder(top: int) -> None:
 
 
 def _clear(top: int, name: str) -> list[str]:
-    """Unlink the files of a folder of `top`, and move its folders up; return the names that they have there."""
+    """Delete the files of a folder of `top`, and move its folders up; return their new names."""
     moved = []
     folder = os.open(name, FOLDER | _HELD_FAST, dir_fd=top)
     try:
@@ -71,7 +71,7 @@ def _clear(top: int, name: str) -> list[str]:
 
 
 def _move_up(top: int, parent: int, name: str) -> str:
-    """Move a folder to `top` under a name of its own, with the permissions that emptying it needs."""
+    """Move a folder to `top` under a unique name, with the permissions that emptying it needs."""
     place = os.open(name, PLACE | os.O_DIRECTORY | _HELD_FAST, dir_fd=parent)
     try:
         make_accessible(place)

@@ -1,4 +1,4 @@
-"""Show programs the files of their conversations, and take some from them: in the shapes of OpenAI's containers."""
+"""Routes of workspaces and their files, in the shapes of OpenAI's containers."""
 
 import hashlib
 import mimetypes
@@ -59,7 +59,8 @@ _CONTENT = {
     **describe_problems(_413="It is too large to be sent at once: ask for parts of it with `Range`."),
 }
 _FORM = {
-    # Of two bodies, the usual generator for Python makes a client that cannot be imported: the other is in words.
+    # With two body types the usual Python generator makes a client that cannot be imported, so one is described in
+    # words.
     "requestBody": {
         "required": True,
         "content": {

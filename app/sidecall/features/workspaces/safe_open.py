@@ -1,7 +1,7 @@
-"""Open files below a folder, in a way that no path, link or other process can lead out of it.
+"""Open files below a folder so that no path, link or other process can lead out of it.
 
-`openat2(2)` resolves the whole path in the kernel, where nothing can be changed between looking and opening. Where it
-is missing, each folder of the path is opened in turn, never through a link.
+`openat2(2)` resolves the whole path in the kernel, where nothing can be changed between looking and opening. Without
+it, each folder of the path is opened in turn, never through a link.
 """
 
 import ctypes
@@ -18,12 +18,12 @@ from pathlib import Path
 _OPENAT2 = 437
 _NO_MAGIC_LINKS, _NO_LINKS, _BENEATH = 0x02, 0x04, 0x08
 _RESOLVE = _BENEATH | _NO_LINKS | _NO_MAGIC_LINKS
-# What a kernel says that does not know it, or a container that forbids it.
+# Errors of a kernel without it, or of a container that forbids it.
 _ABSENT = frozenset((errno.ENOSYS, errno.EPERM))
 # The kernel asks for a retry where folders were moved meanwhile.
 _MOST_TRIES = 100
 FOLDER = os.O_RDONLY | os.O_DIRECTORY
-# : Opens without side effects: a descriptor that only identifies the entry.
+#: Opens without side effects: a descriptor that only identifies the entry.
 PLACE: int = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK)
 _CURRENT = -100  # The kernel's AT_FDCWD.
 
@@ -38,7 +38,7 @@ class _How(ctypes.Structure):
 
 @cache
 def choose_opener() -> Opener:
-    """Return how files are opened on this machine: at once by the kernel, or one folder after the other."""
+    """Return the way to open files on this machine: by the kernel at once, or folder by folder."""
     if sys.platform != "linux":
         return open_stepwise
     try:
@@ -50,7 +50,7 @@ def choose_opener() -> Opener:
 
 
 def open_root(directory: Path) -> int:
-    """Open the folder of a workspace; where a program of a model has closed it, it is made accessible again.
+    """Open the folder of a workspace; restore access that a program has removed.
 
     Raises:
         OSError: It cannot be opened.
@@ -77,10 +77,10 @@ def make_accessible(place: int) -> None:
 
 
 def open_at_once(root: int, parts: Sequence[str], flags: int, mode: int) -> int:
-    """Open what lies below a folder by `openat2`.
+    """Open a path below a folder by `openat2`.
 
     Raises:
-        OSError: It cannot be opened; ELOOP where a link is on the way.
+        OSError: It cannot be opened; ELOOP for a link on the way.
     """
     path = "/".join(parts).encode() or b"."
     how = _How(flags | os.O_CLOEXEC, mode if flags & os.O_CREAT else 0, _RESOLVE)
@@ -95,10 +95,10 @@ def open_at_once(root: int, parts: Sequence[str], flags: int, mode: int) -> int:
 
 
 def open_stepwise(root: int, parts: Sequence[str], flags: int, mode: int) -> int:
-    """Open what lies below a folder by opening each folder on the way, none of them through a link.
+    """Open a path below a folder by opening each folder on the way, without following links.
 
     Raises:
-        OSError: It cannot be opened; ELOOP or ENOTDIR where a link is on the way.
+        OSError: It cannot be opened; ELOOP or ENOTDIR for a link on the way.
     """
     flags |= os.O_NOFOLLOW | os.O_CLOEXEC
     if not parts:

@@ -22,10 +22,10 @@ def read_sent(workspace: Workspace) -> frozenset[str]:
 
 
 def note_sent(workspace: Workspace, path: str) -> None:
-    """Note that a program has sent this file; what is not there any more is forgotten.
+    """Note that a file was uploaded; deleted files are dropped from the record.
 
     Raises:
-        WorkspaceError: It cannot be written down.
+        WorkspaceError: The record cannot be written.
     """
     with workspace_errors(path), _beside(workspace) as folder, locking(folder):
         kept = sorted({path, *(it for it in _read(folder) if _is_there(workspace, it))})
@@ -54,6 +54,6 @@ def _read(folder: int) -> frozenset[str]:
 
 
 def _is_there(workspace: Workspace, path: str) -> bool:
-    with suppress(WorkspaceError):  # Such as that of a link, which a program has put there.
+    with suppress(WorkspaceError):  # For instance that of a link, which a program has put there.
         return workspace.is_there(path)
     return False

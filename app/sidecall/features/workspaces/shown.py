@@ -13,7 +13,7 @@ _PREFIX = "cfile_"
 
 
 def show_file(entry: Entry, conversation: str, source: str = "assistant") -> dict[str, Any]:
-    """Describe a file of a conversation's workspace; `url` is where its content is."""
+    """Describe a file of a conversation's workspace; `url` is the address of its content."""
     file_id = make_file_id(entry.path)
     return {
         "id": file_id,
@@ -33,7 +33,7 @@ def make_file_id(path: str) -> str:
 
 
 def read_file_id(file_id: str) -> str | None:
-    """Return the path of the file that has this id; None where it is no id of one."""
+    """Return the path of the file with this id; None for an invalid id."""
     body = file_id.removeprefix(_PREFIX)
     try:
         text = base64.b64decode(body + "=" * (-len(body) % 4), altchars=b"-_", validate=True).decode()

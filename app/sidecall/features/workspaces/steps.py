@@ -25,12 +25,12 @@ else:
     _workspace = Later("sidecall.features.workspaces.workspace")
 
 _PASSING = TemporaryWorkspaces()
-# Of a call that says no conversation: its files seem to have been lost, else.
+# The hint in answers of calls without a conversation, whose files would seem to be lost.
 _GONE = (
     f"The files that this call has written are gone: it belongs to no conversation. The program keeps them by sending"
     f" the header {HEADER}, or `{FIELD}` in the `context` beside the call."
 )
-# Of the files that an answer names, and of the paths that are looked for.
+# Maximum files that an answer lists, and paths that are looked for.
 _MOST_FILES = 20
 _MOST_LOOKS = 500
 
@@ -114,7 +114,7 @@ def _look(workspace: "_workspace.Workspace", path: str) -> "_entries.Entry | Non
 
 
 async def note_workspace(invocation: Invocation) -> None:
-    """Write into an answer that its workspace is full now, or that files were written which go with the call."""
+    """Note in an answer that its workspace is full, or that written files are removed with the call."""
     message, workspace = invocation.message, invocation.workspace
     if message is None or not isinstance(workspace, _workspace.Workspace):
         return
@@ -128,7 +128,7 @@ async def note_workspace(invocation: Invocation) -> None:
 
 
 def _find_fullness(workspace: "_workspace.Workspace") -> str | None:
-    """Return that a workspace is full, and what to do, where a program of the tool's has made it so."""
+    """Return the note that a workspace is full, and what to do, if a program of the tool has filled it."""
     try:
         workspace.require_room()
     except _errors.WorkspaceError as full:
@@ -140,14 +140,14 @@ def _has_files(workspace: "_workspace.Workspace") -> bool:
     try:
         return any(not entry.is_folder for entry in workspace.walk())
     except _errors.WorkspaceError:
-        return True  # A program has made what cannot be looked through.
+        return True  # A program has made entries that cannot be read.
 
 
 async def leave_workspace(invocation: Invocation) -> None:
-    """Note that the call does not use its workspace any more; one that has no conversation goes."""
+    """Release the workspace of a call; a temporary one is removed."""
     workspace, invocation.workspace = invocation.workspace, None
     if workspace is not None:
         places = invocation.services.workspaces or _PASSING
-        # Files of no conversation are removed.
+        # Files without a conversation are removed.
         pool = FILES if workspace.is_kept else CLEARING
         await pool.run_for(key_of(invocation.request.caller), places.end, workspace)

@@ -42,9 +42,9 @@ class Workspace(ClaimedFolder):
         claim: object = None,
         counts: Counts | None = None,
     ) -> None:
-        """Open the workspace in a folder that is there, and keep `claim` for as long as this is used.
+        """Open the workspace in an existing folder, and keep `claim` while this is used.
 
-        `counts` is shared by all who open the same workspaces.
+        `counts` is shared by all users of the same workspaces.
         """
         super().__init__(directory, claim)
         self.is_kept = getattr(claim, "is_passing", True) is False
@@ -58,15 +58,15 @@ class Workspace(ClaimedFolder):
         return Workspace, (self.directory, self.allowance)
 
     def open(self, path: str, flags: int, mode: int = 0o644) -> int:
-        """Open an ordinary file, or with `os.O_DIRECTORY` a folder, and return its descriptor.
+        """Open a regular file, or with `os.O_DIRECTORY` a folder, and return its descriptor.
 
         Args:
-            path: Of the file.
-            flags: Those of `os.open` that read, write, create, cut and append.
-            mode: The permissions of a file that is made.
+            path: The path of the file.
+            flags: Flags of `os.open` for reading, writing, creating, truncating and appending.
+            mode: The permissions of a new file.
 
         Raises:
-            WorkspaceError: It is missing, or is not opened.
+            WorkspaceError: It is missing, or cannot be opened.
         """
         if flags & ~_KNOWN:
             raise ValueError("A workspace opens files for reading, writing, creating, cutting and appending only.")
@@ -76,7 +76,7 @@ class Workspace(ClaimedFolder):
             self._require_room(0, 1 if flags & os.O_CREAT and not self.is_there(path) else 0)
             self._held, self.is_uncounted = None, True  # Writes through the descriptor are not counted.
         with workspace_errors(shown):
-            # Cut only after a look at what it is: another name of the file may lie outside.
+            # Truncated only after a check of its type: another name of the file may be outside.
             opened = self._opener(self.root_fd, parts, (flags & ~os.O_TRUNC) | _QUIET, mode & 0o777)
         try:
             status = os.fstat(opened)
@@ -94,12 +94,12 @@ class Workspace(ClaimedFolder):
         """Read a file, or a part of it.
 
         Args:
-            path: Of the file.
+            path: The path of the file.
             start: The first byte to read.
-            limit: How many to read at most; without it all, if they are no more than a file may have.
+            limit: Maximum bytes to read; None for all, up to the bound of a file.
 
         Raises:
-            WorkspaceError: It is missing, no file, or too large to be read at once.
+            WorkspaceError: It is missing, not a file, or too large.
         """
         opened = self.open(path, os.O_RDONLY)
         try:
@@ -128,7 +128,7 @@ class Workspace(ClaimedFolder):
             tries += 1
             try:
                 return self._write(parts, content, create_only, parents)
-            except WorkspaceError as error:  # A folder that is deleted while it is written into is made again.
+            except WorkspaceError as error:  # A folder that is deleted during the write is made again.
                 self._held = None
                 if error.problem != "missing" or not parents or tries == _MOST_TRIES:
                     raise
@@ -146,7 +146,7 @@ class Workspace(ClaimedFolder):
             os.close(folder)
 
     def delete(self, path: str) -> None:
-        """Delete a file, or a folder with all that is in it; of a link the link itself.
+        """Delete a file, a folder with its content, or a link itself.
 
         Raises:
             WorkspaceError: It is missing, or may not be deleted.
@@ -161,10 +161,10 @@ class Workspace(ClaimedFolder):
             os.close(folder)
 
     def rename(self, old: str, new: str) -> None:
-        """Give a file or folder another path, making the folders that are missing on the way.
+        """Move a file or folder, making missing folders on the way.
 
         Raises:
-            WorkspaceError: The old one is missing, or there is something at the new one.
+            WorkspaceError: The old one is missing, or the new one exists.
         """
         source, target = self._split(old), self._split(new)
         self.look_at(old)
@@ -184,7 +184,7 @@ class Workspace(ClaimedFolder):
             os.close(origin)
 
     def make_folder(self, path: str) -> None:
-        """Make a folder with those on the way to it; one that is there stays.
+        """Make a folder and its parents; an existing one stays.
 
         Raises:
             WorkspaceError: A file is in the way, or there is no room.
@@ -192,10 +192,10 @@ class Workspace(ClaimedFolder):
         os.close(self._open_folder(split_path(path), make=True))
 
     def look_at(self, path: str) -> Entry:
-        """Return what a path leads to, without opening it.
+        """Return the entry of a path, without opening it.
 
         Raises:
-            WorkspaceError: It is missing, or neither a folder nor an ordinary file.
+            WorkspaceError: It is missing, or neither a folder nor a regular file.
         """
         parts = split_path(path)
         with workspace_errors(join_path(parts)):
@@ -206,7 +206,7 @@ class Workspace(ClaimedFolder):
                 os.close(place)
 
     def is_there(self, path: str) -> bool:
-        """Return whether a path leads to a file or folder.
+        """Return whether a path exists.
 
         Raises:
             WorkspaceError: The path itself is refused.
@@ -220,39 +220,39 @@ class Workspace(ClaimedFolder):
         return True
 
     def list_entries(self, path: str = "", depth: int = 1, hidden: bool = False) -> list[Entry]:
-        """List the files and folders below a folder, each folder before what is in it, in the order of names.
+        """List the entries below a folder in the order of names, each folder before its content.
 
         Args:
-            path: Of the folder; without it the workspace.
-            depth: How many levels to go down.
+            path: The folder; None for the workspace.
+            depth: Levels to descend.
             hidden: Whether to list names that begin with a dot.
 
         Raises:
-            WorkspaceError: It is missing, or no folder.
+            WorkspaceError: It is missing, or not a folder.
         """
         parts = split_path(path)
         with workspace_errors(join_path(parts)):
             return list(find_entries(self._open_below, parts, depth, hidden, self.allowance.entries))
 
     def walk(self, path: str = "", hidden: bool = True) -> Iterator[Entry]:
-        """Go through all files and folders below a folder, each folder before what is in it.
+        """Yield all entries below a folder, each folder before its content.
 
         Raises:
-            WorkspaceError: It is missing, or no folder.
+            WorkspaceError: It is missing, or not a folder.
         """
         parts = split_path(path)
         with workspace_errors(join_path(parts)):
             yield from find_entries(self._open_below, parts, None, hidden, self.allowance.entries)
 
     def require_room(self, size: int = 0, entries: int = 0) -> None:
-        """Refuse to go on where the workspace is full, as before and after a command that may write.
+        """Refuse to continue when the workspace is full, before and after a command that may write.
 
         Args:
-            size: Bytes that will be added.
-            entries: Files and folders that will be.
+            size: Bytes to be added.
+            entries: Files and folders to be added.
 
         Raises:
-            WorkspaceError: It is full.
+            WorkspaceError: The workspace is full.
         """
         self._held = None if self.is_uncounted else self._held
         self.is_uncounted = True
@@ -280,7 +280,7 @@ class Workspace(ClaimedFolder):
         return self._opener(self.root_fd, parts, FOLDER, 0)
 
     def _open_folder(self, parts: tuple[str, ...], make: bool = False) -> int:
-        """Open a folder; `make` it where it is missing."""
+        """Open a folder; `make` a missing one."""
         with workspace_errors(join_path(parts)):
             try:
                 return self._open_below(parts)

@@ -1,4 +1,4 @@
-"""The workspaces of all conversations: found by tenant and conversation, and removed when their time is over."""
+"""The workspaces of all conversations: found by tenant and conversation, and removed when they expire."""
 
 import hashlib
 import logging
@@ -29,7 +29,7 @@ else:
 logger = logging.getLogger("sidecall")
 
 _NO_ALLOWANCE = WorkspaceLimits()
-# A workspace that is removed while it is opened is made again so many times.
+# Attempts to make a workspace that is removed while it is opened.
 _MOST_TRIES = 100
 
 
@@ -59,7 +59,7 @@ class Workspaces:
     def __init__(
         self, root: Path, allowance: WorkspaceLimits = _NO_ALLOWANCE, expiry: Expiry = _NO_EXPIRY, most: int = 1000
     ) -> None:
-        """Take a folder, which is made when there is something to keep in it, and keep so many workspaces at most."""
+        """Take a folder, which is made on first use, and the maximum number of workspaces."""
         self.most = most
         self.root = root.absolute()
         self.allowance = allowance
@@ -68,14 +68,14 @@ class Workspaces:
         self._counts = Counts()
 
     def open(self, tenant: str, conversation: str | None, *, lasts: bool = False) -> "_workspace.Workspace":
-        """Open the workspace of a tenant's conversation, and make it where there is none.
+        """Open the workspace of a tenant's conversation, or make it.
 
-        Without a conversation it is a fresh one, which is removed when its call ends. One that is made to last does not
+        Without a conversation it is a temporary one, removed when its call ends. One that is made to last does not
         expire.
 
         Raises:
-            TooManyWorkspaces: There are as many as may be.
-            WorkspaceError: The folder cannot be written, as `trouble` says from then on until it can.
+            TooManyWorkspaces: The maximum number is reached.
+            WorkspaceError: The folder cannot be written, which `trouble` says until it can.
         """
         try:
             opened = self._find_or_make(tenant, conversation, lasts)
@@ -98,10 +98,10 @@ class Workspaces:
         return self._open(folder, make=True, lasts=lasts)
 
     def find(self, tenant: str, conversation: str) -> "_workspace.Workspace | None":
-        """Open the workspace of a tenant's conversation where there is one.
+        """Open the workspace of a tenant's conversation, if there is one.
 
         Raises:
-            WorkspaceError: It is removed and made again and again.
+            WorkspaceError: It is removed and made again repeatedly.
         """
         folder = self._place(tenant, conversation)
         _claims.remove_if(folder, self.expiry.idle, self.expiry.hard)
@@ -137,7 +137,7 @@ class Workspaces:
         return removed
 
     def measure(self) -> WorkspaceCount:
-        """Count the workspaces, and ask how much room their disk has; the folder may not have been made yet."""
+        """Count the workspaces, and measure the free room of their disk; the folder may not exist yet."""
         kept = 0
         with suppress(OSError):
             kept = _count(os.listdir(self.root))
@@ -177,7 +177,7 @@ class Workspaces:
         raise refuse_removed()
 
     def _place(self, tenant: str, conversation: str) -> Path:
-        # Hashed, so that no name leads anywhere, and none is told from another by its length or its letters.
+        # Hashed, so that no name leads to another path, and names of all lengths and characters are distinct.
         return self.root / hashlib.sha256(f"{len(tenant)}:{tenant}:{conversation}".encode()).hexdigest()
 
 
@@ -186,10 +186,10 @@ def _count(names: Sequence[str]) -> int:
 
 
 class TemporaryWorkspaces:
-    """Fresh workspaces, each for one call, where there is no server that keeps any."""
+    """Temporary workspaces, each for one call, for programs without a server."""
 
     def open(self, tenant: str, conversation: str | None, *, lasts: bool = False) -> "_workspace.Workspace":  # noqa: ARG002  there are no conversations
-        """Make one; it goes when nothing refers to it."""
+        """Make one; it is removed when nothing refers to it."""
         made = tempfile.TemporaryDirectory(prefix="sidecall-")
         return _workspace.Workspace(Path(made.name), claim=made)
 

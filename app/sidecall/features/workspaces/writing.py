@@ -34,10 +34,10 @@ def read_part(opened: int, start: int, limit: int) -> bytes:
 
 
 def require_replaceable(path: str, before: os.stat_result | None, create_only: bool) -> None:
-    """Refuse to write over what is no ordinary file, or over any.
+    """Refuse to replace anything but a regular file, or anything at all.
 
     Raises:
-        WorkspaceError: It is such.
+        WorkspaceError: There is one.
     """
     if before is None:
         return

@@ -23,7 +23,7 @@ from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.ports.secrets import RESERVED, Seal, SealedSecret, SecretUnreadable
 from sidecall.kernel.ports.user_tokens import SignIn, TokenUnavailable
 
-# Seconds that a person has for it, from opening the link.
+# Seconds to finish a sign-in after opening the link.
 _PATIENCE = 900.0
 _LONGEST = 4096
 
@@ -93,10 +93,10 @@ class AuthorizationFlows:
         return SignIn(provider=provider, url=f"{self.public_url}{START}?link={link}")
 
     def read_link(self, link: str) -> Invitation:
-        """Return what a link says.
+        """Return the content of a link.
 
         Raises:
-            LinkInvalid: It is none of this server's, or too old.
+            LinkInvalid: It is not from this server, or too old.
         """
         return self._read_invitation(self._read("link", link))
 
@@ -128,13 +128,13 @@ class AuthorizationFlows:
         return self._read_invitation(self._read("state", state))
 
     async def finish(self, came: Mapping[str, str], browser: str) -> None:
-        """Take a person's token, with what the provider has sent them back with.
+        """Exchange and store a person's token, from the parameters of the provider's redirect.
 
         Raises:
-            LinkInvalid: It is no answer to a round that this browser has begun, or was used before.
+            LinkInvalid: It does not belong to a flow of this browser, or was used before.
             SignInDenied: The person did not allow it.
             TokenUnavailable: The provider does not give a token.
-            TooManySecrets: There is no room for it.
+            TooManySecrets: There is no room for the token.
         """
         said = self._read("state", came.get("state", ""))
         invitation = self._read_invitation(said)
@@ -151,7 +151,7 @@ class AuthorizationFlows:
         await self._auditor.record("token_granted", caller, provider.name, {})
 
     async def _check_issuer(self, provider: OAuthProvider, issuer: str | None) -> None:
-        """Look whether it is the provider who answers (RFC 9207), so that none gets the code of another."""
+        """Require the answer to name the asked provider (RFC 9207), so that none gets another one's code."""
         endpoints = await provider.endpoints.get()
         if issuer is None and not endpoints.says_issuer:
             return
@@ -170,7 +170,7 @@ class AuthorizationFlows:
         return Invitation(Caller(said["subject"], said["tenant"]), said["provider"])
 
     def _write(self, purpose: str, said: Mapping[str, str], ttl: float) -> str:
-        """Seal what goes through browsers: for this purpose, and until then."""
+        """Seal a value for this purpose, until then."""
         text = json.dumps({**said, "until": self._clock() + ttl})
         sealed = self._seal.seal("", "", f"oauth{RESERVED}{purpose}", text)
         return f"{sealed.key_id}.{base64.urlsafe_b64encode(sealed.sealed).decode().rstrip('=')}"

@@ -37,7 +37,7 @@ class Endpoints:
 
 
 class ProviderEndpoints:
-    """Know where a provider is asked; an issuer is asked for that when it is needed first."""
+    """Find a provider's endpoints; an issuer's metadata is fetched when first needed."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class ProviderEndpoints:
         proxy: str | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Know a provider by its name; `proxy` is through what it is asked."""
+        """Take the provider's settings; `proxy` is the proxy for requests."""
         self._name = name
         self._settings = settings
         self._proxy = proxy
@@ -54,7 +54,7 @@ class ProviderEndpoints:
         self._known: Endpoints | None = None
         self._got_at = 0.0
         self._lock = asyncio.Lock()
-        # The operator has named these; what an issuer itself names has to be public, or at the same host.
+        # These are configured; what an issuer itself names has to be public, or at the same host.
         named = name_hosts(settings.issuer, settings.token_endpoint, settings.revocation_endpoint)
         self._rules = OutgoingRules(private=named, ports=None)
 
@@ -63,10 +63,10 @@ class ProviderEndpoints:
         return open_client(self._rules, BOUNDS, self._proxy, timeout=PATIENCE, headers={"Accept": "application/json"})
 
     async def get(self) -> Endpoints:
-        """Return where it is asked.
+        """Return the endpoints.
 
         Raises:
-            TokenUnavailable: Its issuer does not say it.
+            TokenUnavailable: Its issuer does not publish them.
         """
         settings = self._settings
         if settings.authorization_endpoint is not None and settings.token_endpoint is not None:
@@ -88,7 +88,7 @@ class ProviderEndpoints:
             return self._settings.token_endpoint_auth_method
         if not self._settings.has_secret:
             return "none"
-        # RFC 8414: without a word it is the first.
+        # The default of RFC 8414.
         is_basic = not isinstance(supported, list) or "client_secret_basic" in supported
         return "client_secret_basic" if is_basic else "client_secret_post"
 

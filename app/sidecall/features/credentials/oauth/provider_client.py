@@ -23,7 +23,7 @@ from sidecall.kernel.ports.user_tokens import TokenUnavailable
 _MOST = 16 * 1024
 _TOKEN = re.compile(r"[\x20-\x7e]+")
 _CODE = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
-# Errors after which asking again changes nothing: a person has to sign in.
+# Errors that a retry cannot change: the person has to sign in again.
 _FINAL = frozenset(("invalid_grant", "bad_refresh_token", "bad_verification_code"))
 _LONGEST = 10 * 365 * 86_400
 
@@ -52,7 +52,7 @@ def make_challenge(verifier: str) -> str:
 
 
 class OAuthProvider:
-    """One provider."""
+    """A client for one provider."""
 
     def __init__(self, name: str, settings: ProviderSettings, proxy: str | None = None) -> None:
         self.name = name
@@ -60,10 +60,10 @@ class OAuthProvider:
         self.endpoints = ProviderEndpoints(name, settings, proxy)
 
     async def write_address(self, redirect_uri: str, state: str, verifier: str) -> str:
-        """Return where a person is asked for consent.
+        """Return the URL where a person is asked for consent.
 
         Raises:
-            TokenUnavailable: The provider does not say where.
+            TokenUnavailable: The provider's endpoint is unknown.
         """
         url = httpx.URL((await self.endpoints.get()).authorization)
         said = {
@@ -93,12 +93,12 @@ class OAuthProvider:
 
         Raises:
             GrantRefused: The person has to sign in again.
-            TokenUnavailable: The provider cannot be asked just now.
+            TokenUnavailable: The provider is unavailable.
         """
         return self._read_grant(await self._post({"grant_type": "refresh_token", "refresh_token": refresh_token}))
 
     async def revoke(self, token: str, hint: str) -> bool:
-        """Ask the provider to take a token no more (RFC 7009); False where it does not say that it will."""
+        """Ask the provider to revoke a token (RFC 7009); False if it does not confirm."""
         try:
             endpoints = await self.endpoints.get()
             if endpoints.revocation is None:
@@ -117,7 +117,7 @@ class OAuthProvider:
             said = None
         if not isinstance(said, dict):
             raise TokenUnavailable(f"{self.name}: it answers {status}, without JSON.")
-        # Some say 200 to what they refuse.
+        # Some providers refuse with status 200.
         if status != httpx.codes.OK or "error" in said:
             code = str(said.get("error"))
             code = code if _CODE.fullmatch(code) else "no error code"
@@ -155,7 +155,7 @@ def _is_token(value: Any) -> bool:
 
 
 def _read_seconds(said: Any) -> float | None:
-    """Read for how long a token is valid; some write the number as a text."""
+    """Read the lifetime of a token in seconds; some providers write the number as a text."""
     if isinstance(said, str) and said.isascii() and said.isdecimal() and len(said) < 16:
         said = int(said)
     if isinstance(said, bool) or not isinstance(said, int | float) or not said >= 0:

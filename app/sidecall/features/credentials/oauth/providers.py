@@ -1,4 +1,4 @@
-"""Whom persons sign in at, as an operator writes it down."""
+"""Configured providers for sign-in."""
 
 import json
 import os

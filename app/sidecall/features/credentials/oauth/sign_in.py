@@ -29,7 +29,7 @@ class OAuthSignIn:
         auditor: Auditor,
         urls: SignInUrls,
     ) -> Self:
-        """Join them."""
+        """Assemble them."""
         providers = {name: OAuthProvider(name, it, urls.proxy) for name, it in settings.items()}
         store = TokenStore(places, seal)
         flows = AuthorizationFlows(providers, store, seal, auditor, urls)

@@ -14,7 +14,7 @@ from sidecall.kernel.ports.user_tokens import TokenListing, TokenUnavailable
 
 _TOKEN = f"oauth{RESERVED}token{RESERVED}"
 _ROUND = f"oauth{RESERVED}round{RESERVED}"
-# A token is refreshed so many seconds before it expires, or a tenth of its time where that is less.
+# A token is refreshed so many seconds before it expires, or a tenth of its lifetime where that is less.
 _EARLY = 60.0
 
 
@@ -34,7 +34,7 @@ class StoredToken:
 
     @classmethod
     def of(cls, grant: Grant, now: float, refresh_token: str | None = None) -> Self:
-        """Make one of what a provider gave; it may leave out the refresh token that it has given before."""
+        """Make one from a provider's grant, which may omit the refresh token that it gave before."""
         kept = grant.refresh_token or refresh_token
         if grant.expires_in is None:
             return cls(grant.access_token, kept)
@@ -56,24 +56,24 @@ class StoredToken:
 
 @dataclass(frozen=True, slots=True)
 class KeptToken:
-    """A token, and how it is kept."""
+    """A token, and its stored form."""
 
     token: StoredToken
     sealed: SealedSecret
 
 
 class TokenStore:
-    """Keep tokens and rounds of signing in where secrets of callers are; no caller can name a secret as these are."""
+    """Store tokens and flows next to callers' secrets, under names that callers cannot use."""
 
     def __init__(self, places: SealedSecrets, seal: Seal) -> None:
         self._places = places
         self._seal = seal
 
     async def find(self, caller: Caller, provider: str) -> KeptToken | None:
-        """Find a token; one that cannot be read is none.
+        """Find a token; None if there is none that can be read.
 
         Raises:
-            TokenUnavailable: It was encrypted with another key than this server has.
+            TokenUnavailable: It was encrypted with a key that this server lacks.
         """
         for sealed in await self._places.find(caller, [_TOKEN + provider]):
             try:
@@ -83,7 +83,7 @@ class TokenStore:
         return None
 
     async def put(self, caller: Caller, provider: str, token: StoredToken) -> None:
-        """Keep a token, in place of the one before.
+        """Store a token, replacing the one before.
 
         Raises:
             TooManySecrets: There is no room for it.
@@ -97,7 +97,7 @@ class TokenStore:
         return any(it.sealed == new.sealed for it in await self._places.find(caller, [_TOKEN + provider]))
 
     async def remove(self, caller: Caller, provider: str) -> bool:
-        """Remove a token; False where there is none."""
+        """Delete a token; False where there is none."""
         return await self._remove(caller, _TOKEN + provider)
 
     async def list(self, caller: Caller) -> Sequence[TokenListing]:
@@ -109,7 +109,7 @@ class TokenStore:
         ]
 
     async def put_flow(self, caller: Caller, provider: str, said: dict[str, str]) -> None:
-        """Keep what is to be known when a person comes back; the round that they began before is none any more.
+        """Store the state of a flow until the person returns; it replaces their earlier one.
 
         Raises:
             TooManySecrets: There is no room for it.

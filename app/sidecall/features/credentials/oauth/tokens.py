@@ -1,4 +1,4 @@
-"""Find the tokens of callers' persons, each refreshed in time and by one at a time."""
+"""Find the tokens of callers' persons, each refreshed in time and by one process at a time."""
 
 import asyncio
 import logging
@@ -18,7 +18,7 @@ logger = logging.getLogger("sidecall")
 
 # Seconds for which a refresh claim keeps others out: longer than a request to a provider may take.
 _CLAIMED = 30.0
-# Seconds between two looks at a token that another server is refreshing.
+# Seconds between two checks of a token that another server is refreshing.
 _LOOK = 0.1
 
 Invite = Callable[[Caller, str], SignIn]
@@ -56,7 +56,7 @@ class TokenKeeper:
         self.resume: Callable[[Caller, str], None] = lambda _caller, _provider: None
 
     def invite(self, caller: Caller, provider: str) -> SignIn:
-        """Make the address at which the caller's person signs in.
+        """Make the address where the caller's person signs in.
 
         Raises:
             TokenUnavailable: There is no such provider.
@@ -66,10 +66,10 @@ class TokenKeeper:
         return self._invite(caller, provider)
 
     async def find(self, caller: Caller, provider: str) -> str | None:
-        """Return a token that is valid, refreshed where it was about to expire; None if there is none any more.
+        """Return a valid token, refreshed if it is about to expire; None if there is none.
 
         Raises:
-            TokenUnavailable: It has to be refreshed, and its provider cannot be asked just now.
+            TokenUnavailable: It has to be refreshed, and its provider is unavailable.
         """
         if provider not in self._providers:
             return None
@@ -81,7 +81,7 @@ class TokenKeeper:
         whose = (caller.tenant, caller.subject, provider)
         task = self._refreshing.get(whose)
         if task is None:
-            # In a task of its own: a call that is broken off must not lose a refresh token that was just changed.
+            # In its own task: a cancelled call must not lose a refresh token that was just replaced.
             task = asyncio.get_running_loop().create_task(self._refresh(caller, provider))
             self._refreshing[whose] = task
             task.add_done_callback(lambda _: self._refreshing.pop(whose, None))
@@ -89,7 +89,7 @@ class TokenKeeper:
         return None if token is None else token.access_token
 
     async def look_again(self, caller: Caller, provider: str) -> None:
-        """Let the calls go on that wait for the caller's person, where they have signed in."""
+        """Resume the calls that wait for the caller's person, if they have signed in."""
         with suppress(TokenUnavailable):
             if await self.find(caller, provider) is not None:
                 self.resume(caller, provider)
@@ -105,7 +105,7 @@ class TokenKeeper:
         return await self._store.list(caller)
 
     async def remove(self, caller: Caller, provider: str) -> TokenRemoval:
-        """Forget a token, and have its provider forget it, where that can be.
+        """Delete a token, and revoke it at its provider if possible.
 
         Raises:
             UnknownUserToken: The caller has none.
@@ -127,7 +127,7 @@ class TokenKeeper:
         known = self._providers.get(provider)
         if known is None:
             return False
-        # With the refresh token most providers take its access tokens no more either, but they need not.
+        # Most providers revoke the access tokens with the refresh token, but they need not.
         access = await known.revoke(token.access_token, "access_token")
         if token.refresh_token is None:
             return access
@@ -140,7 +140,7 @@ class TokenKeeper:
         return None
 
     async def _refresh(self, caller: Caller, provider: str) -> StoredToken | None:
-        """Get the next token, or wait for another server that does; None where a person has to sign in."""
+        """Refresh a token, or wait for another server that does; None if the person has to sign in."""
         name = uuid4().hex
         while True:
             kept, now = await self._store.find(caller, provider), self._clock()

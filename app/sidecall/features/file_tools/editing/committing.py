@@ -43,10 +43,10 @@ def _lock(folder: int) -> None:
 
 
 def commit_plan(workspace: Workspace, planned: Sequence[PlannedFile]) -> None:
-    """Write and delete what a patch has planned; where one of it fails, what was done before is undone.
+    """Apply a plan; if one change fails, undo those before it.
 
     Raises:
-        WorkspaceError: One of it cannot be done, and nothing has changed.
+        WorkspaceError: A change failed, and nothing has changed.
     """
     # A file that is changed twice gets its last planned text; removals come at the end.
     last = {file.path: file.text for file in planned}

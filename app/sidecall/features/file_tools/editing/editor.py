@@ -1,4 +1,4 @@
-"""The commands of Anthropic's text editor, with the sentences that its models are used to."""
+"""The commands of Anthropic's text editor, with the messages that its models know."""
 
 from collections.abc import Sequence
 
@@ -46,10 +46,10 @@ def create_file(workspace: Workspace, path: str, text: str) -> str:
 
 
 def replace_passage(workspace: Workspace, path: str, old: str, new: str) -> str:
-    """Replace the only place where a file says something.
+    """Replace the only occurrence of a text in a file.
 
     Raises:
-        ToolException: It says it nowhere, or in several places.
+        ToolException: There is none, or there are several.
     """
     _require_file(workspace, path)
     with hold_workspace(workspace):
@@ -60,10 +60,10 @@ def replace_passage(workspace: Workspace, path: str, old: str, new: str) -> str:
 
 
 def edit_text(text: str, path: str, old: str, new: str) -> Edited:
-    """Replace the only place where a text says something.
+    """Replace the only occurrence in a text.
 
     Raises:
-        ToolException: It says it nowhere, or in several places.
+        ToolException: There is none, or there are several.
     """
     if not old:
         raise ToolException("No replacement was performed: `old_str` is empty.")
@@ -79,7 +79,7 @@ def edit_text(text: str, path: str, old: str, new: str) -> Edited:
 
 
 def put_lines(workspace: Workspace, path: str, line: int, text: str) -> str:
-    """Insert lines below the line of this number, 0 for above all.
+    """Insert lines below the line of this number, 0 for the top.
 
     Raises:
         ToolException: There is no such line, or no such file.

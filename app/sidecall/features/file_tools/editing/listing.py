@@ -8,7 +8,7 @@ _MOST = 1000
 
 
 def list_names(workspace: Workspace, path: str) -> str:
-    """List what lies in a folder: files with their sizes, folders with a slash at the end.
+    """List a folder: files with their sizes, folders with a trailing slash.
 
     Raises:
         ToolException: There is no such folder.

@@ -7,7 +7,7 @@ from sidecall.features.workspaces.workspace import Workspace
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.messages import ContentBlock
 
-# Of an image the providers count the bytes in base64, of a document its own.
+# For images providers limit the base64, for documents the bytes.
 MOST_IMAGE = 5 * 1024 * 1024
 MOST_DOCUMENT = 20 * 1024 * 1024
 
@@ -32,7 +32,7 @@ _BY_ENDING = {
 
 
 def is_medium(path: str) -> bool:
-    """Return whether a file is shown as an image or a document, by the end of its name."""
+    """Return whether a file is shown as an image or a document, by its extension."""
     return _ending_of(path) in _BY_ENDING
 
 
@@ -40,7 +40,7 @@ def read_medium(workspace: Workspace, path: str) -> ContentBlock:
     """Read an image or a document.
 
     Raises:
-        ToolException: It is too large, or not what its name says.
+        ToolException: It is too large, or not of the type that its name says.
     """
     medium = _BY_ENDING[_ending_of(path)]
     is_image = medium.kind == "image"

@@ -1,4 +1,4 @@
-"""The commands of Anthropic's memory, with the sentences that its models are trained on."""
+"""The commands of Anthropic's memory tool, with the messages that its models are trained on."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ _AROUND = 2
 
 
 class Memory:
-    """The files under `/memories`, which lie in a folder of the workspace."""
+    """The files under `/memories`, in a folder of the workspace."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -47,7 +47,7 @@ class Memory:
         return f"File created successfully at: {path}"
 
     def replace(self, path: str, old: str, new: str) -> str:
-        """Replace the only place where a file says something."""
+        """Replace the only occurrence of a text in a file."""
         with _naming():
             self._require_file(path)
             with hold_workspace(self._workspace):
@@ -107,10 +107,10 @@ class Memory:
 
 
 def locate_deletable(path: str) -> str:
-    """Return where in the workspace a path of the memory leads that may be deleted, if there is one.
+    """Return the workspace path of a memory path that may be deleted, if there is one.
 
     Raises:
-        ToolException: It never may.
+        ToolException: It may never be deleted.
     """
     place = _locate(path)
     if place == _PLACE:
@@ -131,7 +131,7 @@ def _name(path: str) -> str:
 
 @contextmanager
 def _naming() -> Iterator[None]:
-    """Name files as the memory does, also where the workspace has refused one."""
+    """Translate workspace paths in errors back to memory paths."""
     try:
         yield
     except ToolException as error:

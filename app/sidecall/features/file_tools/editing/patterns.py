@@ -12,13 +12,13 @@ MOST_PATTERN = 1000
 
 
 def compile_pattern(pattern: str) -> Callable[[str], bool]:
-    """Make what tells whether a line has a match for a regular expression.
+    """Compile a regular expression into a test for lines.
 
-    The engine is that of Rust, which pydantic brings along. It never backtracks, so no pattern can hold it up; its
-    syntax is ripgrep's, without lookarounds and backreferences.
+    The engine is Rust's, which pydantic includes. It never backtracks, so no pattern can block it; the syntax is
+    ripgrep's, without lookarounds and backreferences.
 
     Raises:
-        ToolException: It is no such expression.
+        ToolException: The pattern is invalid.
     """
     if len(pattern) > MOST_PATTERN:
         raise ToolException(f"The pattern is too long: it may have {MOST_PATTERN} characters.")
@@ -33,10 +33,10 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
 
 
 def compile_glob(pattern: str) -> Callable[[str], bool]:
-    """Make what tells whether a path, seen from where is searched, matches a pattern such as `src/**/*.py`.
+    """Compile a glob such as `src/**/*.py` into a test for paths relative to the searched folder.
 
     Raises:
-        ToolException: It leads out of there, or cannot be read.
+        ToolException: The pattern leads out of the folder, or is invalid.
     """
     parts = [part for part in pattern.split("/") if part not in ("", ".")]
     if pattern.startswith("/"):
@@ -54,7 +54,7 @@ def compile_glob(pattern: str) -> Callable[[str], bool]:
 
 _PIECES = re.compile(r"\*+|\?|\[!?\]?[^\]]*\]|[{},]|.", re.S)
 
-# What means something else in a class of Rust's.
+# Characters with another meaning in a class of Rust's.
 _SPECIAL = re.compile(r"[\[\]^&~\\]")
 
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.kernel.core.errors import ToolException
 
-#: Most bytes that a model reads at once.
+#: Maximum bytes that a model reads at once.
 MOST_READ = 256 * 1024
-#: Most bytes of a file that is changed, which is held in memory.
+#: Maximum bytes of a file that is edited, which is held in memory.
 MOST_EDITED = 4 * 1024 * 1024
 _PIECE = 64 * 1024
 
@@ -27,7 +27,7 @@ def read_whole(workspace: Workspace, path: str, most: int = MOST_READ) -> str:
     """Read a whole text.
 
     Raises:
-        ToolException: There is none, it is too large, or it is no text.
+        ToolException: There is no such file, it is too large, or it is no text.
     """
     with _open_file(workspace, path) as file:
         size = os.fstat(file.fileno()).st_size
@@ -40,16 +40,16 @@ def read_whole(workspace: Workspace, path: str, most: int = MOST_READ) -> str:
 
 
 def read_passage(workspace: Workspace, path: str, view_range: Sequence[int] | None, most: int = MOST_READ) -> Passage:
-    """Read lines of a text, or all of it, without holding more of it than is returned.
+    """Read lines of a text, or all of it, holding no more than is returned.
 
     Args:
-        workspace: Where it is.
-        path: Of the file.
+        workspace: The workspace.
+        path: The path of the file.
         view_range: The first and the last line, counted from 1; -1 for the last one means to the end.
-        most: Bytes to return at most.
+        most: Maximum bytes to return.
 
     Raises:
-        ToolException: There is no such file, it has no such lines, they are too many, or it is no text.
+        ToolException: There is no such file, it has no such lines or too many, or it is no text.
     """
     if view_range is None:
         return Passage(read_whole(workspace, path, most), 1)
@@ -68,7 +68,7 @@ def decode_text(content: bytes, path: str) -> str:
     """Decode the bytes of a text.
 
     Raises:
-        ToolException: They are none.
+        ToolException: They are not text.
     """
     try:
         text = content.decode()

@@ -1,4 +1,4 @@
-"""Change a text by what it says, or by the number of a line."""
+"""Edit a text by content or line number."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ _MOST_SHOWN = 20
 
 
 class Edited(NamedTuple):
-    """A text that was changed, and the lines that are new in it, counted from 0."""
+    """An edited text, and its new lines, counted from 0."""
 
     text: str
     first: int
@@ -16,7 +16,7 @@ class Edited(NamedTuple):
 
 
 def locate_lines(text: str, wanted: str, most: int = _MOST_SHOWN) -> list[int]:
-    """List the numbers of the lines where something begins that may overlap itself."""
+    """List the numbers of the lines where a text begins; occurrences may overlap."""
     lines: list[int] = []
     position, line, seen = text.find(wanted), 1, 0
     while position >= 0 and len(lines) < most:
@@ -28,7 +28,7 @@ def locate_lines(text: str, wanted: str, most: int = _MOST_SHOWN) -> list[int]:
 
 
 def fit_endings(text: str, old: str, new: str) -> tuple[str, str]:
-    """Write what is looked for, and what takes its place, with the line endings of a text that ends lines otherwise."""
+    """Convert search text and replacement to the line endings of a text."""
     if "\r\n" not in text or "\n" not in old + new:
         return old, new
     if old in text and "\n" in old:
@@ -38,10 +38,10 @@ def fit_endings(text: str, old: str, new: str) -> tuple[str, str]:
 
 
 def replace_once(text: str, old: str, new: str) -> Edited:
-    """Replace the only place where a text says something.
+    """Replace the only occurrence in a text.
 
     Raises:
-        ValueError: It says it nowhere, or in several places.
+        ValueError: There is none, or there are several.
     """
     old, new = fit_endings(text, old, new)
     position = text.find(old)
@@ -71,7 +71,7 @@ def replace_every(text: str, path: str, old: str, new: str, *, only_one: bool) -
 
 
 def insert_lines(text: str, line: int, inserted: str) -> Edited:
-    """Insert lines below the line of this number, 0 for above all.
+    """Insert lines below the line of this number, 0 for the top.
 
     Raises:
         ToolException: There is no such line.
@@ -87,7 +87,7 @@ def insert_lines(text: str, line: int, inserted: str) -> Edited:
     has_carriage = ending == "\r\n"
     fresh = [f"{it}\r" if has_carriage else it for it in new]
     if lines and not text.endswith("\n") and line == len(lines):
-        # The line that was last gets an ending, and the new last one has none, as before.
+        # The former last line gets an ending, and the new one has none, as before.
         lines[-1] += "\r" if has_carriage else ""
         fresh[-1] = new[-1]
     keeps_end = not text or text.endswith("\n")

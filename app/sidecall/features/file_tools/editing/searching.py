@@ -65,7 +65,7 @@ def find_by_text(workspace: Workspace, pattern: str, path: str, clock: Callable[
     """List the lines that have a match for a regular expression, as `path:number:line`.
 
     Raises:
-        ToolException: There is no such place, it is no expression, or it takes too long.
+        ToolException: There is no such folder, the pattern is invalid, or the search takes too long.
     """
     matches = compile_pattern(pattern)
     deadline = clock() + MOST_SECONDS

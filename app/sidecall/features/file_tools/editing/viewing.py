@@ -17,10 +17,10 @@ SKIPPED = frozenset((".git", "node_modules", "__pycache__"))
 
 
 def number_passage(passage: Passage) -> str:
-    """Write lines with their numbers before them, as `cat -n` does.
+    """Number lines as `cat -n` does.
 
     Raises:
-        ToolException: They are too many.
+        ToolException: There are too many lines.
     """
     lines = passage.text.split("\n")
     if lines[-1] == "":
@@ -33,19 +33,19 @@ def number_passage(passage: Passage) -> str:
 
 
 def cut_snippet(text: str, first: int, last: int, around: int) -> str:
-    """Write some lines of a text, counted from 0, with those around them, and their numbers."""
+    """Return lines of a text, counted from 0, with their surroundings and numbers."""
     lines = text.split("\n")
     start = max(0, first - around)
     return number_passage(Passage("\n".join(lines[start : last + around + 1]), start + 1))
 
 
 def list_folder(workspace: Workspace, path: str, name: Callable[[str], str] = str) -> str:
-    """List a folder two levels deep, without hidden names, each with the size of what is in it.
+    """List a folder two levels deep, without hidden names, each with its total size.
 
     Args:
-        workspace: Where it is.
-        path: Of the folder.
-        name: How its paths are written for the model.
+        workspace: The workspace.
+        path: The path of the folder.
+        name: Its name in paths for the model.
 
     Raises:
         ToolException: There is no such folder.

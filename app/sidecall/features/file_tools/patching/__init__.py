@@ -1,1 +1,1 @@
-"""Patches as models write them (V4A): texts go in and come out, and no file is touched here."""
+"""Patches as models write them (V4A), from text to text, without files."""

@@ -20,7 +20,7 @@ class HunkPlace(NamedTuple):
 
 
 class HunkFinder:
-    """Finds the places of the hunks of one file, one after the other."""
+    """Finds the places of one file's hunks, in order."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines
@@ -31,7 +31,7 @@ class HunkFinder:
         """Find the place of the next hunk.
 
         Raises:
-            PatchRefused: It has none, or more than one.
+            PatchRefused: It has no place, or several.
         """
         place = self._find_block(hunk) if hunk.old else self._find_gap(hunk)
         self._taken.append((hunk, place))
@@ -53,7 +53,7 @@ class HunkFinder:
             view = self._view(how)
             found = view.find(wanted, self._cursor)
             if hunk.hint is not None and len(found) > 1:
-                # Those around the number, where the first thousand do not reach it.
+                # Those near the line number, where the first thousand do not reach it.
                 found = sorted({*found, *view.find(wanted, max(self._cursor, hunk.hint - 500))})
             if anchored:
                 after = (next((place for place in found if place >= anchor), None) for anchor in anchored)
@@ -93,7 +93,7 @@ class HunkFinder:
         return HunkPlace(len(self._lines), 0, PASSES[0], note)
 
     def _find_anchors(self, hunk: Hunk) -> list[int]:
-        """List the lines that a hunk's anchors lead to; none if it has no anchor."""
+        """List the lines that match a hunk's anchors; none if it has no anchor."""
         if not hunk.anchors:
             return []
         first, *inner = hunk.anchors
@@ -116,7 +116,7 @@ class HunkFinder:
                 found = self._view(how).find([text], start)
                 if found:
                     return found
-        # Models leave away how a line ends, as in `@@ class Shop`.
+        # Models omit the end of a line, as in `@@ class Shop`.
         wanted = FOLDED.key(anchor)
         lines = self._view(FOLDED).lines
         return [number for number in range(start, len(lines)) if lines[number].startswith(wanted)]

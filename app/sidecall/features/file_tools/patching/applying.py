@@ -20,15 +20,15 @@ class PatchedText:
     notes: tuple[str, ...] = ()
 
 
-# Of a line that the patch adds: its ending is settled when its neighbours are known.
+# For an added line; its ending is set when its neighbours are known.
 _Built = tuple[TextLine, bool]
 
 
 def apply_hunks(text: str, hunks: Sequence[Hunk]) -> PatchedText:
-    """Apply hunks to a text, whose lines keep their endings.
+    """Apply hunks to a text; its lines keep their endings.
 
     Raises:
-        PatchRefused: One does not fit, or fits in several places.
+        PatchRefused: A hunk does not fit, or fits in several places.
     """
     bom = _BOM if text.startswith(_BOM) else ""
     lines = split_text(text.removeprefix(bom))
@@ -49,7 +49,7 @@ def apply_hunks(text: str, hunks: Sequence[Hunk]) -> PatchedText:
 
 
 def _replace(hunk: Hunk, theirs: Sequence[TextLine], place: HunkPlace) -> tuple[list[_Built], bool]:
-    """Make the lines of one hunk: context stays as the file has it; also return whether added lines were indented."""
+    """Build the lines of one hunk, with the file's context; also return whether added lines were re-indented."""
     pairs = zip((line.text for line in hunk.old), (line.text for line in theirs), strict=True)
     indent = Reindent(pairs if place.how.drops_indent else ())
     built: list[_Built] = []

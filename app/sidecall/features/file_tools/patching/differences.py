@@ -1,4 +1,4 @@
-"""Why a hunk does not fit: the first line that differs, or that it was applied before."""
+"""Why a hunk does not fit: the first line that differs, or that it was already applied."""
 
 import difflib
 import re
@@ -17,7 +17,7 @@ _BETWEEN = re.compile(" -+ ")
 
 
 def find_applied(hunk: Hunk, views: Sequence[LineView]) -> int | None:
-    """Find where the file reads as the hunk would leave it; None if nowhere, or if that would say nothing."""
+    """Find where the file equals the result of the hunk; None if nowhere, or if the match would be meaningless."""
     signs = "".join(line.sign for line in hunk.lines)
     adds = any(line.sign == "+" and line.text.strip() for line in hunk.lines)
     # Without added lines, compare only those that were apart and are adjacent now.
@@ -30,13 +30,13 @@ def find_applied(hunk: Hunk, views: Sequence[LineView]) -> int | None:
 def describe_difference(
     old: Sequence[HunkLine], lines: Sequence[str], keyed: Sequence[str], key: Callable[[str], str]
 ) -> str:
-    """Name the first line of a hunk that its most likely place in a file does not have.
+    """Name the first line of a hunk that differs from its most likely place.
 
     Args:
         old: The lines that the hunk expects.
-        lines: Those of the file.
-        keyed: The same, as they are compared.
-        key: How they are compared.
+        lines: The lines of the file.
+        keyed: The same lines by the comparison's key.
+        key: The key of the comparison.
     """
     wanted = [key(line.text) for line in old]
     start = _guess_start(wanted, keyed)
@@ -56,7 +56,7 @@ def describe_difference(
 
 
 def _guess_start(wanted: Sequence[str], keyed: Sequence[str]) -> int | None:
-    """Find where most lines would fit, in their order and distance; of several the one that fits longest."""
+    """Find the start where most lines fit, in order and distance; of several the one with the longest match."""
     places: dict[str, list[int]] = defaultdict(list)
     for number, line in enumerate(keyed):
         if line:

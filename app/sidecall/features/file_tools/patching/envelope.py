@@ -1,4 +1,4 @@
-"""Patches of several files, between `*** Begin Patch` and `*** End Patch`, and those of one."""
+"""Patches of several files, between `*** Begin Patch` and `*** End Patch`, and single-file patches."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -18,7 +18,7 @@ _SECTIONS: dict[str, PatchKind] = {
     "*** Update File: ": "update",
     _DELETION: "delete",
 }
-# How an operation of OpenAI's item is called.
+# The name of each operation of OpenAI's item.
 _ITEMS: dict[str, PatchKind] = {"create_file": "add", "update_file": "update", "delete_file": "delete"}
 
 _Lines = Sequence[tuple[int, str]]
@@ -39,7 +39,7 @@ def read_envelope(patch: str) -> list[FilePatch]:
     """Read the operations of a patch that names its files.
 
     Raises:
-        PatchRefused: It is not written as such a patch.
+        PatchRefused: It is not a valid patch.
     """
     lines = [(number, line) for number, line in number_lines(patch)]
     while lines and not lines[0][1].strip():
@@ -62,12 +62,12 @@ def deletes_files(patch: str) -> bool:
 
 
 def read_operation(kind: str, path: str, diff: str) -> FilePatch:
-    """Read what one operation of OpenAI's item does: `create_file`, `update_file` or `delete_file`.
+    """Read one operation of OpenAI's item: `create_file`, `update_file` or `delete_file`.
 
-    An envelope around the diff is taken off, where it is of this operation.
+    An envelope around the diff is removed if it is of the same operation.
 
     Raises:
-        PatchRefused: The diff cannot be read, or is of another file.
+        PatchRefused: The diff is invalid, or is of another file.
     """
     if kind not in _ITEMS:
         raise PatchRefused(f"There is no operation {kind!r}: use {', '.join(_ITEMS)}.")

@@ -1,4 +1,4 @@
-"""The hunks of a diff: what it expects to find, what it puts there, and where it says that this is."""
+"""The hunks of a diff: what each expects, what it inserts, and where."""
 
 import re
 from collections.abc import Sequence
@@ -20,15 +20,15 @@ class HunkLine(NamedTuple):
     sign: str
     text: str
     number: int
-    is_bare: bool = False  # An empty line that has not even a sign.
+    is_bare: bool = False  # An empty line without a sign.
 
 
 @dataclass(frozen=True)
 class Hunk:
-    """A change of one place.
+    """A change in one place.
 
-    `anchors` are lines above the place, from the outermost on. `hint` is the line number that a unified diff gives;
-    models often count wrong. `final_newline` says whether the text ends with one afterwards, None as before.
+    `anchors` are lines above the place, outermost first. `hint` is the line number that a unified diff gives; models
+    often count wrong. `final_newline` is whether the text ends with one afterwards; None: as before.
     """
 
     index: int
@@ -78,7 +78,7 @@ class _Draft:
 
 
 class _Reader:
-    """Reads the lines of a diff one by one."""
+    """Reads a diff line by line."""
 
     def __init__(self, number: int) -> None:
         self._drafts = [_Draft(number)]
@@ -104,7 +104,7 @@ class _Reader:
         numbered = _NUMBERED.fullmatch(line)
         anchor = line[2:].removeprefix(" ")
         if numbered:
-            # What is only added comes after the line that is named.
+            # Additions come after the named line.
             draft.hint = int(numbered[1]) + (numbered[2] == "0")
         elif anchor.strip() not in ("", "...", "... @@"):
             draft.anchors.append(anchor)
@@ -129,7 +129,7 @@ class _Reader:
 
 
 def number_lines(text: str, first: int = 1) -> list[tuple[int, str]]:
-    """Split a patch into its lines, without their endings, and count them."""
+    """Split a patch into numbered lines without endings."""
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -175,7 +175,7 @@ def read_new_text(lines: Sequence[tuple[int, str]]) -> str:
 
 
 def skip_headers(lines: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
-    """Leave out what a unified diff says about its file before its hunks."""
+    """Skip the file headers of a unified diff."""
     start = 0
     while start < len(lines):
         line, following = lines[start][1], lines[start + 1][1] if start + 1 < len(lines) else ""

@@ -1,4 +1,4 @@
-"""Indentation of added lines, where a patch has another one than its file."""
+"""Indentation of added lines, where the patch is indented differently from the file."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ class Reindent:
     """
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Take pairs of a line as the patch has it, and as the file has it."""
+        """Take pairs of lines: as in the patch, and as in the file."""
         indents = [(indent_of(ours), indent_of(theirs)) for ours, theirs in pairs if ours.strip() and theirs.strip()]
         self._known = dict(indents)
         self._is_consistent = all(self._known[ours] == theirs for ours, theirs in indents)
@@ -23,10 +23,10 @@ class Reindent:
         return not self._is_consistent or any(ours != theirs for ours, theirs in self._known.items())
 
     def apply(self, line: str) -> str:
-        """Indent an added line as the file has it.
+        """Indent an added line like the file.
 
         Raises:
-            PatchRefused: The lines that both have do not tell how.
+            PatchRefused: The common lines do not determine the indentation.
         """
         ours = indent_of(line)
         if not self.changes or ours == line:
@@ -46,7 +46,7 @@ class Reindent:
         return next((theirs for theirs in found if theirs is not None), None)
 
     def _shift(self, ours: str) -> str | None:
-        """Add or take away the same at the beginning, if that is what all known lines differ by."""
+        """Add or remove the same prefix, if all known lines differ by it."""
         known, theirs = next(iter(self._known.items()))
         if theirs.endswith(known):
             more = theirs.removesuffix(known)
@@ -57,7 +57,7 @@ class Reindent:
         return ours.removeprefix(less)
 
     def _scale(self, ours: str) -> str | None:
-        """Write each step of the patch's indentation as a step of the file's: a tab for four spaces, say."""
+        """Convert each indentation step of the patch to one of the file, such as a tab for four spaces."""
         known, theirs = min(((it, its) for it, its in self._known.items() if it), default=("", ""))
         count = _count_steps(known) if known else 1
         our_step, their_step = known[: len(known) // count], theirs[: len(theirs) // count]
@@ -66,19 +66,19 @@ class Reindent:
         return _repeat(ours, our_step, their_step)
 
     def _keep(self, ours: str) -> str | None:
-        """Leave what is deeper than a line that is indented alike."""
+        """Keep the extra depth below a line with equal indentation."""
         alike = any(known and known == theirs and ours.startswith(known) for known, theirs in self._known.items())
         return ours if alike else None
 
 
 def _repeat(indent: str, step: str, other: str) -> str | None:
-    """Write an indentation with another step; None if it is not made of the first."""
+    """Rewrite an indentation with another step; None if it does not consist of the first."""
     times = len(indent) // len(step)
     return other * times if step * times == indent else None
 
 
 def _count_steps(indent: str) -> int:
-    """Count the steps of an indentation: of tabs each is one, of spaces four are, or two, or all."""
+    """Count the steps of an indentation: a tab each, or four spaces, two, or all."""
     if set(indent) == {"\t"}:
         return len(indent)
     step = next((step for step in (4, 2) if len(indent) % step == 0), len(indent))

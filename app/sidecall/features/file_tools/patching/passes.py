@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class MatchPass(NamedTuple):
-    """A way to compare lines: what the model reads of it, and what of a line has to be equal."""
+    """A way to compare lines: its name for the model, and the part of a line that has to be equal."""
 
     words: str
     key: Callable[[str], str]
@@ -24,7 +24,7 @@ _TABLE = str.maketrans(_FOLDS)
 
 
 def fold(text: str) -> str:
-    """Write typographic dashes, quotes and spaces as plain ones, without spaces around the text."""
+    """Replace typographic dashes, quotes and spaces by plain ones, and strip the text."""
     return text.translate(_TABLE).strip()
 
 
@@ -36,7 +36,7 @@ PASSES = (
     MatchPass("indentation ignored", str.strip, drops_indent=True),
     FOLDED,
 )
-# Only few of them can be told apart anyway.
+# Few characters can be distinguished anyway.
 _MOST_PLACES = 1000
 
 

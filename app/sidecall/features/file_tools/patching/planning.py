@@ -79,6 +79,6 @@ _PLANS = {"add": _plan_new, "update": _plan_update, "delete": _plan_removal}
 
 
 def describe_plan(planned: Sequence[PlannedFile]) -> str:
-    """Word what was done, once it is."""
+    """Describe the applied changes."""
     lines = [line for file in planned for line in (file.line, *(f"  {note}" for note in file.notes)) if line]
     return "\n".join(["Success. Updated the following files:", *lines])

@@ -10,6 +10,6 @@ class PatchRefused(ToolException):
 
 
 def quote_line(text: str) -> str:
-    """Put a line in quotes that show its spaces, cut where it is long."""
+    """Quote a line so that its spaces are visible, cut if it is long."""
     shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
     return f"`{shown}`"

@@ -35,14 +35,14 @@ _CLIENT = mcp_types.Implementation(name="sidecall", version=__version__)
 # Asks another Sidecall for its artifact too; other servers ignore it.
 _ARTIFACT = "sidecall/artifact"
 _ASKED: Any = {_ARTIFACT: True}
-# Seconds for reaching a server; how long it may take to answer is the matter of a call's deadline.
+# Seconds to connect; the time for an answer is bounded by the call's deadline.
 _REACH = 30.0
 # Maximum pages of a list, which a server could extend without end.
 _MOST_PAGES = 100
 
 
 class SdkLink:
-    """A connection that the official client has made."""
+    """A connection of the official client."""
 
     def __init__(self, server: str, entry: UpstreamEntry, bounds: LinkBounds, client: Any) -> None:
         self._server = server
@@ -76,11 +76,11 @@ class SdkLink:
     async def call(
         self, name: str, args: Mapping[str, Any], report: Report, headers: Mapping[str, str]
     ) -> RemoteAnswer:
-        """Call one of them, with headers of this call alone.
+        """Call a tool, with headers for this call only.
 
         Raises:
-            LinkLost: It does not answer any more.
-            CallRefused: It refuses the call.
+            LinkLost: The server does not answer any more.
+            CallRefused: The server refuses the call.
         """
         if not headers:
             return await _call(self._client, name, args, report)
@@ -95,7 +95,7 @@ class SdkLink:
 
     @asynccontextmanager
     async def _open_aside(self, headers: Mapping[str, str]) -> AsyncIterator[Any]:
-        """Open a connection for one call: no other caller's headers, and no session that others know, are on it."""
+        """Open a connection for one call, without other callers' headers and sessions."""
         is_modern = self.revision in MODERN_PROTOCOL_VERSIONS
         known = self._client.session.discover_result if is_modern else None
         mode = self.revision if is_modern else "legacy"
@@ -106,7 +106,7 @@ class SdkLink:
 
 
 def _take_any_result(client: Any) -> None:
-    """Let a client return results that are not what their tool promises: it would lose what came, and the tool ran."""
+    """Let a client return results that violate the tool's output schema: raising would lose a result."""
 
     async def take(_name: str, _result: Any) -> None:
         return None
@@ -123,7 +123,7 @@ async def _call(client: Any, name: str, args: Mapping[str, Any], report: Report)
         raise CallRefused(error.error.message) from error
     except ValidationError as error:
         raise CallRefused(f"The tool has run, but its answer cannot be read: {_format_mismatch(error)}.") from error
-    except RuntimeError as error:  # An answer that asks for something that is not passed on.
+    except RuntimeError as error:  # An answer with a question that cannot be passed on.
         raise CallRefused(format_connection_error(error)) from error
     said = result.model_dump(by_alias=True, mode="json", exclude_none=True)
     return RemoteAnswer(
@@ -177,7 +177,7 @@ async def open_link(
 
 
 async def _listen(client: Any, news: LinkChanges) -> None:
-    """Hear of changes where that has to be asked for."""
+    """Subscribe to changes where that is necessary."""
     tools = client.server_capabilities.tools
     if client.protocol_version not in MODERN_PROTOCOL_VERSIONS or tools is None or not tools.list_changed:
         return
@@ -201,7 +201,7 @@ async def _open_http(entry: UpstreamEntry, bounds: LinkBounds, headers: Mapping[
 
 
 async def _bound_body(limit: int, response: httpx2.Response) -> None:
-    """Bound a body that is one message; of streams of events the client bounds each."""
+    """Bound a body that is one message; the client bounds each event of a stream."""
     if response.headers.get("Content-Encoding", "identity") != "identity":
         raise LinkLost("It compresses answers, although it was asked not to.")
     if not response.headers.get("Content-Type", "").lower().startswith("text/event-stream"):
@@ -225,7 +225,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
 
 def format_connection_error(error: BaseException) -> str:
-    """Word why a server is not reached, without its address, which may hold a secret."""
+    """Describe why a server is not reached, without its address, which may contain a secret."""
     error = _find_first(error)
     if isinstance(error, LinkLost):
         return str(error)
@@ -241,7 +241,7 @@ def _format_mismatch(error: ValidationError) -> str:
     """Format a validation error of an answer by its first location, without the value."""
     fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
     match fault["loc"]:
-        case ("content", int() as place, *_):  # Each kind of block has complaints of its own.
+        case ("content", int() as place, *_):  # Each kind of block adds complaints of its own.
             return f"content[{place}] is no content block"
         case ():
             return fault["msg"]
@@ -259,7 +259,7 @@ def _read_failure(error: Exception) -> LinkLost | None:
 
 
 def _is_closed(error: MCPError) -> bool:
-    """Return whether the client says that the connection was closed; a server's own errors may have the same code."""
+    """Return whether the client reports a closed connection; a server's own errors may have the same code."""
     said = error.error
     return said.code == mcp_types.CONNECTION_CLOSED and said.message == "Connection closed" and said.data is None
 

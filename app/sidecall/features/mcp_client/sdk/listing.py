@@ -1,4 +1,4 @@
-"""Read the tools that an MCP server lists one by one, so that a bad one costs only itself."""
+"""Read the listed tools of an MCP server one by one, so that a bad one affects only itself."""
 
 import logging
 from typing import Any
@@ -11,7 +11,7 @@ from sidecall.kernel.core.options import ToolAnnotations
 
 logger = logging.getLogger("sidecall")
 
-# Without these a tool is none that can be called; any other field that is bad is left out alone.
+# Required for a call; any other invalid field is left out alone.
 _NEEDED = frozenset(("name", "inputSchema", "description"))
 
 
@@ -20,13 +20,13 @@ class PageUnfit(ValueError):
 
 
 async def fetch_page(session: Any, cursor: str | None) -> tuple[list[Any], str | None]:
-    """Fetch a page as the server writes it, and where the next one begins.
+    """Fetch a raw page and the cursor of the next one.
 
     Raises:
-        PageUnfit: It is none.
+        PageUnfit: The page is invalid.
     """
-    # The session's own request holds the whole page to its types, and has no public way around that: so the version of
-    # the package is capped.
+    # The session's own request validates the whole page, and has no public way around that; hence the package's version
+    # is capped.
     request = mcp_types.ListToolsRequest(params=mcp_types.PaginatedRequestParams(cursor=cursor))
     data = request.model_dump(by_alias=True, mode="json", exclude_none=True)
     options: dict[str, Any] = {}
@@ -41,7 +41,7 @@ async def fetch_page(session: Any, cursor: str | None) -> tuple[list[Any], str |
 
 
 def read_tools(server: str, session: Any, items: list[Any]) -> list[ListedTool]:
-    """Read the tools of a page; those that cannot be read are left out, with a warning that names the field."""
+    """Read the tools of a page; invalid ones are left out, with a warning that names the field."""
     found = []
     for place, item in enumerate(items):
         tool = _read_fields(server, place, item)
@@ -60,7 +60,7 @@ def keep_first(server: str, tools: list[ListedTool]) -> list[ListedTool]:
 
 
 def _note_headers(server: str, session: Any, tool: mcp_types.Tool) -> bool:
-    """Note for the session which arguments go into headers; False where those are invalid."""
+    """Register for the session which arguments go into headers; False if those are invalid."""
     try:
         kept = session._absorb_tool_listing(mcp_types.ListToolsResult(tools=[tool]), complete=False).tools
     except Exception:  # A schema whose inner parts have other types than the session expects.
@@ -97,7 +97,7 @@ def _find_bad(item: dict[str, Any]) -> set[str]:
         schema = item.get(field)
         if isinstance(schema, dict) and not isinstance(schema.get("properties", {}), dict):
             bad.add(field)
-    # Arguments are an object; what a tool answers with need not be one.
+    # Arguments are objects; results need not be.
     if isinstance(item.get("inputSchema"), dict) and item["inputSchema"].get("type", "object") != "object":
         bad.add("inputSchema")
     return bad

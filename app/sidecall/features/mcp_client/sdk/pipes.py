@@ -1,4 +1,4 @@
-"""Speak to an MCP server through the pipes of its process."""
+"""Connect to an MCP server through the pipes of its process."""
 
 import asyncio
 import logging
@@ -31,7 +31,7 @@ Streams = tuple[MemoryObjectReceiveStream[Any], MemoryObjectSendStream[Any]]
 async def open_pipes(
     server: str, entry: UpstreamEntry, limit: int, warden: ProcessReaper, notify_gone: Callable[[str], None]
 ) -> AsyncIterator[Streams]:
-    """Start a server, give the streams of its messages, and end it with all that it has started.
+    """Start a server, yield its message streams, and end it with all its children.
 
     Raises:
         ServerAbsent: It cannot be started.
@@ -54,7 +54,7 @@ async def open_pipes(
     work = [reading_on, asyncio.create_task(_write(process, said, reading_on)), logging_errors]
 
     async def close() -> None:
-        if process.returncode is not None and not reading_on.done():  # What it has started may hold its output open.
+        if process.returncode is not None and not reading_on.done():  # Its children may hold its output open.
             notify_gone(await find_end())
         await _close(process, work, warden)
 
@@ -82,7 +82,7 @@ async def _close(process: asyncio.subprocess.Process, work: list[asyncio.Task[No
 
 
 async def _drain(process: asyncio.subprocess.Process) -> None:
-    """Read on, so that a server which is still writing gets to see the end of its input."""
+    """Keep reading, so that a server that is still writing sees the end of its input."""
     assert process.stdout is not None
     while await process.stdout.read(65536):
         pass

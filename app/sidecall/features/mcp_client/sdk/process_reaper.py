@@ -1,8 +1,8 @@
-"""A program of its own that kills what a server has started, should the server be killed itself.
+"""A program that kills an MCP server's processes if this server is killed.
 
-Its input is a pipe from the server: a line `+123` names the leader of a process group, `-123` one that has ended. When
-the pipe ends, the server has; what is left then has a moment to see that its own input has ended too. It imports
-nothing of the package, so that it starts at once and stays small.
+Its input is a pipe from the server: a line `+123` adds the leader of a process group, `-123` removes one that has
+ended. The pipe ends with the server; the remaining groups get a moment to see that their own input has ended too. It
+imports nothing of the package, so that it starts at once and stays small.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Start the program that outlives this one for a moment, and tell it what to kill then."""
+"""Start the reaper program, and send it the process groups to kill."""
 
 import subprocess
 import sys
@@ -10,14 +10,14 @@ _PATIENCE = 5.0
 
 
 class ProcessReaper:
-    """Knows the groups of processes that this process has started; its program runs from the first one on."""
+    """Tracks the process groups that this process has started; the reaper runs from the first one on."""
 
     def __init__(self) -> None:
         self._program: subprocess.Popen[bytes] | None = None
         self._groups: set[int] = set()
 
     def add(self, group: int) -> None:
-        """Have a group killed should this process be."""
+        """Kill a group if this process is killed."""
         self._groups.add(group)
         if self._program is None or self._program.poll() is not None:
             self._start()
@@ -30,7 +30,7 @@ class ProcessReaper:
         self._write(f"-{group}\n")
 
     def close(self) -> None:
-        """End the program, when all groups have ended; it kills those that have not."""
+        """End the reaper when all groups have ended; it kills those that have not."""
         program, self._program = self._program, None
         if program is None or program.stdin is None:
             return
@@ -40,7 +40,7 @@ class ProcessReaper:
 
     def _start(self) -> None:
         self.close()
-        # In a session of its own, where no signal to this process's group reaches it.
+        # In its own session, so that signals to this process's group do not reach it.
         self._program = subprocess.Popen(  # noqa: S603  the command is our own
             [sys.executable, "-I", "-S", str(_PROGRAM)],
             stdin=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""Start the command of an MCP server, and end it with all that it has started."""
+"""Start the command of an MCP server, and end it with all its children."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ from sidecall.features.mcp_client.entries import UpstreamEntry
 from sidecall.features.mcp_client.link import ServerAbsent
 from sidecall.kernel.executors.process.descendants import add_descendants, kill, kill_group
 
-# What programs need to be found, to find their files and to speak a language; nothing of it is a secret.
+# Variables that programs need for paths and locale; none is a secret.
 _HANDED_ON = (
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "TEMP", "TMP",
     "SSL_CERT_*",
@@ -24,7 +24,7 @@ _FAREWELL = 1.0
 
 
 def choose_environment(present: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
-    """Choose the environment of a server: what every program needs, and what its entry has."""
+    """Choose the environment of a server: the common variables, and those of its entry."""
     needed = {name: value for name, value in present.items() if any(fnmatchcase(name, it) for it in _HANDED_ON)}
     return {**needed, **own}
 
@@ -56,7 +56,7 @@ async def start_process(entry: UpstreamEntry, limit: int) -> asyncio.subprocess.
 
 
 async def end_process(process: asyncio.subprocess.Process) -> None:
-    """Let it end by itself, or else kill it; and in either case all that it has started."""
+    """Wait for it to end, or kill it; then kill all its children."""
     family = add_descendants([process.pid])
     if process.stdin is not None:
         process.stdin.close()
@@ -72,7 +72,7 @@ async def end_process(process: asyncio.subprocess.Process) -> None:
 
 
 async def describe_end(process: asyncio.subprocess.Process) -> str:
-    """Describe how a server has ended that has closed its output."""
+    """Describe how a server ended that has closed its output."""
     await _wait_for_end(process, _FAREWELL)
     code = process.returncode
     if code is None:
@@ -86,7 +86,7 @@ async def describe_end(process: asyncio.subprocess.Process) -> str:
 
 
 async def _wait_for_end(process: asyncio.subprocess.Process, seconds: float) -> bool:
-    """Wait a while; not for its pipes, which others may hold open."""
+    """Wait a while for the process, but not for its pipes, which its children may hold open."""
     end = asyncio.get_running_loop().time() + seconds
     while process.returncode is None and asyncio.get_running_loop().time() < end:  # noqa: ASYNC110  nobody tells
         await asyncio.sleep(_LOOK)

@@ -1,4 +1,4 @@
-"""Log what a server writes to stderr, and remember how it ends."""
+"""Log a server's stderr, and remember its last line."""
 
 import asyncio
 import codecs
@@ -9,7 +9,7 @@ from sidecall.features.mcp_client.sanitizer import EntrySanitizer
 
 logger = logging.getLogger("sidecall.mcp_server")
 
-# What goes into the log: so many characters of a line, and so many lines in so many seconds.
+# Logged at most: characters of a line, and lines in so many seconds.
 _MOST_OF_LINE = 2000
 _MOST_OF_LAST = 300
 _MOST_LINES = 100
@@ -21,7 +21,7 @@ _ERROR = re.compile(r"\w*Error\b.*: .+")
 
 
 class ErrorOutput:
-    """The lines that a server writes to stderr."""
+    """The lines of a server's stderr."""
 
     def __init__(self, server: str, words: EntrySanitizer) -> None:
         self._server = server
@@ -33,12 +33,12 @@ class ErrorOutput:
 
     @property
     def last(self) -> str:
-        """The beginning of the last line that says something; empty where there is none."""
+        """The beginning of the last line with text; empty without one."""
         line = self._error if self._error and _OF_NODE.fullmatch(self._last) else self._last
         return line[:_MOST_OF_LAST]
 
     async def log(self, stream: asyncio.StreamReader) -> None:
-        """Log a bounded part of it, until it ends."""
+        """Log a bounded part of the lines, until the end."""
         decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         rest = ""
         while chunk := await stream.read(_CHUNK):
@@ -54,7 +54,7 @@ class ErrorOutput:
         if now - self._begun > _SPAN:
             self._sum_up()
             self._begun = now
-        # Of a line that is written over again and again, as progress is, what is seen in the end.
+        # Of a line that is overwritten repeatedly, such as progress, the last state.
         shown = line.rstrip().rpartition("\r")[2]
         line = self._words.clean(shown[:_MOST_OF_LINE], is_cut=len(shown) >= _MOST_OF_LINE)
         if not line:

@@ -1,4 +1,4 @@
-"""The answers to calls of built-in tools, as the OpenAPI document describes them."""
+"""Answers to calls of built-in tools, as in the OpenAPI document."""
 
 from typing import Any, Literal
 

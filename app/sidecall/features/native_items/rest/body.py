@@ -22,10 +22,10 @@ def _to_arguments(sent: Any) -> Any:
 
 
 Arguments = Annotated[str | JsonObject | None, BeforeValidator(_to_arguments)]
-# An object that PHP or Lua may have written.
+# An empty array, as PHP or Lua may write an object.
 SentObject = Annotated[JsonObject, BeforeValidator(read_object)]
 
-# JSON has one kind of number: 3.0 is an integer, too.
+# JSON has one kind of number: 3.0 is an integer too.
 WholeNumber = Annotated[StrictInt, BeforeValidator(_to_integer)]
 CharacterCount = Annotated[StrictInt, Field(ge=0), BeforeValidator(_to_integer)]
 SentId = Annotated[str | StrictInt | None, BeforeValidator(_to_integer)]

@@ -1,4 +1,4 @@
-"""The calls of built-in tools as providers' models emit them, where they are no calls of functions."""
+"""Calls of built-in tools as providers' models write them, other than function calls."""
 
 from typing import Annotated, Any, Literal, get_args
 

@@ -1,4 +1,4 @@
-"""Understand the calls of built-in tools."""
+"""Read the calls of built-in tools."""
 
 import shlex
 from collections.abc import Callable, Mapping
@@ -40,12 +40,12 @@ class _Sent:
 
 
 def read_item_call(body: JsonObject) -> ReceivedCall | None:
-    """Understand a call of a built-in tool, or of one that takes a text; None where it is another call.
+    """Read a call of a built-in tool, or of one that takes a text; None for other calls.
 
-    Which tool it is for is settled later, when the tools are known: its name is what the model calls it.
+    Its tool is resolved later, when the tools are known: the name is the model's.
 
     Raises:
-        NotAToolCall: Its provider runs it itself, or it has not the form that its type promises.
+        NotAToolCall: Its provider runs it, or it does not have the form of its type.
     """
     refuse_executed(body)
     kind = STEP if is_step(body) else body.get("type")
@@ -66,7 +66,7 @@ def read_item_call(body: JsonObject) -> ReceivedCall | None:
 
 
 def is_step(body: JsonObject) -> bool:
-    """Return whether a call of a function is a step of Gemini's and no item of OpenAI's."""
+    """Return whether a function call is a step of Gemini's rather than an item of OpenAI's."""
     is_function = body.get("type") == "function_call" and body.get("call_id") is None
     return is_function and isinstance(body.get("id"), str) and isinstance(read_object(body.get("arguments")), dict)
 

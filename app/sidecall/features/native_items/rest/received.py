@@ -1,4 +1,4 @@
-"""A call as it was understood."""
+"""A parsed call."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -68,8 +68,8 @@ def make_request(sent: ReceivedCall, context: RequestContext) -> CallRequest:
 
 
 def make_plain_request(call: PlainCall, sent: Mapping[str, Any], context: RequestContext) -> CallRequest:
-    """Do so for a call in the form of most, of its fields, without an object in between."""
-    # By place, since each name would cost as much as a stage.
+    """Do the same for the usual form, from its fields, without an object in between."""
+    # Positional: keyword arguments would cost as much as a stage.
     return CallRequest(
         call,
         context.caller,

@@ -1,4 +1,4 @@
-"""Calls that a provider runs itself, which are refused with the reason."""
+"""Calls that a provider runs, which are refused with the reason."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,13 +22,13 @@ _PARTS = ("executableCode", "executable_code", "codeExecutionResult", "code_exec
 
 
 def refuse_executed(body: Mapping[str, Any]) -> None:
-    """Refuse what its provider has run already, or runs in a place of its own.
+    """Refuse a call that its provider has run already, or runs elsewhere.
 
     Raises:
         NotAToolCall: It is such a call.
     """
     kind = body.get("type")
-    part = next((name for name in _PARTS if body.get(name) is not None), None)  # An SDK writes all, as null.
+    part = next((name for name in _PARTS if body.get(name) is not None), None)  # SDKs write all fields, as null.
     if isinstance(kind, str) and kind in _TYPES:
         raise NotAToolCall(_explain(kind, _TYPES[kind]))
     if kind is None and part is not None:
@@ -43,7 +43,7 @@ def refuse_executed(body: Mapping[str, Any]) -> None:
 
 
 def is_executed(body: Mapping[str, Any]) -> bool:
-    """Return whether a call is refused as one that its provider has run, or runs in a place of its own."""
+    """Return whether a call is refused because its provider has run it, or runs it elsewhere."""
     try:
         refuse_executed(body)
     except NotAToolCall:

@@ -21,12 +21,12 @@ _KINDS: Mapping[str, NativeKind] = {
     "computer_call": "computer",
 }
 _TEXTS = ("custom", "custom_tool_call")
-# The type of an item that is a part of Gemini's.
+# The type of a part of Gemini's.
 PART = "part"
 
 
 def resolve_target(sent: ReceivedCall, registry: Registry) -> None:
-    """Name the tool that implements what a call asks for; where there is none, a name that no tool can have."""
+    """Name the tool that implements a call's target; if there is none, a name that no tool can have."""
     call = sent.call
     kind: str = "" if call.item is None else call.item["type"]
     if sent.dialect == "gemini":
@@ -66,7 +66,7 @@ def _name_search(call: ToolCall, registry: Registry) -> str:
 
 
 def _resolve_anthropic(call: ToolCall, registry: Registry) -> ToolCall:
-    """Find a member of a toolset by the name of both, and others by the name that their models call them."""
+    """Find a member of a toolset by both names, and others by the name that their models use."""
     toolset = (call.item or {}).get("toolset_name")
     if toolset is not None:
         tool = registry.get(name_member(toolset, call.name))
@@ -81,7 +81,7 @@ def _resolve_anthropic(call: ToolCall, registry: Registry) -> ToolCall:
 
 
 def _place_text(call: ToolCall, registry: Registry) -> dict[str, Any] | str:
-    """Make the text the one argument of a tool that takes one; for others it is the JSON text of all of them."""
+    """Put the text into the only argument of a tool that takes one; for others it is the JSON text of all arguments."""
     tool = registry.get(call.name)
     name = None if tool is None else _name_text(tool)
     return call.args if name is None else {name: call.args}
@@ -89,7 +89,7 @@ def _place_text(call: ToolCall, registry: Registry) -> dict[str, Any] | str:
 
 def _name_text(tool: CompiledTool) -> str | None:
     schema = tool.args_schema.flat
-    # Agents declare a tool of this name for whole patches, which models write as they are.
+    # Agents declare a tool of this name for whole patches, which models write verbatim.
     takes_patches = "apply_patch" in tool.options.native and "input" in schema.get("properties", {})
     return "input" if takes_patches else find_text(schema)
 
@@ -103,7 +103,7 @@ def _read_question(args: Any) -> dict[str, Any]:
 
 
 def _resolve_computer(call: ToolCall, registry: Registry) -> ToolCall:
-    """Keep what Gemini wants to be acknowledged, where its tool works at a computer."""
+    """Keep what Gemini wants to be acknowledged, if its tool works at a computer."""
     tool = registry.get(call.name)
     if tool is None or "computer_use" not in tool.options.native or not isinstance(call.args, dict):
         return call

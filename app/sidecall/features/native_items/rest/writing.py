@@ -1,4 +1,4 @@
-"""Write a ToolMessage as the answer to a call of a built-in tool, in the form of the call's own item."""
+"""Write a ToolMessage as the answer to a call of a built-in tool, in the form of its item."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -16,14 +16,14 @@ from sidecall.kernel.core.notes import find_note
 from sidecall.kernel.rest.writing import find_media, word, write_anthropic, write_gemini, write_responses
 
 _Item = Mapping[str, Any]
-# What a shell says of a command that it may not run, that it does not find, and that has failed.
+# Exit codes of a shell: not allowed, not found, failed.
 _REFUSED, _UNKNOWN, _FAILED = 126, 127, 1
 _EXIT_CODES = {
     "unknown_tool": _UNKNOWN,
     # For the last two it is unknown how far the command came.
     **dict.fromkeys(("tool_error", "execution_error", "output_error", "outcome_unknown", "cancelled"), _FAILED),
 }
-# What is shown where there is no screenshot, since the answer has a place for nothing else: one white point.
+# Shown without a screenshot, since the answer has room for nothing else: one white point.
 _BLANK = (
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mP4DwABAQEAHLCMmQAAAABJRU5ErkJggg=="
 )
@@ -131,7 +131,7 @@ def _write_computer(message: ToolMessage, item: _Item) -> dict[str, Any]:
 
 
 def _write_found(message: ToolMessage, _item: _Item) -> dict[str, Any]:
-    """Write what a search for tools has found; there is no place for a failure."""
+    """Write the tools that a search has found; there is no field for a failure."""
     artifact = message.artifact
     tools = artifact.get("tools") if message.status == "success" and isinstance(artifact, dict) else None
     return {
@@ -154,7 +154,7 @@ def _write_decision(message: ToolMessage, _item: _Item) -> dict[str, Any]:
 
 
 def _write_member(message: ToolMessage, item: _Item) -> dict[str, Any]:
-    """Write a block for a member of a toolset: of a failure only a text, otherwise the state of the browser at last."""
+    """Write the block of a toolset member: for a failure only a text, otherwise with the browser's state last."""
     if message.status == "error":
         content: Any = _format_failure(message)
         return {**write_anthropic(message), "content": content, **_echo(item, "toolset_name")}
@@ -189,7 +189,7 @@ def _write_browser_state(message: ToolMessage, item: _Item) -> dict[str, Any]:
     return {**({"url": urls[-1]} if urls else {}), **acknowledged}
 
 
-# Of an item: that its call has no id to be told again.
+# The call of this item has no id to echo.
 UNNAMED = "is_unnamed"
 
 

@@ -1,6 +1,6 @@
 """Run one Python program with Landlock and a filter of system calls; a program of its own.
 
-Its arguments are JSON: places that may be read and written, limits, the filter, and the program to run.
+Its arguments are JSON: paths that may be read and written, limits, the filter, and the program to run.
 """
 
 import base64
@@ -14,7 +14,7 @@ import sys
 def main(told: str) -> None:
     """Give up what the program must not have, and be the program."""
     wanted = json.loads(told)
-    # Where this file lies, before it is out of reach; nothing else of the server is imported.
+    # The folder of this file, before it is out of reach; nothing else of the server is imported.
     sys.path.insert(0, wanted["here"])
     landlock = __import__("landlock")
     sys.path.pop(0)

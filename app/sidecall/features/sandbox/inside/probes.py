@@ -42,7 +42,7 @@ def connect(port: int) -> str:
 
 
 def start_many() -> str:
-    """Start more processes than there may be."""
+    """Start more processes than are allowed."""
     started: list[int] = []
     try:
         for _ in range(_FORKS):
@@ -61,7 +61,7 @@ def start_many() -> str:
 
 
 def start_one() -> str:
-    """Start a process, where none may be."""
+    """Start a process where none is allowed."""
     try:
         pid = os.fork()
     except OSError:
@@ -91,7 +91,7 @@ def take_memory() -> str:
 
 
 def main(port: str, may_fork: str) -> None:
-    """Try all of it, and say what succeeded."""
+    """Try all probes, and report what succeeded."""
     found = {
         "files": write_outside(),
         "network": connect(int(port)),

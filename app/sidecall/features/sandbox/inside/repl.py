@@ -1,4 +1,4 @@
-"""Run Python piece by piece inside a sandbox; a program of its own, which speaks frames of JSON over a socket."""
+"""Run pieces of Python inside a sandbox; a program of its own, which exchanges frames of JSON over a socket."""
 
 import ast
 import json
@@ -44,7 +44,7 @@ def _run(code: str, names: dict[str, Any]) -> dict[str, str | None]:
 
 
 def _format_error(error: BaseException) -> str:
-    """Word an error as Python does, without what is ours of its traceback."""
+    """Format an error like Python, without our own frames."""
     try:
         found = traceback.TracebackException.from_exception(error)
         kept = [frame for frame in found.stack if frame.filename != __file__]

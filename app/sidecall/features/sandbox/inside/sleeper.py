@@ -1,4 +1,4 @@
-"""Sleep longer than any sandbox may run, and so does a child in a session of its own, where there may be one."""
+"""Sleep longer than any timeout of a sandbox, with a child in a session of its own if possible."""
 
 import os
 import time

@@ -1,1 +1,1 @@
-"""Texts that are found again by their words: cut into pieces, kept in an index of SQLite, chosen by filters."""
+"""A full-text index: texts cut into pieces, stored in SQLite, filtered by attributes."""

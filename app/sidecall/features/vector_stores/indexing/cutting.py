@@ -1,4 +1,4 @@
-"""Cut a text into pieces that overlap, where a reader would pause."""
+"""Cut a text into overlapping pieces at natural pauses."""
 
 import re
 
@@ -9,12 +9,12 @@ _PAUSES = tuple(re.compile(it) for it in (r"\n(?=#{1,6} )", r"\n\s*\n", r"\n", r
 
 
 def cut_text(text: str, piece: int = PIECE, overlap: int = OVERLAP) -> list[str]:
-    """Return the pieces of a text, each of `piece` characters at most; each begins within the one before it.
+    """Return the pieces of a text, each of up to `piece` characters and overlapping the one before.
 
     Args:
-        text: To cut.
-        piece: Most characters of one.
-        overlap: Of the end of one that the next begins with, about; at most half of a piece.
+        text: The text.
+        piece: Maximum characters of a piece.
+        overlap: Approximate characters of overlap; at most half of a piece.
 
     Raises:
         ValueError: The overlap is more than half of a piece.

@@ -11,12 +11,12 @@ MOST_ATTRIBUTES = 16
 LONGEST_KEY, LONGEST_VALUE = 64, 512
 _DEEPEST = 10
 _MOST_PARTS = 100
-# Values of all `in` and `nin` of a filter together.
+# Maximum values of all `in` and `nin` of a filter together.
 _MOST_VALUES = 1000
 LARGEST_NUMBER = 2**53
 _COMPARED = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 _JOINED = {"and": " AND ", "or": " OR "}
-# What SQLite does not keep in a text, or ends it with.
+# Characters that SQLite does not store in a text, or that end it.
 _UNKEPT = re.compile("[\x00\ud800-\udfff]")
 _FORM = (
     'filters: write {"type": "eq", "key": "...", "value": ...} with eq, ne, gt, gte, lt, lte, in or nin, or '
@@ -24,7 +24,7 @@ _FORM = (
 )
 # The alias of each file: `m` and a number.
 _HAS = "EXISTS (SELECT 1 FROM file_attributes AS a WHERE a.member = m.number AND a.name = {} AND a.kind = {} AND {})"
-# Attribute rows: which file, name, kind, and the value as a text or as a number.
+# Attribute rows: file, name, kind, and the value as a text or as a number.
 AttributeRow = tuple[int, str, str, str | None, float | None]
 
 
@@ -40,7 +40,7 @@ def name_kind(value: Any) -> str | None:
 
 
 def explain_value(value: Any) -> str:
-    """Explain why something cannot be the value of an attribute."""
+    """Explain why a value cannot be an attribute."""
     if isinstance(value, str):
         is_long = len(value) > LONGEST_VALUE
         return (
@@ -62,7 +62,7 @@ def list_attributes(member: int, attributes: Mapping[str, Attribute]) -> list[At
 
 
 def split_value(value: Any) -> tuple[str | None, float | None]:
-    """Return a value as a text, or else as a number; that of a truth value is 0 or 1."""
+    """Return a value as a text or as a number; booleans are 0 or 1."""
     return (value, None) if isinstance(value, str) else (None, float(value))
 
 

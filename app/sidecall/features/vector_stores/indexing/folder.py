@@ -16,24 +16,24 @@ MOST_BYTES_OF_ONE = 4 * 1024 * 1024
 MOST_BYTES = 256 * 1024 * 1024
 # Suffix of a JSON file with the attributes of the file next to it.
 ATTRIBUTES = ".attributes.json"
-# Seconds after which the folder is looked at again.
+# Seconds between two scans of the folder.
 _FRESH = 5.0
 _PAGES = (".html", ".htm", ".xhtml")
 _State = tuple[int, int, int]
 
 
 class IndexedFolder:
-    """The texts below a folder; hidden files, links, and what is no text are left out."""
+    """The texts below a folder; hidden files, links and other files are left out."""
 
     def __init__(
         self, folder: Path, read_page: Callable[[str], str] | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Look at the folder when it is first searched.
+        """Scan the folder at the first search.
 
         Args:
-            folder: Which; it may be missing.
-            read_page: Makes a text of a web page; without it pages are left out.
-            clock: Says in seconds when it is looked at again.
+            folder: The folder; it may be missing.
+            read_page: Converts a web page to text; without it pages are left out.
+            clock: The clock for scans, in seconds.
         """
         self._folder = folder
         self._read_page = read_page
@@ -44,10 +44,10 @@ class IndexedFolder:
         self._lock = threading.Lock()
 
     def search(self, queries: list[str], limit: int = 10, filters: Any = None) -> list[FoundPiece]:
-        """Find pieces of the files as they were a few seconds ago at most.
+        """Find pieces of files, at most a few seconds old.
 
         Raises:
-            ToolException: The filters are none.
+            ToolException: The filters are invalid.
         """
         with self._lock:
             now = self._clock()
@@ -57,7 +57,7 @@ class IndexedFolder:
         return self._index.search(queries, limit, filters)
 
     def close(self) -> None:
-        """Let go of the index."""
+        """Release the index."""
         self._index.close()
 
     def _refresh(self) -> None:

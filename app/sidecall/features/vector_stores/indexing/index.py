@@ -1,4 +1,4 @@
-"""An index of texts in SQLite: pieces are found by their words, best first."""
+"""A full-text index in SQLite, ranked by words."""
 
 import json
 import sqlite3
@@ -45,7 +45,7 @@ _MORE = 3
 
 @dataclass(frozen=True, slots=True)
 class FoundPiece:
-    """A piece of a file that a search has found; `score` is between 0 and 1, and no probability."""
+    """A found piece of a file; `score` is between 0 and 1, and not a probability."""
 
     filename: str
     score: float
@@ -54,10 +54,10 @@ class FoundPiece:
 
 
 class FileIndex:
-    """Texts of files, in a database of this process that goes with it; it may be used from any thread."""
+    """Texts of files in a temporary database; it may be used from any thread."""
 
     def __init__(self) -> None:
-        # A database without a name is kept in memory, and goes to a file for a while where it grows.
+        # A database without a name is kept in memory, and spills to a temporary file when it grows.
         self._database = sqlite3.connect("", check_same_thread=False)
         self._database.executescript(_TABLES)
         self._lock = threading.Lock()
@@ -83,7 +83,7 @@ class FileIndex:
                     self._execute("INSERT INTO words (rowid, head, lead, rest) VALUES (?, ?, ?, ?)", found, *words)
 
     def remove(self, names: Iterable[str]) -> None:
-        """Forget files; nothing happens for those that there are not."""
+        """Remove files; unknown ones are ignored."""
         with self._lock, self._database:
             for name in names:
                 self._forget(name)
@@ -110,7 +110,7 @@ class FileIndex:
         return [replace(it, score=to_share(it.score)) for it in order[:limit]]
 
     def close(self) -> None:
-        """Let go of all."""
+        """Release everything."""
         with self._lock:
             self._database.close()
 

@@ -1,4 +1,4 @@
-"""Web pages as texts, where what reads them is installed."""
+"""Convert web pages to text, where the converter is installed."""
 
 from collections.abc import Callable
 from functools import cache
@@ -12,7 +12,7 @@ _READER = "html_to_markdown"
 
 @cache
 def find_page_reader() -> Callable[[str], str] | None:
-    """Return what makes a text of a web page; None where `sidecall[fetch]` is not installed.
+    """Return a converter of web pages to text; None where `sidecall[fetch]` is not installed.
 
     Nothing of it is loaded before it is asked for.
     """

@@ -1,4 +1,4 @@
-"""The order of what was found: several orders made one, and no file in the way of others."""
+"""Merge rankings, without letting one file dominate."""
 
 import math
 from array import array
@@ -11,17 +11,17 @@ T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 # The factor for each further piece of a file, so that one file does not fill the result.
 _FURTHER = 0.85
-# As in the paper on reciprocal rank fusion: how little it matters which of the first is the first.
+# The constant of reciprocal rank fusion, as in the paper.
 _EVEN = 60
 
 
 def to_share(score: float) -> float:
-    """Return a score between 0 and 1 in the order of those that have no upper bound; it is no probability."""
+    """Map unbounded scores to a score between 0 and 1 in the same order; it is not a probability."""
     return round(score / (1 + score), 4) if score > 0 else 0.0
 
 
 def spread(found: Iterable[T], name: Callable[[T], Hashable], score: Callable[[T], float]) -> list[T]:
-    """Order by scores, where each further one of the same name counts for less than the one before."""
+    """Order by scores, lowering each further piece of the same name."""
     seen: Counter[Hashable] = Counter()
     worth: list[tuple[float, T]] = []
     for one in sorted(found, key=lambda it: -score(it)):
@@ -42,13 +42,13 @@ def fuse(orders: Iterable[tuple[float, Sequence[K]]]) -> dict[K, float]:
 
 
 def pack_vector(values: Sequence[float]) -> bytes:
-    """Return a vector of length one as bytes, so that a product is the cosine of an angle."""
+    """Return a normalized vector as bytes, so that a dot product is the cosine."""
     length = math.sqrt(sum(map(mul, values, values))) or 1.0
     return array("f", (value / length for value in values)).tobytes()
 
 
 def find_nearest_vectors(wanted: bytes, vectors: Mapping[K, bytes], most: int) -> list[K]:
-    """Return those that point most nearly where one does, nearest first; those of other lengths are left out."""
+    """Return the vectors nearest to one, nearest first; vectors of other lengths are left out."""
     to = array("f", wanted)
     scores = {key: sum(map(mul, to, array("f", it))) for key, it in vectors.items() if len(it) == len(wanted)}
     return sorted(scores, key=lambda key: -scores[key])[:most]

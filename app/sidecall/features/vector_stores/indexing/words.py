@@ -4,11 +4,11 @@ import re
 import unicodedata
 
 _WORD = re.compile(r"\w+")
-# The parts of a name such as `readFile2` or `HTTPServer_error`.
+# The parts of an identifier such as `readFile2` or `HTTPServer_error`.
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-# The first words of a piece say most of what it is about, some more behind them more than others.
+# A piece's first words say most about its topic, and the next ones more than the rest.
 HEAD, LEAD = 10, 30
-#: How much each of the three is worth to FTS5's `bm25`; less than 1 lets a word that comes often count for more.
+#: The weights of the three columns in FTS5's `bm25`; below 1, repeated words count more.
 WORTH = "1.2, 0.9, 0.5"
 # The maximum number of query words that are searched, without stop words unless there are no others.
 MOST_WORDS = 64
@@ -16,7 +16,7 @@ _SAY_NOTHING = frozenset("a an and for in is of or the to".split())
 
 
 def split_words(text: str) -> list[str]:
-    """Return the words of a text in small letters; of names that programs have, their parts."""
+    """Return the words of a text in lower case; identifiers are split into their parts."""
     words: list[str] = []
     for word in _WORD.findall(text if text.isascii() else unicodedata.normalize("NFKC", text)):
         if "_" not in word and (word.islower() or word.istitle() or word.isupper() or not word.isascii()):

@@ -1,1 +1,1 @@
-"""The texts of files that programs send."""
+"""Extract the text of uploaded files."""

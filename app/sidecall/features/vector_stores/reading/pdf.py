@@ -1,4 +1,4 @@
-"""Read PDF in a process of its own, which is killed when it takes too long, or too much memory."""
+"""Read a PDF in its own process, which is killed when it takes too much time or memory."""
 
 import subprocess
 import sys
@@ -13,15 +13,15 @@ MOST_PAGES = 2000
 # Bytes of text after which reading stops.
 MOST_BYTES = 32 * 1024 * 1024
 _PROGRAM = Path(__file__).with_name("pdf_program.py")
-# What the program ends with when it can say what is wrong.
+# The exit code of the program when it reports an error.
 _SAID = 3
 
 
 def read_pdf(body: bytes, seconds: float = SECONDS, memory_mb: int = MEMORY_MB) -> str:
-    """Return the text of a PDF, its pages with empty lines between them.
+    """Return the text of a PDF, with empty lines between pages.
 
     Raises:
-        UnreadableFile: It is none, is locked, has too many pages, or takes too much to be read.
+        UnreadableFile: It is not a PDF, is locked, has too many pages, or takes too much time or memory.
     """
     if find_spec("pypdfium2") is None:
         raise UnreadableFile("This server reads no PDF: pip install 'sidecall[pdf]'", "unsupported_file")

@@ -1,4 +1,4 @@
-"""Write the text of the PDF on standard input to standard output: a program that knows nothing of the server."""
+"""Convert the PDF on standard input to text on standard output; imports nothing of the server."""
 
 import sys
 
@@ -13,7 +13,7 @@ SAID = 3
 
 
 def confine_reader(memory_mb: int, seconds: int) -> None:
-    """Take from this process what it needs not: memory, time, files that it could write."""
+    """Limit memory, time and files of this process."""
     if resource is not None:
         most = memory_mb * 1024 * 1024
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
@@ -23,10 +23,10 @@ def confine_reader(memory_mb: int, seconds: int) -> None:
 
 
 def write_text(body: bytes, most_pages: int, most_bytes: int) -> None:
-    """Write one page after the other, until there are too many bytes.
+    """Write page after page, until there are too many bytes.
 
     Raises:
-        PdfiumError: It is no PDF.
+        PdfiumError: It is not a PDF.
         ValueError: There are too many pages.
     """
     document = pypdfium2.PdfDocument(body)

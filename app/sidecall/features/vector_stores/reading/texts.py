@@ -6,10 +6,10 @@ from sidecall.features.vector_stores.indexing.pages import PAGES, find_page_read
 from sidecall.features.vector_stores.reading.pdf import read_pdf
 from sidecall.features.vector_stores.reading.unreadable import UnreadableFile
 
-# Characters of the text of one file; pieces and words of it take several times as many bytes.
+# Maximum characters of a file's text; its pieces and words take several times as many bytes.
 MOST_CHARACTERS = 8 * 1024 * 1024
 _PDF = b"%PDF-"
-# Within so many bytes a PDF says what it is.
+# A PDF is recognized within so many bytes.
 _EARLY = 1024
 
 

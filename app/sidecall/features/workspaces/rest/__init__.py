@@ -1,1 +1,1 @@
-"""The files of conversations, as programs are shown them."""
+"""Routes' view of the files of conversations."""

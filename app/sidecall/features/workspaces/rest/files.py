@@ -31,7 +31,7 @@ _PROBLEMS: Mapping[FileProblem, type[RequestError]] = {
 
 @dataclass(frozen=True, slots=True)
 class FilesOf:
-    """The files of one conversation of a caller's tenant; those of another's are answered as if there were none."""
+    """The files of one conversation of the caller's tenant; other tenants' are answered as unknown."""
 
     places: Workspaces
     caller: Caller
@@ -46,10 +46,10 @@ class FilesOf:
         return show_workspace(self._find(), self.conversation, self.places.expiry)
 
     def keep_for(self, minutes: int) -> ShownWorkspace:
-        """Let the workspace expire after so many minutes without use, and make it where there is none.
+        """Set the minutes without use after which the workspace expires; make a missing one.
 
         Raises:
-            InvalidParameter: No workspace is kept for so long.
+            InvalidParameter: The time is too long.
         """
         most = int(self.places.expiry.hard // 60)
         if minutes > most:
@@ -72,10 +72,10 @@ class FilesOf:
             raise UnknownWorkspace
 
     def put(self, path: str, body: bytes) -> ShownFile:
-        """Write a file that a program sends, and make the workspace where there is none.
+        """Write an uploaded file; make a missing workspace.
 
         Raises:
-            RequestError: It cannot be written.
+            RequestError: The file cannot be written.
         """
         with _in_problems():
             workspace = self.places.open(self.caller.tenant, self.conversation)
@@ -84,7 +84,7 @@ class FilesOf:
         return self._show(entry, frozenset((entry.path,)))
 
     def list(self, after: str | None, limit: int) -> FileListing:
-        """List some files, those after the one with this id.
+        """List files after the one with this id.
 
         Raises:
             RequestError: There is no workspace, or no such file.
@@ -119,7 +119,7 @@ class FilesOf:
         """Read a file, or some of its bytes.
 
         Raises:
-            RequestError: There is none, or it is too large to be read at once.
+            RequestError: There is no such file, or it is too large.
         """
         workspace, entry, _ = self.find(file_id)
         with _in_problems():

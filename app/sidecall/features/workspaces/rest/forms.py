@@ -1,4 +1,4 @@
-"""Read a file that a program sends: a form of `multipart/form-data`, or the id of a content in JSON."""
+"""Read an uploaded file: from a `multipart/form-data` form, or the id of a content in JSON."""
 
 from collections.abc import AsyncGenerator, Sequence
 from email.message import Message
@@ -16,7 +16,7 @@ from sidecall.kernel.http.body import Bounds, parse_body, read_body, read_bytes
 from sidecall.kernel.rest.body_errors import list_misfits, say_misfits
 
 _MOST_PARTS = 8
-# Characters; a boundary has 70 at most, and libraries take long to read a header full of marks.
+# Characters; a boundary has 70 at most, and parsers are slow with a header full of quotes.
 _MOST_HEADER = 1000
 _NO_FILE = "The form has no `file`. Send one: `curl --form file=@report.csv`."
 
@@ -41,7 +41,7 @@ class SentFile:
 
 @dataclass(frozen=True, slots=True)
 class SentForm:
-    """A form with a file: its name and bytes, and the other fields that are texts."""
+    """A form with a file: its name and bytes, and the other text fields."""
 
     name: str
     body: bytes
@@ -49,10 +49,10 @@ class SentForm:
 
 
 def read_term(body: Any) -> WorkspaceTerm:
-    """Read how long a workspace is to be kept.
+    """Read the wanted lifetime of a workspace.
 
     Raises:
-        InvalidParameter: The JSON is not what it should be.
+        InvalidParameter: The JSON does not fit the model.
     """
     try:
         return WorkspaceTerm.model_validate(body)
@@ -62,10 +62,10 @@ def read_term(body: Any) -> WorkspaceTerm:
 
 
 async def read_sent_file(request: Request, bounds: Bounds) -> SentFile:
-    """Read a file, and where it is to go: the field `path` of the form, or else the name of the file.
+    """Read a file and its path: the field `path` of the form, or the name of the file.
 
     Raises:
-        InvalidParameter: The form has no file, or the JSON is not what it should be.
+        InvalidParameter: The form has no file, or the JSON does not fit the model.
         RequestError: The body cannot be read.
     """
     if _is_form(request):
@@ -82,10 +82,10 @@ async def read_sent_file(request: Request, bounds: Bounds) -> SentFile:
 
 
 async def read_form(request: Request, body: bytes, takes: Sequence[str]) -> SentForm:
-    """Read the `file` of a form, and those other fields that it takes.
+    """Read the `file` of a form, and the other allowed fields.
 
     Raises:
-        InvalidParameter: There is no file in it, it has something else, or it is none.
+        InvalidParameter: It has no file, has other fields, or is not a valid form.
         UnsupportedMediaType: The body is not declared as a form.
     """
     if not _is_form(request):
@@ -114,10 +114,10 @@ async def read_form(request: Request, body: bytes, takes: Sequence[str]) -> Sent
 
 
 def _require_whole_name(file: UploadFile) -> None:
-    """Refuse a name that is broken off by the end of its line, which the parser takes for the end of the name.
+    """Refuse a name with an unclosed quotation mark, which the parser would end at the line's end.
 
     Raises:
-        InvalidParameter: Its quotation mark is never closed.
+        InvalidParameter: It is not closed.
     """
     if file.headers.get("content-disposition", "").replace('\\"', "").count('"') % 2:
         raise InvalidParameter('The `filename` of the part `file` has a line break in it, or no `"` at its end.')
@@ -151,10 +151,10 @@ def _is_form(request: Request) -> bool:
 
 
 def _require_fields(names: Sequence[str], takes: Sequence[str]) -> None:
-    """Refuse a form that does not have one file, and those other fields at most.
+    """Require exactly one file, and no fields but the allowed ones.
 
     Raises:
-        InvalidParameter: It has something else, or something twice.
+        InvalidParameter: The form has other or repeated fields.
     """
     if "file" not in names:
         raise InvalidParameter(_NO_FILE)
