@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.sandbox import local, opening
+from sidecall.features.sandbox import local, support
 from sidecall.features.sandbox.support import SandboxSupport
 from sidecall.features.status.sandboxes import show_sandbox
 from sidecall.kernel.core.errors import DefinitionError
@@ -51,7 +51,7 @@ async def test_a_server_without_a_sandbox_does_not_start(
     async def open_none(_: Any) -> SandboxSupport:
         return SandboxSupport(SandboxReport(reason="bubblewrap is not installed"))
 
-    monkeypatch.setattr(opening, "open_sandbox", open_none)
+    monkeypatch.setattr(support, "open_sandbox", open_none)
 
     with pytest.raises(DefinitionError, match="tool 'look_around' needs a sandbox: bubblewrap is not installed"):
         await make_client(look_around)
@@ -64,7 +64,7 @@ async def test_what_is_being_tried_is_waited_for(monkeypatch: pytest.MonkeyPatch
         await asyncio.sleep(0)
         return SandboxSupport(SandboxReport("landlock"))
 
-    monkeypatch.setattr(opening, "open_sandbox", open_late)
+    monkeypatch.setattr(support, "open_sandbox", open_late)
     sandbox = local.LocalSandbox()
     before = await show_sandbox(sandbox, "python")
     sandbox.begin()
