@@ -1,10 +1,8 @@
 """What comes back, with types: answers to calls, approvals, remembered calls, and what happens on the way."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal, Self
-
-from sidecall.dataclasses import dataclass
 
 # How a remembered call may stand when it has come to its end.
 ENDS = frozenset(("succeeded", "failed", "cancelled", "expired", "outcome_unknown"))

@@ -1,8 +1,7 @@
 """How much a ledger keeps."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.calls.sql_kept import CallBounds
 
 

@@ -1,9 +1,9 @@
 """Numbered migrations: what brings the tables of a database up to date."""
 
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.overload import StoreUnfit
 
 

@@ -1,11 +1,11 @@
 """What a server knows its callers by."""
 
 from collections.abc import Awaitable, Collection
+from dataclasses import dataclass
 from typing import Protocol
 
 from starlette.types import Scope
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.access.resource import ProtectedResource
 from sidecall.kernel.core.context import Caller
 

@@ -3,12 +3,11 @@
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from starlette.types import Scope
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.context import Caller
 
 # Where the headers stand in the scope by their names, for whoever comes later; of those that come twice the first

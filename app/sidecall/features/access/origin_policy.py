@@ -4,10 +4,10 @@ What is no browser says neither where a page comes from nor a name that is not t
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.access.credential_cache import HEADERS
 from sidecall.features.access.hosts import OwnHosts
 from sidecall.features.access.middleware import Refuse, path_of

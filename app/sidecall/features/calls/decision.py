@@ -1,11 +1,10 @@
 """What is kept with a call of a person's word about it, since the approval is forgotten earlier."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
 
 from pydantic_core import from_json, to_json
-
-from sidecall.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

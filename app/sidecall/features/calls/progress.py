@@ -1,9 +1,8 @@
 """Where servers that share a ledger keep what tools say while they run."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
-
-from sidecall.dataclasses import dataclass
 
 # What a tool says at once: its kind, and its JSON on one line.
 Said = tuple[str, bytes]

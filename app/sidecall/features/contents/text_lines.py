@@ -1,6 +1,6 @@
 """Read some lines of a text, and find those that hold a word; what is answered is bounded."""
 
-from sidecall.dataclasses import dataclass
+from dataclasses import dataclass
 
 # Characters of one answer: about as much as a model wants to read at once.
 MOST_CHARACTERS = 64 * 1024

@@ -1,8 +1,8 @@
 """What is said of a call beside its request, and how many calls are taken."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.calls.accepted import AcceptedCall
 from sidecall.features.calls.entry import CallEntry
 from sidecall.features.calls.keys import CallKey

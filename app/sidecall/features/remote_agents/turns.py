@@ -1,10 +1,9 @@
 """What is said to an agent elsewhere, and what it answers, whatever it speaks."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.usage import Usage
 
 AgentDialect = Literal["chat", "responses", "a2a"]

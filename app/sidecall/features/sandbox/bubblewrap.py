@@ -7,9 +7,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.ports.sandbox import SandboxLimits
 
 #: Where programs find the files that they share with the caller.

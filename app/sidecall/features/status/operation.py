@@ -1,9 +1,8 @@
 """What the status tells of beside the other parts of a server."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.history.modes import HistoryMode
 from sidecall.features.mcp_client.upstream import Upstream
 from sidecall.features.telemetry.per_minute import Minutes

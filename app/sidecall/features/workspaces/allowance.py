@@ -1,6 +1,7 @@
 """How much a workspace may hold, and how much it holds."""
 
-from sidecall.dataclasses import dataclass
+from dataclasses import dataclass
+
 from sidecall.features.workspaces.errors import WorkspaceError
 
 MEGABYTE = 1024 * 1024

@@ -1,6 +1,7 @@
 """How long the answers of a tool are given again."""
 
-from sidecall.dataclasses import dataclass
+from dataclasses import dataclass
+
 from sidecall.kernel.core.errors import InvalidToolOption
 
 # A day; what may be older than that is no cache any more.

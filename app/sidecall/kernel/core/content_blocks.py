@@ -1,12 +1,12 @@
 """Understand content blocks, in whichever library's form a tool writes them."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from mimetypes import MimeTypes
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.messages import Content, ContentBlock
 
 MediaKind = Literal["image", "file", "audio", "video"]

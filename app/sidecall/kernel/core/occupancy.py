@@ -1,6 +1,6 @@
 """How full an executor is."""
 
-from sidecall.dataclasses import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,11 @@
 """What an author may say about a tool besides its function."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.cache_policy import Cache
 from sidecall.kernel.core.callbacks import Callback
 from sidecall.kernel.core.command_line import CommandLine

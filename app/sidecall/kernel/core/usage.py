@@ -1,6 +1,6 @@
 """How much a model has used, under the names of the OpenAI Agents SDK."""
 
-from sidecall.dataclasses import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(slots=True)

@@ -1,8 +1,8 @@
 """One step of a call's way."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.tool import CompiledTool
 

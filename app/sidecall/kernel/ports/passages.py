@@ -1,9 +1,8 @@
 """Passages of the files that programs have sent, as calls ask for them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
-
-from sidecall.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,9 @@
 """The words of sandboxes: what bounds a program there, and what became of it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
-
-from sidecall.dataclasses import dataclass
 
 SandboxProfile = Literal["bubblewrap", "landlock", "none"]
 

@@ -1,9 +1,9 @@
 """Find the calls in what a model has said, in the form of any API: a batch takes it whole, and it is no single call."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.native_items.rest.reading import ITEM_EXAMPLES, STEP
 from sidecall.features.native_items.rest.received import DialectName
 from sidecall.features.native_items.rest.refused import is_executed

@@ -1,6 +1,6 @@
 """What a PostgreSQL database is used for: which of its tables, and what the log says when they cannot be used."""
 
-from sidecall.dataclasses import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

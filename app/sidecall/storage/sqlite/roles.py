@@ -1,8 +1,7 @@
 """What a SQLite file is for; each purpose has files of its own."""
 
 import socket
-
-from sidecall.dataclasses import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

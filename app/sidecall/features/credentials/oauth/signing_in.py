@@ -1,9 +1,9 @@
 """Join what it takes for persons to sign in."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Self
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.credentials.oauth.asking import OAuthProvider
 from sidecall.features.credentials.oauth.authorization_flow import SignInRounds, WayBack

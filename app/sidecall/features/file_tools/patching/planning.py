@@ -1,8 +1,8 @@
 """What a patch would do to the files it names: all of it is worked out before anything is changed."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.file_tools.patching.applying import apply_hunks
 from sidecall.features.file_tools.patching.envelope import FilePatch
 from sidecall.features.file_tools.patching.refusal import PatchRefused

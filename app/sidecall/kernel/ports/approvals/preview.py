@@ -1,8 +1,8 @@
 """What a person is shown of a call that they decide about."""
 
+from dataclasses import dataclass
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.ports.user_tokens import SignIn
 
 

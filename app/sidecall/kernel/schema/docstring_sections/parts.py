@@ -1,9 +1,7 @@
 """What a docstring says."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal
-
-from sidecall.dataclasses import dataclass
 
 DocstringStyle = Literal["google", "numpy", "sphinx"]
 
