@@ -20,7 +20,7 @@ LATE = re.compile(r'Later\("(?P<name>[\w.]+)"\)')
 
 # What takes milliseconds to load, and no call of a plain server needs.
 LATER = tuple(
-    "structlog jsonpath regex jsonschema_rs opentelemetry.sdk yaml cryptography joserfc asyncpg mcp openai agents"
+    "jsonpath regex jsonschema_rs opentelemetry.sdk yaml cryptography joserfc asyncpg mcp openai agents"
     " langchain_core langgraph pydantic_ai html_to_markdown griffe rich pygments tenacity prometheus_client httpx"
     " httpcore typer sqlite3 sidecall.features.workspaces.workspace".split()
 )
