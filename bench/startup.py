@@ -33,7 +33,7 @@ _ASKED: Mapping[str, tuple[Server, Request]] = {
     FASTAPI: (floor("fastapi"), tool_call("echo", {"text": "hi"}, "hi")),
 }
 
-_BAR = Bar("start to first answer ÷ FastAPI's", OURS, FASTAPI, 1.6, at_least=False)
+_BAR = Bar("start to first answer ÷ FastAPI's", OURS, FASTAPI, 1.9, at_least=False)
 _IMPORTS = ("import sidecall", "from sidecall import tool", "import sidecall.kernel.core.errors")
 _COUNT = (
     "import json, sys, time; before, begin = len(sys.modules), time.perf_counter(); {}; "

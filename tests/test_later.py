@@ -20,9 +20,9 @@ LATE = re.compile(r'Later\("(?P<name>[\w.]+)"\)')
 
 # What takes milliseconds to load, and no call of a plain server needs.
 LATER = tuple(
-    "structlog jsonpath regex jsonschema_rs opentelemetry.sdk yaml cryptography joserfc asyncpg mcp openai agents"
+    "jsonpath regex jsonschema_rs opentelemetry.sdk yaml cryptography joserfc asyncpg mcp openai agents"
     " langchain_core langgraph pydantic_ai html_to_markdown griffe rich pygments tenacity prometheus_client httpx"
-    " httpcore typer sqlite3 sidecall.features.workspaces.workspace".split()
+    " httpcore sqlite3 sidecall.features.workspaces.workspace".split()
 )
 # Whole rooms, by the beginning of the names of their modules: a plain call needs nothing that stands there.
 ROOMS = tuple(

@@ -5,9 +5,7 @@ import sys
 
 from sidecall import client
 
-SERVER = (
-    "fastapi starlette uvicorn pydantic pydantic_core prometheus_client structlog langchain_core agents pydantic_ai"
-)
+SERVER = "fastapi starlette uvicorn pydantic pydantic_core prometheus_client langchain_core agents pydantic_ai"
 
 
 def test_it_takes_httpx_only() -> None:

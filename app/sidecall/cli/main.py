@@ -5,14 +5,11 @@ import sys
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from sidecall.cli.starting.fast_arguments import read_serve
+from sidecall.cli.commands import cli
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.http.system_refusals import format_system_refusal
 from sidecall.later import Later
-from sidecall.loading.modules import add_project
 
-# What reads and explains all commands; to start a server takes neither.
-commands, serving = Later("sidecall.cli.commands"), Later("sidecall.cli.starting.serving")
 # Which takes as long to load as many of our rooms.
 printing, rich_text = Later("sidecall.terminal.console"), Later("rich.text")
 
@@ -25,7 +22,7 @@ _UNSHOWN = frozenset(("WEBHOOK_SECRET", "SECRETS_KEY"))
 def main() -> None:
     """Run the program; what the author or operator has to mend is said in a sentence, with exit code 1."""
     try:
-        _run(sys.argv[1:])
+        cli()
     except SidecallError as error:
         _complain(error.message)
     except ValidationError as error:
@@ -37,17 +34,6 @@ def main() -> None:
             raise
         _complain(refusal)
     sys.exit(1)
-
-
-def _run(words: list[str]) -> None:
-    given = read_serve(words)
-    if given is None:
-        commands.cli()
-        return
-    serve = serving.serve
-    add_project()  # After our own imports, which nothing of the project's is to come between.
-    serve(**given)
-    sys.exit()
 
 
 def _word(item: ErrorDetails) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack, cast
 
 from agents import (
@@ -27,7 +28,6 @@ from sidecall.client.failures import ApprovalNeeded, RequestRefused, answer_reus
 from sidecall.client.options import AskPerson, CallOptions, ToolFilters, require_options
 from sidecall.client.questions import PersonWord
 from sidecall.client.waiting import WaitingCalls
-from sidecall.dataclasses import dataclass
 
 OfRun = Callable[[RunContextWrapper[Any]], Any]
 

@@ -1,10 +1,8 @@
 """Typed answers: results of calls, approvals, durable calls, and events."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal, Self
-
-from sidecall.dataclasses import dataclass
 
 # How a remembered call may stand when it has come to its end.
 ENDS = frozenset(("succeeded", "failed", "cancelled", "expired", "outcome_unknown"))

@@ -4,6 +4,7 @@ import asyncio
 import inspect
 from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from typing import Any, Self, TypeVar, Unpack
 
 import httpx
@@ -17,7 +18,6 @@ from sidecall.client.options import CallOptions, ToolFilters
 from sidecall.client.received import comes_as_events
 from sidecall.client.steps import Asking, Giving, Pausing, Sending, Steps, Taking, Walk
 from sidecall.client.streams import follow_job, stream_batch, stream_call
-from sidecall.dataclasses import dataclass
 
 T = TypeVar("T")
 

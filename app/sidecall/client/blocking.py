@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import Any, Self, TypeVar, Unpack
 
 import httpx
@@ -15,7 +16,6 @@ from sidecall.client.options import CallOptions, ToolFilters
 from sidecall.client.received import comes_as_events
 from sidecall.client.steps import Asking, Giving, Pausing, Sending, Steps, Taking, Walk
 from sidecall.client.streams import follow_job, stream_batch, stream_call
-from sidecall.dataclasses import dataclass
 
 T = TypeVar("T")
 

@@ -3,9 +3,8 @@
 import json
 import mimetypes
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
-
-from sidecall.dataclasses import dataclass
 
 _KINDS: Mapping[str, str] = {
     "image": "image",

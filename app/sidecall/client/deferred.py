@@ -1,13 +1,13 @@
 """What a Pydantic AI run has shown of a deferred call, kept in its messages."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic_ai import RunContext
 from pydantic_ai.messages import ModelResponse, ToolCallPart
 
 from sidecall.client.questions import SEEN
-from sidecall.dataclasses import dataclass
 
 # In the metadata of the model's response, which no model reads and which is kept with the messages.
 _SHOWN = "sidecall/shown"

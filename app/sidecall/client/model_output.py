@@ -1,7 +1,7 @@
 """The answer of any provider's model: its calls, and the messages that return their results."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from sidecall.client.accumulator import OF_GEMINI, gather
@@ -13,7 +13,6 @@ from sidecall.client.operations import Operations
 from sidecall.client.options import OF_TURNS, CallOptions, require_options
 from sidecall.client.steps import Steps
 from sidecall.client.to_json import make_plain
-from sidecall.dataclasses import dataclass
 
 # What the SDKs' own parsers add to what the model said, and the providers do not take back.
 _PARSED = frozenset(("parsed", "parsed_arguments", "parsed_output"))

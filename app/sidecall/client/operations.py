@@ -4,7 +4,7 @@ import json
 import re
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
@@ -37,7 +37,6 @@ from sidecall.client.received import (
 from sidecall.client.remembered import JSON_BODY, Remembered, escape
 from sidecall.client.steps import Sending, Steps
 from sidecall.client.to_json import make_plain, write_body
-from sidecall.dataclasses import dataclass
 
 _KEY = re.compile(r"[\x20-\x7e]{1,255}")
 _UNREAD = re.compile(r"\*=\d+")

@@ -1,7 +1,7 @@
 """The tools of a server as a toolset of Pydantic AI: `Agent(model, toolsets=[ServerToolset(server)])`."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic_ai import ModelRetry, RunContext, ToolReturn
@@ -16,7 +16,6 @@ from sidecall.client.deferred import Shown, note_shown, recall_shown
 from sidecall.client.failures import ApprovalNeeded, Conflicting, RequestUnfit, answer_reused
 from sidecall.client.options import CallOptions, ToolFilters
 from sidecall.client.questions import PersonWord
-from sidecall.dataclasses import dataclass
 
 # The server checks the arguments, and words what is wrong for the model.
 _ANY_ARGUMENTS = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))

@@ -1,11 +1,11 @@
 """A person's word about one question, which answers no other."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sidecall.client.answers import CallApproval, PersonVerdict
 from sidecall.client.options import AskPerson
-from sidecall.dataclasses import dataclass
 
 # What a person has seen of an approval: a tool may ask something else under the same one.
 SEEN = ("id", "description", "preview", "payload", "question", "sign_in")

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote
 
@@ -14,7 +14,6 @@ from sidecall.client.options import CallOptions
 from sidecall.client.received import is_approval, is_list_of, is_state, read_answer
 from sidecall.client.steps import Asking, Pausing, Persistence, Sending, Steps, send
 from sidecall.client.to_json import write_body
-from sidecall.dataclasses import dataclass
 
 # The server bounds its own waiting too (SIDECALL_MAX_WAIT); longer waits are several requests.
 _LONG_POLL = 30.0

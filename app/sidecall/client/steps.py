@@ -4,13 +4,12 @@ import math
 import random
 import time
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 import httpx
 
 from sidecall.client.failures import RequestRefused, ServerUnreachable, make_misplaced, read_refusal
-from sidecall.dataclasses import dataclass
 
 T = TypeVar("T")
 

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
@@ -15,7 +15,6 @@ from sidecall.client.options import OF_MANY, CallOptions, beside, limit_time, re
 from sidecall.client.received import comes_as_events, is_approval, is_message, make_unknown
 from sidecall.client.steps import Giving, Pausing, Persistence, Sending, Steps, Taking, send
 from sidecall.client.to_json import make_plain, write_body
-from sidecall.dataclasses import dataclass
 
 _EVENTS = {"Accept": "text/event-stream"}
 _HEADERS = {**_EVENTS, "Content-Type": "application/json"}

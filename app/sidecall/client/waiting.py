@@ -6,13 +6,12 @@ import threading
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from agents.tool_context import ToolContext
 
 from sidecall.client.failures import ApprovalNeeded, RequestRefused, ServerBusy
-from sidecall.dataclasses import dataclass
 
 # Of each tool. A call that is pushed out is made anew when it is asked for again.
 _MOST = 1000

@@ -1,13 +1,12 @@
 """ToolRuntime and RunnableConfig, for tools written for LangGraph."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypedDict
 from uuid import UUID
 
 # With defaults, and so that `ToolRuntime` alone is a whole type too.
 from typing_extensions import TypeVar
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.ports.store import Store
 

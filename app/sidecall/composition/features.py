@@ -131,7 +131,7 @@ class Features:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Open what features need in their order, and close it in the opposite one; one that fails keeps no other open."""
+        """Open what features need in their order, and close it in the opposite one."""
         async with AsyncExitStack() as stack:
             for feature, host, _ in self._built:
                 await stack.enter_async_context(feature.run(host))

@@ -3,9 +3,8 @@
 import asyncio
 import time
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any, Literal
-
-from sidecall.dataclasses import dataclass
 
 Phase = Literal["starting", "ready", "draining"]
 

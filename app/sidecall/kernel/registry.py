@@ -1,10 +1,9 @@
 """The tools that this server offers, by name."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.contract.known import KnownContracts
 from sidecall.features.search.index import ToolIndex
 from sidecall.kernel.core.callbacks import Callback, make_callback

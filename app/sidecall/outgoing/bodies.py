@@ -4,11 +4,11 @@ import time
 import zlib
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import httpcore
 import httpx
 
-from sidecall.dataclasses import dataclass
 from sidecall.outgoing.moments import ending_at
 from sidecall.outgoing.refusals import OutgoingRefused, refuse
 

@@ -3,10 +3,10 @@
 import ipaddress
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
 from typing import Self
 
-from sidecall.dataclasses import dataclass
 from sidecall.outgoing.addresses import read_address
 
 _ENTRY = re.compile(r"(\*\.)?(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::([0-9]{1,5}))?", re.ASCII | re.I)

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import httpx
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import cut_name
 from sidecall.outgoing.addresses import is_public, read_address
 from sidecall.outgoing.patterns import HostPattern, normalize_host

@@ -1,14 +1,13 @@
 """Answers of the server itself: to malformed requests, and to requests that the application cannot finish."""
 
 from collections.abc import Iterable, MutableMapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from fastapi import Request, Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.http import shutdown
 from sidecall.kernel.http.problems import problem
 from sidecall.kernel.http.request_id import make_request_id

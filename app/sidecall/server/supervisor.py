@@ -11,12 +11,12 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from socket import socket
 from types import FrameType
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.telemetry.standard_streams import log_last
 from sidecall.server.signals import HANG_UP, ending_signals
 

@@ -1,8 +1,7 @@
 """The bounds of a ledger."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.calls.sql_kept import CallBounds
 
 

@@ -3,9 +3,9 @@
 import asyncio
 from collections import deque
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.database import Row
 

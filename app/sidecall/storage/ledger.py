@@ -1,10 +1,9 @@
 """The ledger: all persistent state of one server."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal
 from uuid import uuid4
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.approvals.memory_rules import MemoryRules
 from sidecall.features.audit.entry import AuditTrail
 from sidecall.features.audit.memory_store import MemoryAudit

@@ -1,9 +1,9 @@
 """Read calls in pages that end where they become large."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.calls.entry import PAGE_CHARACTERS, CallFilter
 from sidecall.later import Later
 from sidecall.storage.database import Database, Row

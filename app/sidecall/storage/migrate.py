@@ -5,10 +5,10 @@ add steps.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.overload import StoreUnfit
 
 # What to do about tables that cannot be brought up to date, for each series that is in no file.

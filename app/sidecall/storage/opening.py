@@ -3,12 +3,11 @@
 import os
 import socket
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.approvals.memory_rules import MemoryRules
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.audit.memory_store import MemoryAudit

@@ -1,6 +1,7 @@
 """Documents are read as JSON and YAML; what is no document of OpenAPI 3 is refused with words."""
 
 import re
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from sidecall.features.openapi_import.yaml_text import load_yaml
 
 # Nine lines, of which each has the one before it ten times.
 LAUGHS = "a0: &a0 x\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 10))
+# A list in a list, three thousand times, in as many lines.
+DEEP = "a0: &a0 [1]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 3000))
 GET = {"operationId": "get", "summary": "Get it.", "responses": {}}
 
 
@@ -61,6 +64,8 @@ def test_files_are_read_as_json_and_yaml(tmp_path: Path) -> None:
         ("[1, 1.5, 0x1f, ~, null, 'null', yes, True, 2024-01-01, '<<', !!str 7, \"\\u00e9\"]",
          [1, 1.5, 31, None, None, "null", "yes", True, "2024-01-01", "<<", "7", "é"]),
         ("200:\n  a: |\n    x\n    y\n  b: >-\n    x\n    y\n", {200: {"a": "x\ny\n", "b": "x y"}}),
+        ("a: [=, on, off, n]\n=: !!set {x}\n", {"a": ["=", "on", "off", "n"], "=": {"x": None}}),
+        ("[" * 200 + "]" * 200, reduce(lambda inside, _: [inside], range(199), [])),
     ],
 )  # fmt: skip
 def test_yaml_is_read_as_json_has_values(text: str, value: Any) -> None:
@@ -72,13 +77,20 @@ def test_yaml_is_read_as_json_has_values(text: str, value: Any) -> None:
     ("text", "complaint"),
     [
         ("a: [", "did not find expected node content"),
-        ("a: &a [*a]", "the alias *a stands for nothing, or for what it is in"),
-        ("a: *b", "the alias *b stands for nothing"),
-        ("{a: 1}: 2", "a key is no text"),
-        ("a: {<<: 3}", "`<<` takes mappings"),
+        ("a: &a [*a]", "an alias stands for what it is in"),
+        ("a: &a {b: [{<<: *a}]}", "an alias stands for what it is in"),
+        ("a: *b", "found undefined alias"),
+        ("{a: 1}: 2", "found unhashable key"),
+        ("a: {<<: 3}", "expected a mapping or list of mappings for merging"),
         (LAUGHS, "its aliases make more of it than can be read"),
-        ("a: 1\n---\nb: 2", "there are several documents in it"),
+        (LAUGHS.replace("x", "{k: 1}").replace("[", "{<<: [").replace("]", "]}"), "its aliases make more of it"),
+        (DEEP, "its aliases make more of it than can be read"),
+        ("a: 1\n---\nb: 2", "expected a single document"),
         ("a: !!python/name:os.system x", "could not determine a constructor"),
+        ("a: !!timestamp 2024-01-01", "could not determine a constructor"),
+        ("a: !!binary aGk=", "could not determine a constructor"),
+        ("a: !!bool x", "a tag does not fit its value"),
+        ("a: !!int ''", "a tag does not fit its value"),
     ],
 )
 def test_yaml_that_json_cannot_say_is_refused(text: str, complaint: str) -> None:
@@ -92,7 +104,8 @@ def test_no_object_but_those_of_json_is_made() -> None:
     assert load_yaml(b"a: !!python/object/apply:os.system {x: 1}") == {"a": {"x": 1}}
 
 
-def test_yaml_that_is_too_deep_is_refused() -> None:
-    """Nobody's document ends the process."""
-    with pytest.raises(ValueError):
-        load_yaml(b"[" * 100_000)
+@pytest.mark.parametrize("opening", ["[", "- ", "? ", "{a: ", "!!seq [", "<<: {"])
+def test_yaml_that_is_too_deep_is_refused(opening: str) -> None:
+    """Before it is composed."""
+    with pytest.raises(ValueError, match="it has more than 200 levels"):
+        load_yaml(opening.encode() * 300)

@@ -149,6 +149,29 @@ def test_values_on_a_terminal_are_written_out(log_as: Any) -> None:
     assert log.text.endswith(f" [warning  ] {SHOWN} [somebody] said=x\\ty\n")
 
 
+@pytest.mark.parametrize(
+    ("no_color", "shown"),
+    [
+        pytest.param(
+            "",
+            " [\x1b[33m\x1b[1mwarning  \x1b[0m] \x1b[1mhot\x1b[0m [\x1b[1m\x1b[34msomebody\x1b[0m]"
+            " \x1b[36mby\x1b[0m=\x1b[35m'a b'\x1b[0m \x1b[36mnone\x1b[0m= \x1b[36mlist\x1b[0m=\x1b[35m[1]\x1b[0m\n",
+            id="where there are any",
+        ),
+        pytest.param("1", " [warning  ] hot [somebody] by='a b' none= list=[1]\n", id="where they are not wanted"),
+    ],
+)
+def test_a_terminal_is_told_of_colors(log_as: Any, monkeypatch: pytest.MonkeyPatch, no_color: str, shown: str) -> None:
+    """Which tell apart how grave it is, what happened, and the names of fields."""
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    log = log_as(as_json=False)
+
+    logging.getLogger("somebody").warning("hot", extra={"by": "a b", "none": "", "list": [1]})
+
+    assert log.text.endswith(shown)
+
+
 def test_warnings_and_oddities_are_lines_too(log_as: Any) -> None:
     """Whatever a library hands over can be said in JSON."""
     log = log_as(as_json=True)

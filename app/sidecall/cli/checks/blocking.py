@@ -5,6 +5,7 @@ import inspect
 import sysconfig
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -13,7 +14,6 @@ from typing import Any
 
 from sidecall.cli.checks.blocking_names import WAITING, find_advice
 from sidecall.cli.checks.naming import Namespace, Reference
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.schema.lint import Finding
 

@@ -6,11 +6,10 @@ import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any
-
-from sidecall.dataclasses import dataclass
 
 _MISSING = object()
 # What functions make whose annotations do not say it: the package and class of the object.

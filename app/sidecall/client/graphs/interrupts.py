@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from langgraph.errors import GraphInterrupt
@@ -12,7 +12,6 @@ from sidecall.client.answers import CallApproval
 from sidecall.client.failures import ApprovalNeeded, Conflicting, RequestUnfit
 from sidecall.client.graphs.decisions import read_resumption
 from sidecall.client.questions import is_shown
-from sidecall.dataclasses import dataclass
 
 # Where LangGraph keeps what interrupts were answered with, in the config of a task. It has no public name for these.
 _PAD = "__pregel_scratchpad"

@@ -2,12 +2,11 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import InvalidArguments
 from sidecall.kernel.core.parameter import EMPTY, Parameter
 from sidecall.kernel.core.tool import ArgsSchema, Schema

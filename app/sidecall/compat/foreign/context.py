@@ -2,10 +2,9 @@
 
 import sys
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.context import Caller, ToolContext
 from sidecall.kernel.core.usage import Usage
 from sidecall.kernel.json_data.to_json import to_text

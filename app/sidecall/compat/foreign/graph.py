@@ -3,7 +3,7 @@
 import itertools
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +11,6 @@ from pydantic_core import from_json
 
 from sidecall.compat.foreign.stores import TypedStore
 from sidecall.compat.supplied import make_configurable, make_writer
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import CallRejected
 from sidecall.kernel.core.typed_context import open_context

@@ -1,10 +1,9 @@
 """Base of tools that a provider hosts."""
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import ClassVar
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.authoring.structured import StructuredTool
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.tool import CompiledTool, Schema

@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, Literal
-
-from sidecall.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,13 @@
 import sys
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 from uuid import uuid4
 
 from pydantic_core import from_json
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import CallRejected
 from sidecall.kernel.core.messages import ToolCall

@@ -1,7 +1,7 @@
 """Check arguments by a model of pydantic 1."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -9,7 +9,6 @@ from pydantic_core import InitErrorDetails
 
 from sidecall.compat.pydantic_1.check import check_by_v1
 from sidecall.compat.pydantic_1.json_schema import render_v1_schema
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import InvalidArguments, SchemaInferenceError
 from sidecall.kernel.core.tool import DEEPEST, Schema
 from sidecall.kernel.schema.infinite import refuse_infinite

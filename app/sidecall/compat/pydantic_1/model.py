@@ -3,11 +3,11 @@
 import inspect
 import typing
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import SchemaInferenceError
 from sidecall.kernel.core.injection import Injection
 from sidecall.kernel.core.parameter import EMPTY, Parameter

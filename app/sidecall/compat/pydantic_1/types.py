@@ -2,7 +2,7 @@
 
 import types
 import typing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, PydanticUserError
@@ -10,7 +10,6 @@ from pydantic_core import CoreSchema, core_schema
 
 from sidecall.compat.pydantic_1.check import check_by_v1
 from sidecall.compat.pydantic_1.model import is_v1_model
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import SchemaInferenceError
 from sidecall.kernel.core.parameter import Parameter
 from sidecall.kernel.core.tool import Schema

@@ -1,11 +1,11 @@
 """How a server authenticates its callers."""
 
 from collections.abc import Awaitable, Collection
+from dataclasses import dataclass
 from typing import Protocol
 
 from starlette.types import Scope
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.access.resource import ProtectedResource
 from sidecall.kernel.core.context import Caller
 

@@ -1,12 +1,12 @@
 """Authenticate callers by headers that a trusted gateway sets."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import ip_address, ip_network
 
 from starlette.types import Scope
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.access.credential_cache import HEADERS
 from sidecall.features.access.methods import values_of
 from sidecall.kernel.core.context import ANONYMOUS, EVERYTHING, Caller

@@ -3,12 +3,11 @@
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from starlette.types import Scope
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.context import Caller
 
 # The key in the scope under which headers are cached by name; of repeated ones the first counts, as in the framework.

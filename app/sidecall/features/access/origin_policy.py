@@ -5,10 +5,10 @@ send neither an origin nor a foreign host name, and are not affected.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.access.credential_cache import HEADERS
 from sidecall.features.access.hosts import OwnHosts
 from sidecall.features.access.middleware import Refuse, path_of

@@ -1,12 +1,12 @@
 """What clients are told about accepted tokens (RFC 9728)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from starlette.types import Scope
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.scopes import SERVER_SCOPES
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"

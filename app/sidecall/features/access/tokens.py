@@ -4,6 +4,7 @@ import hashlib
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from joserfc import jws, jwt
@@ -11,7 +12,6 @@ from joserfc.errors import InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet
 from starlette.types import Scope
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.access.key_sets import IssuerKeys
 from sidecall.features.access.methods import REFUSE, BadCredential, read_bearer
 from sidecall.kernel.core.context import Caller

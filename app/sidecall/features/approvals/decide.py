@@ -2,12 +2,11 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from uuid_utils import uuid7
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.entry import AuditAction
 from sidecall.kernel.core.context import Caller

@@ -3,8 +3,8 @@
 import itertools
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.approvals.orphan_reports import ExpiredCalls
 from sidecall.features.approvals.packing import PackedApproval
 from sidecall.features.approvals.shortened import EXPIRED_SHOWN, expire, shorten

@@ -1,12 +1,12 @@
 """Approvals as bytes: as Python objects the same JSON takes up to fifty times as much memory."""
 
 import json
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from pydantic_core import to_json
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.result_values import find_stored_value, keep_value, write_stored
 from sidecall.kernel.ports.approvals.approval import ApprovalRecord, ApprovalState

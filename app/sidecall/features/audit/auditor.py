@@ -5,13 +5,12 @@ import logging
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from uuid_utils import uuid7
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.access.methods import Unauthenticated
 from sidecall.features.audit.entry import AuditAction, AuditEntry, AuditTrail
 from sidecall.kernel.core.context import Caller

@@ -1,12 +1,11 @@
 """Audit entries: who allowed what, or was refused."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
-
-from sidecall.dataclasses import dataclass
 
 AuditAction = Literal[
     "denied",

@@ -3,11 +3,11 @@
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import from_json, to_json
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.messages import ToolMessage

@@ -2,10 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.cache.answers import KeptAnswer
 from sidecall.kernel.concurrency.backpressure import Pause, Pauses
 from sidecall.kernel.concurrency.coroutines import cancel_from_outside

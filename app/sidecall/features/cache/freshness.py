@@ -1,8 +1,7 @@
 """How old an answer a client accepts, by its `Cache-Control` (RFC 9111)."""
 
 from collections.abc import Mapping
-
-from sidecall.dataclasses import dataclass
+from dataclasses import dataclass
 
 _NAME = "cache-control"
 # More digits than any age has.

@@ -1,10 +1,10 @@
 """An accepted call, as the server knows it without reading the store."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import from_json
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.calls.entry import Acceptance, CallCompletion, CallEntry, measure_ms, to_datetime
 from sidecall.kernel.core.messages import make_unchecked
 from sidecall.kernel.core.record import CallRecord

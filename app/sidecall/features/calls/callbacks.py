@@ -1,9 +1,8 @@
 """The queue of webhooks."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
-
-from sidecall.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,10 @@
 """A person's decision that is stored with its call, since the approval is forgotten earlier."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
 
 from pydantic_core import from_json, to_json
-
-from sidecall.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

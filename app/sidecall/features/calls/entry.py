@@ -1,13 +1,12 @@
 """The entry of a call, and the values that are stored with it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.calls.decision import CallDecision
 from sidecall.features.calls.keys import CallKey
 from sidecall.kernel.core.messages import ToolMessage, make_unchecked

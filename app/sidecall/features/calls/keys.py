@@ -3,9 +3,9 @@
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.json_data.text import quote_text

@@ -1,9 +1,8 @@
 """Progress events of running calls, for servers that share a ledger."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
-
-from sidecall.dataclasses import dataclass
 
 # An event: its kind, and its JSON on one line.
 Said = tuple[str, bytes]

@@ -3,8 +3,8 @@
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.database import Database
 

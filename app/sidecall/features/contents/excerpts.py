@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 from urllib.parse import urlencode
 
@@ -9,7 +10,6 @@ from fastapi import Query
 from pydantic_core import to_json
 from starlette.responses import Response
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.contents.text_lines import ALL, MOST_CHARACTERS, cut_lines, find_lines, read_range
 from sidecall.kernel.concurrency.outlasting import outlast
 from sidecall.kernel.concurrency.pools import EXCERPTS

@@ -1,6 +1,6 @@
 """Read lines of a text, or search it, with a bounded answer."""
 
-from sidecall.dataclasses import dataclass
+from dataclasses import dataclass
 
 # Characters of one answer: about as much as a model should read at once.
 MOST_CHARACTERS = 64 * 1024

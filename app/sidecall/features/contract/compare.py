@@ -5,9 +5,9 @@ A caller breaks if something that it may have sent is refused or ignored now.
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.tool import Schema
 
 # Words for people and models.

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.contract.compare import Change, compare_parameters
 from sidecall.features.contract.lock_path import LOCK
 from sidecall.kernel.core.errors import SidecallError

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.calls.entry import CallEntry, CallFilter, CallStatus, to_datetime
 from sidecall.features.history.decided import KeptDecision, show_decision
 from sidecall.features.history.redactor import read_shown

@@ -2,8 +2,8 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.calls.entry import PAGE_CHARACTERS, CallEntry, CallFilter, CallPage
 from sidecall.features.history.blocks import (
     SPAN,

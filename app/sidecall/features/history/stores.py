@@ -1,9 +1,9 @@
 """Protocols of the store of blocks and sums."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.calls.entry import CallFilter
 from sidecall.features.history.blocks import Block, Piece, mark
 from sidecall.storage.database import Database

@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.calls.accepted import AcceptedCall
 from sidecall.features.calls.entry import CallCompletion, CallEntry, end_entry
 from sidecall.features.jobs.call_task import CallTask

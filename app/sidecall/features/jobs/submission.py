@@ -1,8 +1,8 @@
 """Execution options of a durable call, and the bounds of the queue."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.calls.accepted import AcceptedCall
 from sidecall.features.calls.entry import CallEntry
 from sidecall.features.calls.keys import CallKey

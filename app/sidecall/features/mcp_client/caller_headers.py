@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import MissingContext, ToolNotConfigured
 from sidecall.kernel.core.injection import Supply
 

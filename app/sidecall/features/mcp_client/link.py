@@ -2,10 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.mcp_client.listed import ListedTool
 
 # Called with the progress of a call: done, total, message.

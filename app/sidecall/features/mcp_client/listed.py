@@ -1,12 +1,11 @@
 """A tool as its MCP server lists it."""
 
 import hashlib
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic_core import to_json
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.options import ToolAnnotations
 from sidecall.kernel.core.tool import Schema
 

@@ -1,10 +1,9 @@
 """The sender of a message, independent of the transport."""
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.mcp_server.revisions import CAPABILITIES_KEY
 from sidecall.features.mcp_server.wire import RpcMessage
 from sidecall.kernel.core.context import ANONYMOUS, Caller, EventListener, Presence

@@ -1,9 +1,8 @@
 """The parts that MCP methods use."""
 
 from collections.abc import Awaitable
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.mcp_server.changes import ListChanges

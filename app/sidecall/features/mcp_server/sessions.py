@@ -7,10 +7,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from secrets import token_urlsafe
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.mcp_server.wire import INVALID_REQUEST, Id, RpcError
 from sidecall.kernel.core.context import Caller
 

@@ -1,10 +1,10 @@
 """JSON-RPC for MCP: read messages, write answers."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import to_json
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import SidecallError
 
 PARSE_ERROR = -32700

@@ -1,10 +1,10 @@
 """Tools that a provider runs: declared here, and listed in the form of the Responses API."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from sidecall.compat.foreign.hosted_tool import HostedTool
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import InvalidToolOption
 from sidecall.kernel.core.tool import Schema
 

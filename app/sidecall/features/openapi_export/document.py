@@ -1,12 +1,12 @@
 """Describe tools as operations of an OpenAPI service."""
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic.json_schema import models_json_schema
 from pydantic_core import to_json
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.approvals.steps import may_ask
 from sidecall.features.calls.entry import CallEntry
 from sidecall.features.openapi_export.schemas import SchemaComponents

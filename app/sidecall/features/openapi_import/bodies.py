@@ -3,9 +3,9 @@
 import base64
 import binascii
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.openapi_import.definitions import Definitions, Unusable
 from sidecall.features.openapi_import.encodings import BYTES, Encoding, Member
 from sidecall.features.openapi_import.styles import write_compact, write_scalar

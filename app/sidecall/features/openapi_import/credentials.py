@@ -2,9 +2,9 @@
 
 import base64
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import InvalidToolOption, MissingContext
 from sidecall.kernel.core.injection import FromFunction, InjectedToolArg, Supply
 

@@ -5,6 +5,7 @@ import logging
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,6 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.errors import DefinitionError
 from sidecall.kernel.core.options import DocumentApproval

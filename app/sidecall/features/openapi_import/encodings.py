@@ -1,11 +1,10 @@
 """Read how the members of a form are written, from an Encoding Object of OpenAPI."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.openapi_import.definitions import Definitions
 from sidecall.features.openapi_import.styles import Place, write_compact, write_scalar
 

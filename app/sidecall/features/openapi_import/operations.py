@@ -3,12 +3,11 @@
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from fnmatch import filter as fnfilter
 from fnmatch import fnmatchcase
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.openapi_import.definitions import Definitions, Unusable
 
 _METHODS = ("get", "head", "put", "post", "patch", "delete", "options", "trace", "query")

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.openapi_import.bodies import BodyPlan, choose_media_type, describe_file, find_members, is_file
 from sidecall.features.openapi_import.credentials import CredentialPlace
 from sidecall.features.openapi_import.definitions import Definitions, Unusable

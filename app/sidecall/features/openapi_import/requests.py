@@ -3,12 +3,12 @@
 import base64
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
 from pydantic_core import from_json
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.openapi_import.planning import RequestPlan
 from sidecall.features.openapi_import.styles import write_compact
 from sidecall.kernel.core.context import ToolContext

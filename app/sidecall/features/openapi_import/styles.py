@@ -1,12 +1,11 @@
 """Write values into URLs, headers and forms, in each style that OpenAPI has."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import quote, unquote
 
 from pydantic_core import to_json
-
-from sidecall.dataclasses import dataclass
 
 Where = Literal["path", "query", "header", "cookie", "body"]
 _RESERVED = ":/?@!$'()*,;"

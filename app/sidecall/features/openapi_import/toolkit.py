@@ -3,7 +3,7 @@
 import inspect
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +11,6 @@ from typing import Annotated, Any
 from pydantic import Field, PrivateAttr
 
 from sidecall.compat.foreign.tool import CONTEXT, ForeignTool, set_signature
-from sidecall.dataclasses import dataclass
 from sidecall.features.openapi_import.credentials import Auth, check_auth, choose_credentials, refuse_unknown_schemes
 from sidecall.features.openapi_import.definitions import Definitions, Unusable
 from sidecall.features.openapi_import.operations import ApiOperation, OperationFilter, ToolNames, list_operations

@@ -4,8 +4,8 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.rates.in_memory import QuotaKey, Quotas, RecentCallers, make_quota
 from sidecall.kernel.concurrency.outlasting import outlast
 from sidecall.kernel.core.overload import QuotaExceeded, StoreUnavailable

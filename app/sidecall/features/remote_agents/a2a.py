@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.remote_agents.agent_task import AgentTask
 from sidecall.features.remote_agents.connection import AgentConnection
 from sidecall.features.remote_agents.turns import AgentAnswer, AgentTurn

@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal
 
 import httpx
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.remote_agents.a2a import CARD, VERSION_HEADERS, A2aInterface, ask_a2a
 from sidecall.features.remote_agents.chat import ask_chat
 from sidecall.features.remote_agents.connection import HANGING_UP, AgentConnection

@@ -1,10 +1,9 @@
 """A turn with a remote agent, independent of its protocol."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.usage import Usage
 
 AgentDialect = Literal["chat", "responses", "a2a"]

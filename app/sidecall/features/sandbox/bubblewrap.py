@@ -7,9 +7,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.ports.sandbox import SandboxLimits
 
 #: The path of the files that programs share with the caller.

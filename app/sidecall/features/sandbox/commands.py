@@ -2,10 +2,9 @@
 
 import os
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.sandbox.bubblewrap import HOME, Mount
 from sidecall.features.sandbox.confined import Confined
 from sidecall.features.sandbox.kept_output import KeptOutput

@@ -9,10 +9,10 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.sandbox.bubblewrap import HOME, Mount, mount_python
 from sidecall.features.sandbox.confined import Confined
 from sidecall.features.sandbox.spec import (

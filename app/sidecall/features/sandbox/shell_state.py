@@ -5,10 +5,9 @@ import os
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.sandbox.shell_variables import read_exports, read_variables, write_variables
 
 #: Maximum bytes of a state; a larger one is dropped.

@@ -2,10 +2,9 @@
 
 import resource
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.sandbox.bubblewrap import HOME, Mount, bind_system
 from sidecall.features.sandbox.cgroups import Groups
 from sidecall.kernel.core.errors import SidecallError

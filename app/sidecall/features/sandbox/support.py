@@ -3,8 +3,8 @@
 import os
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.sandbox.bubblewrap import find_program
 from sidecall.features.sandbox.cgroups import find_groups
 from sidecall.features.sandbox.landlock import NEEDED, read_version

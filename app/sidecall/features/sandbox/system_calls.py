@@ -3,9 +3,8 @@
 import platform
 import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from errno import ENOSYS, EPERM
-
-from sidecall.dataclasses import dataclass
 
 _LOAD, _EQUAL, _ANY_BIT, _AT_LEAST, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x06
 _ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050000, 0x80000000

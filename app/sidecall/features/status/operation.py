@@ -1,10 +1,9 @@
 """Parts of the status that belong to no other part of a server."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.history.modes import HistoryMode
 from sidecall.features.mcp_client.upstream import Upstream
 from sidecall.features.telemetry.per_minute import Minutes

@@ -5,10 +5,10 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.store.item_text import MINUTE, MOST_ITEM_BYTES, read_item, write_value
 from sidecall.features.store.matching import compile_filter, pick_namespaces
 from sidecall.kernel.ports.store_items import Item, Namespace, NamespaceSearch, Search, StoreFull

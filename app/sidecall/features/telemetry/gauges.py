@@ -1,10 +1,9 @@
 """Gauges, which are read on request."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.telemetry.tally import Tally
 from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.options import ExecutorName

@@ -3,8 +3,8 @@
 import logging
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.context import ANONYMOUS, Caller, cut_id
 
 logger = logging.getLogger("sidecall")

@@ -5,15 +5,13 @@ import os
 import sys
 import textwrap
 import time
-from collections.abc import Iterable
-from typing import Any, TextIO
-
-from structlog.dev import ConsoleRenderer
-from structlog.typing import ExcInfo
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from sidecall.features.telemetry.fields import (
     LEFT_OUT,
     MOST_OF_LINE,
+    ExceptionInfo,
     LineFields,
     find_exception,
     is_short,
@@ -21,12 +19,23 @@ from sidecall.features.telemetry.fields import (
 )
 from sidecall.features.telemetry.redact import Redaction
 
-# Field names that the renderer would print as lines of their own.
-_ON_OWN_LINES = frozenset(("stack", "exception", "exc_info"))
-# Characters that would make a name look like several fields.
+# Names of what only we write; fields of others that have them get another.
+_RESERVED = frozenset(("stack", "exception", "exc_info"))
+# Signs of a name that would make it look like several fields.
 _AMBIGUOUS = frozenset(" \t='\"")
-# Logger names that tell a reader nothing.
+# The longest name of a level that others may have added.
+_LEVEL_WIDTH = len("exception")
+# Loggers whose names tell a reader nothing.
 _PLAIN = frozenset(("sidecall", "uvicorn.error"))
+
+# How terminals are told of colors.
+_RESET, _BRIGHT, _DIM = "\x1b[0m", "\x1b[1m", "\x1b[2m"
+_RED, _GREEN, _YELLOW, _BLUE, _MAGENTA, _CYAN = (f"\x1b[{number}m" for number in range(31, 37))
+_OF_LEVELS = {
+    **dict.fromkeys(("critical", "exception", "error"), _RED + _BRIGHT),
+    "warning": _YELLOW + _BRIGHT,
+    **dict.fromkeys(("info", "debug"), _GREEN + _BRIGHT),
+}
 
 
 class TerminalLines(logging.Formatter):
@@ -35,10 +44,7 @@ class TerminalLines(logging.Formatter):
     def __init__(self, redact: Iterable[str] = ()) -> None:
         super().__init__()
         self._fields = LineFields(Redaction(redact))
-        colors = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-        self._render = ConsoleRenderer(
-            colors=colors, sort_keys=False, exception_formatter=_print_exception, pad_event_to=0
-        )
+        self._has_colors = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
 
     def format(self, record: logging.LogRecord) -> str:
         """Format a record of any library."""
@@ -47,9 +53,25 @@ class TerminalLines(logging.Formatter):
             del line["logger"]
         shown = {_spell(name): _prepare_value(value) for name, value in line.items()}
         exc_info = find_exception(record)
-        if exc_info is not None:
-            shown["exc_info"] = exc_info
-        return str(self._render(None, record.levelname.lower(), shown))
+        columns = self._write_columns(shown)
+        return columns if exc_info is None else f"{columns}\n{_write_exception(exc_info)}"
+
+    def _write_columns(self, shown: Mapping[str, Any]) -> str:
+        """Write when, how grave, what and of whom, and then the other fields."""
+        rest = dict(shown)
+        level = str(rest.pop("level"))
+        columns = [
+            self._paint(str(rest.pop("timestamp")), _DIM),
+            f"[{self._paint(level.ljust(_LEVEL_WIDTH), _OF_LEVELS.get(level, ''))}]",
+            self._paint(str(rest.pop("event")), _BRIGHT),
+        ]
+        if "logger" in rest:
+            columns.append(f"[{self._paint(str(rest.pop('logger')), _BRIGHT + _BLUE)}]")
+        fields = (f"{self._paint(name, _CYAN)}={self._paint(_quote(value), _MAGENTA)}" for name, value in rest.items())
+        return " ".join(column for column in (*columns, *fields) if column).rstrip(" ")
+
+    def _paint(self, text: str, color: str) -> str:
+        return f"{color}{text}{_RESET}" if self._has_colors and text and color else text
 
 
 def make_terminal_lines(redact: Iterable[str] = ()) -> TerminalLines:
@@ -66,7 +88,7 @@ def _prepare_value(value: Any) -> Any:
 
 def _spell(name: str) -> str:
     """Write the name of a field so that it is one, and no line."""
-    if name in _ON_OWN_LINES:
+    if name in _RESERVED:
         return f"{name}_"
     return repr(name) if _AMBIGUOUS.intersection(name) else _escape(name)
 
@@ -76,7 +98,12 @@ def _escape(text: str) -> str:
     return text if text.isprintable() else "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
 
 
-def _print_exception(output: TextIO, exc_info: ExcInfo) -> None:
-    """Write a traceback, indented, so that no text of an exception can pass for a log line."""
+def _quote(value: Any) -> str:
+    """Write a value so that its end is seen."""
+    return value if isinstance(value, str) and _AMBIGUOUS.isdisjoint(value) else repr(value)
+
+
+def _write_exception(exc_info: ExceptionInfo) -> str:
+    """Write a traceback, indented, so that nothing that an exception says can pass for a line of its own."""
     lines = write_traceback(exc_info).splitlines()
-    output.write("\n" + textwrap.indent("\n".join(_escape(line) for line in lines), "    "))
+    return textwrap.indent("\n".join(_escape(line) for line in lines), "    ")

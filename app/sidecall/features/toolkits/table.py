@@ -1,6 +1,7 @@
 """The toolkits that ship, one small entry each; loads none of them."""
 
-from sidecall.dataclasses import dataclass
+from dataclasses import dataclass
+
 from sidecall.kernel.ports.sandbox import SandboxUse
 
 

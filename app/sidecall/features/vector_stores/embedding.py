@@ -4,11 +4,11 @@ import asyncio
 import math
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.vector_stores.indexing.ranking import pack_vector
 from sidecall.features.vector_stores.reading.unreadable import UnreadableFile
 from sidecall.outgoing.clients import guarded_async_client

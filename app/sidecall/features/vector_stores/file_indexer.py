@@ -6,10 +6,9 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.vector_stores.embedding import Embeddings
 from sidecall.features.vector_stores.files import UploadedFiles, format_bounds
 from sidecall.features.vector_stores.indexing.cutting import cut_text

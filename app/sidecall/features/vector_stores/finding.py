@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.vector_stores.embedding import EmbeddingFailed, Embeddings
 from sidecall.features.vector_stores.file_indexer import make_mark
 from sidecall.features.vector_stores.indexing.filters import write_filter

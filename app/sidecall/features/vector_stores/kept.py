@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.vector_stores.indexing.cutting import OVERLAP, PIECE
 from sidecall.features.vector_stores.indexing.filters import Attribute
 

@@ -2,9 +2,9 @@
 
 import ipaddress
 import re
+from dataclasses import dataclass
 from typing import Self
 
-from sidecall.dataclasses import dataclass
 from sidecall.outgoing.patterns import PORT_NUMBERS, normalize_host
 from sidecall.outgoing.rules import USUAL_PORTS
 

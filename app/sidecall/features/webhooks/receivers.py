@@ -1,9 +1,9 @@
 """Receivers of webhooks."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.calls.errors import CallbackRefused
 from sidecall.later import Later
 

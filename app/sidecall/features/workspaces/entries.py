@@ -3,9 +3,9 @@
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.workspaces.errors import WorkspaceError
 from sidecall.features.workspaces.paths import UNFINISHED, has_no_controls, join_path
 

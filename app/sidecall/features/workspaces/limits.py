@@ -1,6 +1,7 @@
 """The bounds of a workspace, and its present size."""
 
-from sidecall.dataclasses import dataclass
+from dataclasses import dataclass
+
 from sidecall.features.workspaces.errors import WorkspaceError
 
 MEGABYTE = 1024 * 1024

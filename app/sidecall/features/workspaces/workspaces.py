@@ -8,10 +8,10 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.workspaces.counting import Counts
 from sidecall.features.workspaces.errors import refuse_folder, refuse_removed
 from sidecall.features.workspaces.limits import WorkspaceLimits

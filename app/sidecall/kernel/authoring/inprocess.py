@@ -4,14 +4,13 @@ import asyncio
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypedDict
 
 from pydantic import BaseModel, BeforeValidator, ValidationError
 from uuid_utils import uuid4
 
 from sidecall.compat.runtime import RunnableConfig
-from sidecall.dataclasses import dataclass
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.kernel.authoring.given import supply, take_given
 from sidecall.kernel.authoring.outer import OUTER, Outer, find_outer, hold_configurable, inherit_config

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from sidecall.compat.runtime import RunnableConfig
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.current import CALL
 from sidecall.kernel.core.injection import Supply
 from sidecall.kernel.core.invocation import CallRequest

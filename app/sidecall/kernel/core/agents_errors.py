@@ -1,9 +1,9 @@
 """Errors under the names that the OpenAI Agents SDK has for them."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import InvalidArguments, MalformedArguments, ToolTimeout
 

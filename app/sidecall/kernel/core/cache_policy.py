@@ -1,6 +1,7 @@
 """Cache policy of a tool."""
 
-from sidecall.dataclasses import dataclass
+from dataclasses import dataclass
+
 from sidecall.kernel.core.errors import InvalidToolOption
 
 # A day; what may be older than that is no cache any more.

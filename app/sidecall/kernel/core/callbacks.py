@@ -4,11 +4,10 @@ import inspect
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import InvalidToolOption
 
 EVENTS = ("on_tool_start", "on_tool_end", "on_tool_error")

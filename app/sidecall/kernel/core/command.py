@@ -3,13 +3,12 @@
 import dataclasses
 import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import GenericAlias
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import ToolOutputError
 from sidecall.kernel.core.messages import Status
 

@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.json_data.to_json import to_text
 

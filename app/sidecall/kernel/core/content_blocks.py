@@ -1,12 +1,12 @@
 """Read content blocks in the forms of all libraries that tools use."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from mimetypes import MimeTypes
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.messages import Content, ContentBlock
 
 MediaKind = Literal["image", "file", "audio", "video"]

@@ -4,13 +4,12 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from dataclasses import KW_ONLY, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, Generic, Protocol
 
 from typing_extensions import TypeVar
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.concurrency.backpressure import Pause
 from sidecall.kernel.core.usage import Usage
 from sidecall.kernel.json_data.to_json import to_text

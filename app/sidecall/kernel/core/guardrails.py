@@ -3,10 +3,9 @@
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Self, TypeVar, get_args, overload
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import InvalidToolOption
 

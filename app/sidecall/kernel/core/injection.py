@@ -1,12 +1,11 @@
 """Mark the parameters that the caller or the server fills in, never the model."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import MissingContext, SidecallError, ToolExecutionError, refuse_unconfigured
 from sidecall.kernel.core.options import ToolOptions

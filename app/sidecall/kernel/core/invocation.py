@@ -3,13 +3,12 @@
 import os
 import time
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from uuid_utils import uuid7
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.concurrency.backpressure import Pause
 from sidecall.kernel.core.context import (
     ANONYMOUS,

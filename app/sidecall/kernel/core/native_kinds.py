@@ -1,9 +1,8 @@
 """The built-in tools of providers that a tool may implement, and what each is called with."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
-
-from sidecall.dataclasses import dataclass
 
 # `computer` is OpenAI's, with a list of actions; `computer_action` is Anthropic's, with one; `computer_use` is any of
 # Gemini's functions, each under its own name.

@@ -3,10 +3,9 @@
 import base64
 import typing
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.native_items.browser_state import list_tabs, write_browser_state
 from sidecall.kernel.core.messages import ContentBlock, ToolMessage
 

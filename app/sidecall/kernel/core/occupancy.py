@@ -1,6 +1,6 @@
 """The load of an executor."""
 
-from sidecall.dataclasses import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,11 @@
 """The options of a tool."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.cache_policy import Cache
 from sidecall.kernel.core.callbacks import Callback
 from sidecall.kernel.core.command_line import CommandLine

@@ -1,9 +1,8 @@
 """One parameter of a tool's function."""
 
 import inspect
+from dataclasses import dataclass
 from typing import Any
-
-from sidecall.dataclasses import dataclass
 
 EMPTY = inspect.Parameter.empty
 # Stands before the name of a free argument that is called as a positional-only parameter is.

@@ -2,10 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, Self
-
-from sidecall.dataclasses import dataclass
 
 _SECONDS: Mapping[str, int] = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 _RATE = re.compile(r"([1-9][0-9]{0,8})/(second|minute|hour|day)")

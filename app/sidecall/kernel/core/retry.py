@@ -1,6 +1,7 @@
 """When a failed call of a tool is tried again."""
 
-from sidecall.dataclasses import dataclass
+from dataclasses import dataclass
+
 from sidecall.kernel.core.errors import InvalidToolOption, ToolException
 
 

@@ -3,10 +3,9 @@
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.callbacks import Hook
 from sidecall.kernel.core.errors import ToolOutputError
 from sidecall.kernel.core.injection import Injection, Supply, find_commands, find_python

@@ -1,6 +1,6 @@
 """Token usage of a model, under the names of the OpenAI Agents SDK."""
 
-from sidecall.dataclasses import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(slots=True)

@@ -3,10 +3,9 @@
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.sandbox.local import LocalSandbox
 from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.core.tool import CompiledTool

@@ -6,10 +6,10 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.invocation import Invocation, Release
 from sidecall.kernel.core.result_memory import SMALL, estimate_size
 from sidecall.kernel.executors.results import complete, drain

@@ -1,13 +1,13 @@
 """Read a request's JSON, within limits."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.concurrency.garbage_collector import pause_collector
 from sidecall.kernel.core.errors import BodyTooLarge, MalformedJSON, RequestError, UnsupportedMediaType
 from sidecall.kernel.json_data.text import holds_more, parse_json

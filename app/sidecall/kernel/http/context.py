@@ -1,13 +1,12 @@
 """The context of a request besides its body: built once, and passed on."""
 
 from collections.abc import Collection, Coroutine, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.access.middleware import caller_of
 from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.core.deadline import Deadline

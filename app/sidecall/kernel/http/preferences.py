@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from starlette.datastructures import Headers
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import RequestError
 
 # The draft has a quoted string; most clients send it bare.

@@ -1,13 +1,11 @@
 """An answer in JSON that is ready to be sent, by the framework or in front of it."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
 
 from starlette.responses import Response
-
-from sidecall.dataclasses import dataclass
 
 _NOT_MODIFIED = 304
 # For answers that have none of their own, since to make an empty one takes longer than to write it.

@@ -3,8 +3,8 @@
 import asyncio
 import time
 from collections import Counter
+from dataclasses import dataclass
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.rates.in_memory import Quotas
 from sidecall.kernel.concurrency.semaphore import Semaphore
 from sidecall.kernel.concurrency.turns import CallerKey, key_of

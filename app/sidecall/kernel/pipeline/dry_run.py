@@ -1,10 +1,9 @@
 """Dry run: what a call would do, without running the tool."""
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.approvals.steps import is_required
 from sidecall.features.credentials.require_sign_in import find_missing_provider
 from sidecall.kernel.core.invocation import Invocation

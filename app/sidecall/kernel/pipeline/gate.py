@@ -2,10 +2,10 @@
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.calls.errors import ContractChanged
 from sidecall.features.contract.if_match import hold_contract
 from sidecall.kernel.core.context import Caller

@@ -1,10 +1,10 @@
 """The stages for the calls of one tool, computed once."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from inspect import isfunction
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.admission import Admission, Semaphores
 from sidecall.kernel.pipeline.stage import Stage, Stages, Step

@@ -1,10 +1,10 @@
 """One step of a call's way."""
 
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
 from enum import IntEnum, auto
 from typing import Self
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.tool import CompiledTool
 

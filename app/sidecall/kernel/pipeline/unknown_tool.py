@@ -2,9 +2,9 @@
 
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.concurrency.pools import LISTINGS
 from sidecall.kernel.core.context import ANY_SCOPE, Caller
 from sidecall.kernel.core.errors import ToolNotFound

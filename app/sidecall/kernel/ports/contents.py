@@ -3,9 +3,9 @@
 import asyncio
 import re
 from collections.abc import Coroutine
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.concurrency.coroutines import WouldWait, await_on, finish_on
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import UnknownContent

@@ -1,9 +1,8 @@
 """Search of passages in uploaded files."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
-
-from sidecall.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,9 @@
 """Sandbox types: limits, reports and results."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
-
-from sidecall.dataclasses import dataclass
 
 SandboxProfile = Literal["bubblewrap", "landlock", "none"]
 

@@ -1,12 +1,12 @@
 """Storage and look-up of callers' secrets."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import RequestError, SidecallError, ToolExecutionError, ToolFailure
 

@@ -2,10 +2,9 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
-
-from sidecall.dataclasses import dataclass
 
 Namespace = tuple[str, ...]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +13,6 @@ from starlette.responses import Response
 from starlette.routing import Route as MountedRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.access.access import Access
 from sidecall.features.access.hosts import OwnHosts
 from sidecall.features.access.middleware import CALLER, Authentication, Refuse, permit_all

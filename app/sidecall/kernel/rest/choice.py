@@ -1,11 +1,11 @@
 """Choose tools as a program wants them listed: which, in which form, how many, and found by whom."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import Query
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.context import Toolset
 from sidecall.kernel.core.errors import InvalidParameter
 from sidecall.kernel.core.tool import CompiledTool

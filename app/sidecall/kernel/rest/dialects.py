@@ -1,12 +1,11 @@
 """Understand a call in each provider's form, and answer in the same."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.native_items.rest.body import SentCall
 from sidecall.features.native_items.rest.reading import ITEM_EXAMPLES, STEP, read_item_call
 from sidecall.features.native_items.rest.received import DialectName, ReceivedCall, choose_call_id, explain_unfit

@@ -3,8 +3,8 @@
 import asyncio
 import hashlib
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.concurrency.pools import LISTINGS
 from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.context import ANONYMOUS, Caller, Toolset

@@ -1,13 +1,12 @@
 """The objects that routes work with."""
 
 from collections.abc import Awaitable
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, Request
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.access.middleware import caller_of
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.memory_store import MemoryAudit

@@ -1,9 +1,9 @@
 """Extract the calls from a model's message, in the form of any API, for a batch; a single call is none."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.native_items.rest.reading import ITEM_EXAMPLES, STEP
 from sidecall.features.native_items.rest.received import DialectName
 from sidecall.features.native_items.rest.refused import is_executed

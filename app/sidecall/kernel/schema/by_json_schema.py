@@ -2,10 +2,9 @@
 
 import copy
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.authored.faults import describe_whole, find_misfit, locate_fault

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +14,6 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import PydanticSerializationError, to_json
 from pydantic_core.core_schema import LiteralSchema
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.parameter import Parameter
 from sidecall.kernel.core.tool import DEEPEST, Schema
 from sidecall.kernel.schema.catch_all import CatchAll, make_catch_all

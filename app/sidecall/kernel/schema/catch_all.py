@@ -1,12 +1,12 @@
 """Read the arguments of `**kwargs`, however the model writes them."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 from pydantic_core import to_json
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import InvalidArguments
 from sidecall.kernel.core.field_errors import FieldError
 from sidecall.kernel.core.parameter import EMPTY, FREE, Parameter

@@ -3,12 +3,11 @@
 import inspect
 import typing
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, PydanticUserError, TypeAdapter
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.command import is_command_type
 from sidecall.kernel.core.errors import InvalidDocstring, InvalidToolName, SchemaInferenceError
 from sidecall.kernel.core.injection import Injection

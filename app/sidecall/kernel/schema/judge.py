@@ -1,12 +1,12 @@
 """Ask a model of pydantic whether arguments fit, and which names in them no field takes."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError
 from sidecall.kernel.core.tool import DEEPEST, Schema
 from sidecall.kernel.schema.explain import format_errors, list_details

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import InvalidArguments
 from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError
 from sidecall.kernel.core.tool import Schema

@@ -2,10 +2,10 @@
 
 import difflib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.tool import CompiledTool, Schema
 from sidecall.kernel.schema.authored.defaults import find_changing_defaults
 from sidecall.kernel.schema.forms.anthropic import find_own_obstacles

@@ -1,13 +1,13 @@
 """Authors' argument models, of pydantic 2 or 1; the only access to pydantic 1."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, Protocol
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, PydanticUserError, create_model
 
 from sidecall.compat.pydantic_1.model import V1Model, is_v1_model
 from sidecall.compat.pydantic_1.types import adapt_v1_annotations
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import SchemaInferenceError
 from sidecall.kernel.core.injection import Injection
 from sidecall.kernel.core.tool import ArgsSchema

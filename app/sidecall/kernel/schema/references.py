@@ -1,9 +1,8 @@
 """Follow the references of JSON Schemas, and put their targets in place."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.pointer import follow, split_reference
 from sidecall.kernel.schema.walk import list_schemas, map_children

@@ -5,10 +5,10 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.parameter import EMPTY, Bound, Parameter
 
 _UNFIT = "the arguments of functools.partial do not fit its function"

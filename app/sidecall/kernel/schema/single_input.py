@@ -1,10 +1,9 @@
 """The arguments of LangChain's Tool: one text under any name."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.tool import Schema
 

@@ -3,12 +3,12 @@
 import inspect
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from types import FunctionType, ModuleType
 from typing import Any
 
 from sidecall.compat.foreign.declared import explain_not_offered
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.authoring.offers import find_public, is_offer
 from sidecall.kernel.authoring.recognition import COLLECTIONS, is_tool, walk
 from sidecall.kernel.authoring.structured import StructuredTool

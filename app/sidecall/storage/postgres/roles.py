@@ -1,6 +1,6 @@
 """The roles of a PostgreSQL database: their tables, and their text in the log."""
 
-from sidecall.dataclasses import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

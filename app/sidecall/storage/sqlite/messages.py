@@ -3,10 +3,9 @@
 import pickle
 import struct
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
-
-from sidecall.dataclasses import dataclass
 
 # Both are of the same program, and nobody else has the socket between them.
 _NUMBER = struct.Struct("!I")

@@ -1,8 +1,7 @@
 """The roles of SQLite files; each role has its own files."""
 
 import socket
-
-from sidecall.dataclasses import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import Any, Literal
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.database import Row
 from sidecall.storage.sqlite.faults import (

@@ -12,8 +12,8 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.credentials.oauth.paths import CALLBACK, START
 from sidecall.features.credentials.oauth.provider_client import OAuthProvider, make_verifier

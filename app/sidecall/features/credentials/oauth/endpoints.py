@@ -4,11 +4,11 @@ import asyncio
 import json
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.credentials.oauth.providers import ClientProof, ProviderSettings
 from sidecall.kernel.ports.user_tokens import TokenUnavailable
 from sidecall.outgoing.bodies import AnswerBounds

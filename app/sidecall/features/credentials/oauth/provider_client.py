@@ -10,12 +10,12 @@ import json
 import re
 import secrets
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote_plus, urlencode
 
 import httpx
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.credentials.oauth.endpoints import UNREACHABLE, Endpoints, ProviderEndpoints
 from sidecall.features.credentials.oauth.providers import ProviderSettings
 from sidecall.kernel.ports.user_tokens import TokenUnavailable

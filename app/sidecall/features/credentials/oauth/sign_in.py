@@ -1,9 +1,9 @@
 """Assemble OAuth sign-in from its parts."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Self
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.credentials.oauth.authorization_flow import AuthorizationFlows, SignInUrls
 from sidecall.features.credentials.oauth.provider_client import OAuthProvider

@@ -3,10 +3,9 @@
 import hmac
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Self
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.credentials.oauth.provider_client import Grant
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.ports.secrets import RESERVED, Seal, SealedSecret, SealedSecrets, SecretUnreadable, UnknownSecret

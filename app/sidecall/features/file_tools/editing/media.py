@@ -1,8 +1,8 @@
 """Images and PDFs of a workspace, as blocks that a model sees."""
 
 import base64
+from dataclasses import dataclass
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.messages import ContentBlock

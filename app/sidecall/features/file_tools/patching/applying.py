@@ -1,9 +1,9 @@
 """Apply the hunks of a patch to a text."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.file_tools.patching.anchors import HunkFinder, HunkPlace
 from sidecall.features.file_tools.patching.hunks import Hunk
 from sidecall.features.file_tools.patching.indents import Reindent

@@ -1,9 +1,9 @@
 """Patches of several files, between `*** Begin Patch` and `*** End Patch`, and single-file patches."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.file_tools.patching.hunks import Hunk, number_lines, read_hunks, read_new_text
 from sidecall.features.file_tools.patching.refusal import PatchRefused, quote_line
 

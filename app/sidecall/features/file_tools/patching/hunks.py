@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.file_tools.patching.refusal import PatchRefused, quote_line
 
 END_OF_FILE = "*** End of File"

@@ -1,8 +1,8 @@
 """Plan the changes of a patch completely before any file is changed."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.file_tools.patching.applying import apply_hunks
 from sidecall.features.file_tools.patching.envelope import FilePatch
 from sidecall.features.file_tools.patching.refusal import PatchRefused

@@ -2,11 +2,11 @@
 
 import shlex
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.native_items.rest.body import JsonObject, SentCall
 from sidecall.features.native_items.rest.calls import (
     ApplyPatchCall,

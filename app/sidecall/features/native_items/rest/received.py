@@ -1,13 +1,13 @@
 """A parsed call."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 from uuid_utils import uuid4
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import NotAToolCall
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall

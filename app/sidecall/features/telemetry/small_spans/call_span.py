@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from time import time_ns
 from typing import Any
 
@@ -10,7 +10,6 @@ from opentelemetry.sdk.trace import Span, SpanLimits, SpanProcessor, TracerProvi
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, StatusCode
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.telemetry.small_spans.otlp import (
     FLAGS_ELSEWHERE,
     FLAGS_HERE,

@@ -1,5 +1,7 @@
 """Decisions of the SDK's samplers, without their result objects."""
 
+from dataclasses import dataclass
+
 from opentelemetry.sdk.trace.sampling import (
     ALWAYS_OFF,
     ALWAYS_ON,
@@ -10,8 +12,6 @@ from opentelemetry.sdk.trace.sampling import (
     TraceIdRatioBased,
 )
 from opentelemetry.trace import SpanContext, TraceFlags
-
-from sidecall.dataclasses import dataclass
 
 _LOW = TraceIdRatioBased.TRACE_ID_LIMIT
 _ALL = _LOW + 1

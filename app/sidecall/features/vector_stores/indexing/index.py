@@ -4,10 +4,9 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.vector_stores.indexing.cutting import cut_text
 from sidecall.features.vector_stores.indexing.filters import (
     MOST_ATTRIBUTES,

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.workspaces.claims import Claim
 from sidecall.features.workspaces.entries import Entry
 from sidecall.features.workspaces.errors import FileProblem, WorkspaceError

@@ -1,6 +1,7 @@
 """Read an uploaded file: from a `multipart/form-data` form, or the id of a content in JSON."""
 
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
 from email.message import Message
 from typing import Any
 
@@ -9,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from sidecall.dataclasses import dataclass
 from sidecall.features.workspaces.rest.shown import WorkspaceTerm
 from sidecall.kernel.core.errors import InvalidParameter, UnsupportedMediaType
 from sidecall.kernel.http.body import Bounds, parse_body, read_body, read_bytes

@@ -1,12 +1,12 @@
 """Approvals as lists show them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.ports.approvals.approval import ApprovalState
 

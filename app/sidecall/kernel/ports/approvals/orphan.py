@@ -1,8 +1,8 @@
 """Decisions that no server carries out."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.ports.approvals.approval import ApprovalRecord
 

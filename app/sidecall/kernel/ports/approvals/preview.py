@@ -1,8 +1,8 @@
 """The preview shown to the person who decides on a call."""
 
+from dataclasses import dataclass
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.ports.user_tokens import SignIn
 
 

@@ -1,12 +1,12 @@
 """Decisions that hold for a caller's later calls of a tool."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import RequestError, SidecallError
 
 DecisionName = Literal["approve", "reject"]

@@ -1,9 +1,7 @@
 """The parsed parts of a docstring."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal
-
-from sidecall.dataclasses import dataclass
 
 DocstringStyle = Literal["google", "numpy", "sphinx"]
 

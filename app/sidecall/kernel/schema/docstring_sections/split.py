@@ -3,8 +3,8 @@
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.schema.docstring_sections.parts import DocstringStyle
 
 _PARAMETERS = "(?:(?:Keyword|Other) )?(?:Args?|Arguments?|Params?|Parameters?)"

@@ -3,10 +3,9 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.forms.joined import list_values
 

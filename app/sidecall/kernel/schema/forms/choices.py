@@ -1,8 +1,8 @@
 """Expand a JSON Schema into choices: schemas of one type each, without references and combinations."""
 
+from dataclasses import dataclass
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.pointer import follow, split_reference
 from sidecall.kernel.schema.describe import write_literal

@@ -3,10 +3,9 @@
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.describe import write_literal
 from sidecall.kernel.schema.forms.choices import ANNOTATIONS, Breaker, Choice, name_type

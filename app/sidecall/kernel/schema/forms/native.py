@@ -1,10 +1,9 @@
 """Declare tools as the built-in tools of a provider that they implement."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.native_kinds import NAMES, NativeKind
 from sidecall.kernel.core.tool import CompiledTool, Schema
 

@@ -1,11 +1,10 @@
 """Write arguments as one plain object, for APIs that refuse a choice of several at the root."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.pointer import follow
 from sidecall.kernel.schema.forms.choice_words import (

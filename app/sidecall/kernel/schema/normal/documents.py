@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urljoin
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.pointer import format_path, split_reference
 from sidecall.kernel.schema.normal.dialects import (

@@ -1,11 +1,10 @@
 """Repair common mistakes of models in arguments, and report each repair."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import InvalidArguments
 from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError
 from sidecall.kernel.core.tool import Schema

@@ -1,10 +1,9 @@
 """Find the names in arguments that have no place, at any depth."""
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.field_errors import FieldError
 from sidecall.kernel.core.tool import DEEPEST, Schema
 from sidecall.kernel.schema.describe import list_needed
