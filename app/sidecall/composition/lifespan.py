@@ -21,6 +21,7 @@ from sidecall.kernel.rest.app import Lifespan
 from sidecall.kernel.rest.parts import Parts
 from sidecall.loading.reload import follow_files
 from sidecall.settings import Settings
+from sidecall.storage.database import ChangeReporter
 from sidecall.storage.late_steps import LateSteps
 from sidecall.storage.ledger import Ledger
 
@@ -105,6 +106,7 @@ async def _begin(
 
 
 async def _begin_to_keep(parts: Parts, ledger: Ledger, late: LateSteps) -> None:
+    _fail_on_change(parts, ledger)
     await ledger.open()
     await parts.history.open()
     if parts.vector_stores is not None:
@@ -114,6 +116,14 @@ async def _begin_to_keep(parts: Parts, ledger: Ledger, late: LateSteps) -> None:
         parts.secrets.signing_in.tokens.resume = parts.jobs.waits.resume
     parts.auditor.open()
     parts.operation.minutes.open()
+
+
+def _fail_on_change(parts: Parts, ledger: Ledger) -> None:
+    """Have the server end where what keeps things is not what it has opened."""
+    stores = parts.vector_stores
+    for database in (ledger.database, parts.history.database, None if stores is None else stores.database):
+        if isinstance(database, ChangeReporter):
+            database.on_change = parts.lifecycle.fail
 
 
 def _end_keeping_with(stack: AsyncExitStack, parts: Parts, ledger: Ledger, late: LateSteps) -> None:

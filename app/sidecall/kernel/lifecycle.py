@@ -17,6 +17,8 @@ class Lifecycle:
         self.phase: Phase = "starting"
         # Whether what it was given kept it from serving: a setting, a tool, a store; and not the system.
         self.is_refused = False
+        # Why it has to be started again, in words for an operator; once there is a reason, the process ends.
+        self.failure: str | None = None
         self._draining_since: float | None = None
         self._begun_at = time.monotonic()
         # The requests that the server has begun and not answered yet.
@@ -53,6 +55,10 @@ class Lifecycle:
         if self._draining_since is None:
             self._draining_since = time.monotonic()
         self.phase = "draining"
+
+    def fail(self, reason: str) -> None:
+        """Have the process end, to be started again; the first reason stands."""
+        self.failure = self.failure or reason
 
     def patience(self, seconds: float) -> float:
         """Return what is left of so many seconds since the draining began; all of them where it has not."""

@@ -4,7 +4,7 @@ import math
 import re
 import sqlite3
 import sys
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.later import Later
 from sidecall.storage.database import Dialect, Row
-from sidecall.storage.sqlite.faults import FileMoved, FileOverwritten, advise_fault, is_damage, is_fault
+from sidecall.storage.sqlite.errors import FileChanged, advise_fault, is_damage, is_fault
 from sidecall.storage.sqlite.file import SqliteFile, StoreWithoutRoom
 from sidecall.storage.sqlite.roles import LEDGER, DatabaseRole
 from sidecall.storage.sqlite.thread import ThreadWriter
@@ -76,7 +76,8 @@ class SqliteDatabase:
         elif self._file.path is not None and purpose.is_apart and sys.platform != "win32":
             hand = _hand.ProcessWriter(self._file.path, patience, purpose)
         self.is_shared = purpose.writer is not None
-        self._writer = Writer(hand, str(self._file), most_waiting, purpose, hangs_after)
+        self.on_change: Callable[[str], object] = lambda _: None
+        self._writer = Writer(hand, str(self._file), most_waiting, purpose, hangs_after, self._tell_of_change)
         self._readers: _readers.Readers | None = None
 
     @property
@@ -153,13 +154,16 @@ class SqliteDatabase:
         try:
             return await self._readers.read(text, values, source)
         except sqlite3.Error as found:
-            error = FileOverwritten() if self._file.is_emptied else found
+            error = self._file.find_change(source[1]) or found
             is_news = self.trouble is None and source == self._writer.source
-            if is_damage(error) or (is_news and isinstance(error, FileMoved)):
+            if is_damage(error) or (is_news and isinstance(error, FileChanged)):
                 self._writer.doubt(advise_fault(error), is_damaged=is_damage(error))
             if is_fault(error):
                 raise StoreUnavailable from error
             raise
+
+    def _tell_of_change(self, change: str) -> None:
+        self.on_change(change)
 
 
 def try_file(path: Path) -> None:

@@ -51,7 +51,7 @@ class FileLock:
         self._is_new = False
 
     def take(self) -> None:
-        """Take it, and write the holder's id into the file.
+        """Take it, unless that was done, and write the holder's id into the file.
 
         Raises:
             FileTaken: Another process holds it, of this id.
@@ -59,7 +59,7 @@ class FileLock:
             OSError: The file cannot be written.
         """
         until = time.monotonic() + _PATIENCE
-        while True:
+        while self._descriptor is None:
             try:
                 if self._take():
                     return
@@ -124,7 +124,7 @@ def _leads_to(path: Path, descriptor: int) -> bool:
 
 
 def lock_itself(descriptor: int) -> None:
-    """Lock a file whatever name it was opened by, until this descriptor is closed or its lock is given back.
+    """Lock a file whatever name it was opened by, until this descriptor is closed.
 
     On Linux alone, and not where the place of the file has no such locks. What this process opens and closes beside
     the descriptor does not matter to them.
@@ -135,7 +135,7 @@ def lock_itself(descriptor: int) -> None:
     until = time.monotonic() + _SHORT_PATIENCE
     while sys.platform == "linux":
         try:
-            fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _describe_lock(fcntl.F_WRLCK))
+            fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _describe_lock())
         except OSError as error:
             if error.errno not in _HELD:
                 return
@@ -146,16 +146,9 @@ def lock_itself(descriptor: int) -> None:
             return
 
 
-def unlock_itself(descriptor: int) -> None:
-    """Give back the lock that was taken by this descriptor, if one was."""
-    if sys.platform == "linux":
-        with suppress(OSError):
-            fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _describe_lock(fcntl.F_UNLCK))
-
-
-def _describe_lock(kind: int) -> bytes:
+def _describe_lock() -> bytes:
     """Return what C calls a `struct flock`."""
-    return struct.pack("hhqqi", kind, os.SEEK_SET, _BEYOND, 1, 0)
+    return struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, _BEYOND, 1, 0)
 
 
 def _has_ended(holder: str) -> bool:

@@ -1,12 +1,13 @@
 """The process that writes a SQLite file: its work takes nothing from those whom the server answers meanwhile."""
 
+import json
 import os
 import select
 import signal
 import socket
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.sqlite.clients import Client, as_sent
 from sidecall.storage.sqlite.file import SqliteFile
 from sidecall.storage.sqlite.messages import Told
+from sidecall.storage.sqlite.opened_file import read_id
 from sidecall.storage.sqlite.roles import PURPOSES
 from sidecall.storage.sqlite.writer_connection import Order, Unavailable, Usable, WriterConnection
 
@@ -53,13 +55,20 @@ class Service:
     def admit(self, client: Client) -> None:
         """Open the file, unless that was done, and write for this one from now on; it hears what is in the way."""
         try:
-            self._usable = self._pen.open() if self._usable is None else Usable(self._pen.identity)
+            self._usable = self._open() if self._usable is None else Usable(self._pen.identity)
         except StoreUnfit as error:
             client.say((type(error), error.message))
             client.close()
             return
         client.say(self._usable)
         self._clients[client.fileno()] = client
+
+    def _open(self) -> Usable:
+        usable = self._pen.open()
+        if self._listener is not None and usable.identity is not None:
+            with suppress(OSError):  # Nobody is left who would start another process.
+                self._listener.send(json.dumps(usable.identity[0]).encode(), socket.MSG_DONTWAIT)
+        return usable
 
     def run(self) -> None:
         """Write until nobody is left, and nobody may come."""
@@ -211,22 +220,32 @@ class Service:
                 client.say(trouble)
 
 
-def write_for_server(series: str, path: str, patience: str, descriptor: str, server: str) -> None:
+def write_for_server(series: str, path: str, patience: str, descriptor: str, server: str, known: str) -> None:
     """Write a file for a server, until that ends or wants no more."""
-    service = Service(_prepare(series, path, patience, server), int(server))
+    connection = _prepare(series, path, patience, server, known)
+    service = Service(connection, int(server))
     service.admit(Client(socket.socket(fileno=int(descriptor)), int(server)))
     service.run()
+    _leave(connection)
 
 
-def write_for_workers(series: str, path: str, patience: str, descriptor: str, server: str) -> None:
+def write_for_workers(series: str, path: str, patience: str, descriptor: str, server: str, known: str) -> None:
     """Write a file for the workers of a server, until that wants no more and all of them have ended."""
+    connection = _prepare(series, path, patience, server, known)
     with socket.socket(fileno=int(descriptor)) as listener:
-        Service(_prepare(series, path, patience, server), int(server), listener).run()
+        Service(connection, int(server), listener).run()
+    _leave(connection)
 
 
-def _prepare(series: str, path: str, patience: str, server: str) -> WriterConnection:
+def _prepare(series: str, path: str, patience: str, server: str, known: str) -> WriterConnection:
     # The server decides when it is over: after what runs in it has ended, which may write to the last.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     purpose = replace(next(one for one in PURPOSES if one.series == series), is_apart=True)
-    return WriterConnection(SqliteFile(Path(path), float(patience), purpose, holder=int(server)))
+    return WriterConnection(SqliteFile(Path(path), float(patience), purpose, int(server), read_id(known)))
+
+
+def _leave(connection: WriterConnection) -> None:
+    """End before Python closes a file that was changed, and SQLite brings its log into that."""
+    if connection.is_over:
+        os._exit(0)

@@ -5,7 +5,7 @@ import math
 import sys
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import Context
 from typing import Any, Protocol
 
@@ -13,10 +13,10 @@ from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.storage.gathering import Gathering
 from sidecall.storage.outage_log import OutageLog
-from sidecall.storage.sqlite.file_identity import ReadSource
+from sidecall.storage.sqlite.file import StoreChanged
+from sidecall.storage.sqlite.opened_file import ReadSource
 from sidecall.storage.sqlite.roles import LEDGER, DatabaseRole
-from sidecall.storage.sqlite.sizes import measure
-from sidecall.storage.sqlite.writer_connection import Alive, Hear, Kind, Order, Outcomes, Unavailable, Usable
+from sidecall.storage.sqlite.writer_connection import Alive, Hear, Kind, Order, Outcomes, Unavailable, Usable, measure
 
 # So many are waited for, or as many as are being written just now, or a quarter of the most that waited at once lately.
 # Where all were, this process and the hand would take turns, and each would wait for the other.
@@ -88,8 +88,18 @@ class Writer:
         most_waiting: int,
         purpose: DatabaseRole = LEDGER,
         hangs_after: float = HANGS_AFTER,
+        on_change: Callable[[str], object] = lambda _: None,
     ) -> None:
-        """Write by this hand what is called so; `most_waiting` is in bytes, `hangs_after` in seconds or endless."""
+        """Write by this hand what is called so.
+
+        Args:
+            hand: What writes.
+            name: Of the file.
+            most_waiting: Most bytes that wait.
+            purpose: What the file is for.
+            hangs_after: Seconds without a sign of life, or endless.
+            on_change: Called once, with what has happened, where the file is not the one any more that was opened.
+        """
         self._hand = hand
         self._name = name
         self._log = OutageLog(purpose.name, "written", purpose.loss, name)
@@ -102,7 +112,9 @@ class Writer:
         self._most = 0  # Of those, lately.
         self._is_closing = False
         self._is_lost = False
+        self._is_over = False
         self._is_damaged = False
+        self._on_change = on_change
         self._is_tried = False  # Just now; to look through a large file takes long.
         self._mending: asyncio.Task[None] | None = None
         self._hangs_after = hangs_after
@@ -186,7 +198,7 @@ class Writer:
 
     def doubt(self, trouble: str, *, is_damaged: bool) -> None:
         """Take the file out of use until it was tried, all of it where whoever reads it has found it damaged."""
-        if self._is_closing or self._is_damaged:
+        if self._is_closing or self._is_damaged or self._is_over:
             return
         self._is_damaged = is_damaged
         self._apart.run(self._suffer, f"{self._name}: {trouble}")
@@ -227,7 +239,7 @@ class Writer:
         if outcomes is None:
             self._miss_hand()
         elif isinstance(outcomes, Unavailable):
-            self._suffer(outcomes.text)
+            (self._end if outcomes.is_final else self._suffer)(outcomes.text)
         elif isinstance(outcomes, Usable):
             if self.trouble is not None:
                 self._recover(outcomes)
@@ -244,13 +256,21 @@ class Writer:
         if self.trouble is None:
             self._suffer(f"{self._name}: the process that writes it has ended; another takes its place.")
 
+    def _end(self, trouble: str) -> None:
+        """Use the file no more, neither to write nor to read: it is not the one that was opened."""
+        if not self._is_over:
+            self._is_over = True
+            self.source = NOT_OPEN, None
+            self._suffer(trouble)
+            self._on_change(trouble)
+
     def _suffer(self, trouble: str) -> None:
         if self.trouble is None:
             self.unavailable_since = time.time()
         self._set_trouble(trouble)
         self._orders.clear()
         self._settle([StoreUnavailable() for _ in self._waiting])
-        if self._mending is None or self._mending.done():
+        if not self._is_over and (self._mending is None or self._mending.done()):
             self._mending = self._loop.create_task(self._mend(), context=self._apart)
 
     def _set_trouble(self, trouble: str) -> None:
@@ -266,7 +286,7 @@ class Writer:
     async def _mend(self) -> None:
         """Try again until the file can be used."""
         pause = _PAUSE
-        while self.trouble is not None:
+        while self.trouble is not None and not self._is_over:
             await asyncio.sleep(pause)
             if not self._is_lost:
                 self._ask_again()
@@ -275,6 +295,8 @@ class Writer:
                 usable = await SERVER.run(self._hand.open)
                 self._is_lost = False
                 await self._hand.start(self._hear)
+            except StoreChanged as error:
+                self._end(error.message)
             except StoreUnfit as error:
                 self._set_trouble(error.message)
                 pause = min(2 * pause, _LONG_PAUSE)

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.sqlite.messages import Messages, pack_message
+from sidecall.storage.sqlite.opened_file import FileId
 from sidecall.storage.sqlite.roles import DatabaseRole
 from sidecall.storage.sqlite.writer import LARGE
 from sidecall.storage.sqlite.writer_connection import Hear, Order, Usable
@@ -96,6 +97,7 @@ class ProcessWriter(LinkedWriter):
         super().__init__(path)
         self._series = purpose.series
         self._patience = patience
+        self._known: FileId | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
     def open(self) -> Usable:
@@ -111,14 +113,16 @@ class ProcessWriter(LinkedWriter):
             )
         self._link, theirs = socket.socketpair()
         with theirs:
-            self._process = start_process(_FOR_SERVER, self._series, self._path, self._patience, theirs)
+            self._process = start_process(_FOR_SERVER, self._series, self._path, self._patience, theirs, self._known)
         try:
-            return self.await_opening()
+            usable = self.await_opening()
         except BaseException:
             self._link.close()
             self.give_up()
             self.forget()
             raise
+        self._known = usable.identity[0] if usable.identity is not None else None
+        return usable
 
     def give_up(self) -> None:
         """Kill the process; on a disk that is stuck it ends once that goes on."""
@@ -133,14 +137,15 @@ class ProcessWriter(LinkedWriter):
 
 
 def start_process(
-    function: str, series: str, path: Path, patience: float, handed: socket.socket
+    function: str, series: str, path: Path, patience: float, handed: socket.socket, known: FileId | None
 ) -> "subprocess.Popen[bytes]":
-    """Start a process that writes a file, and hand it a socket.
+    """Start a process that writes a file, the one that is known where there was one before, and hand it a socket.
 
     Raises:
         OSError: The system has none left to give.
     """
     given = [json.dumps(sys.path), function, series, str(path), str(patience), str(handed.fileno()), str(os.getpid())]
+    given.append(json.dumps(known))
     # In a session of its own, where Ctrl-C does not reach it: the server writes until it has drained.
     return subprocess.Popen(  # noqa: S603  the command is our own
         [sys.executable, "-P", "-c", _PROGRAM, *given],

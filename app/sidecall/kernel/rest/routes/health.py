@@ -94,7 +94,7 @@ async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Respon
     lifecycle = parts.lifecycle
     trouble = parts.trouble
     loading = LATE_MODULES.trouble
-    if lifecycle.phase == "ready" and trouble is None and loading is None:
+    if lifecycle.phase == "ready" and trouble is None and loading is None and lifecycle.failure is None:
         missing, upstream = parts.documents.missing or None, parts.operation.upstream
         uses = [tool.sandbox_use for tool in parts.registry if tool.sandbox_use is not None]
         use = None if not uses else "python" if "python" in uses else uses[0]
@@ -113,6 +113,9 @@ async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Respon
             mcp_servers={server.name: server.state for server in servers} if servers else None,
             mcp_tools_waiting=sum(map(len, upstream.waiting.values())) if servers else None,
         )
+    if lifecycle.failure is not None:
+        detail = f"The server has to be started again. {lifecycle.failure}"
+        return problem(request, 503, "not-ready", "The server wants no traffic now.", detail, phase=lifecycle.phase)
     if lifecycle.phase == "ready":
         detail = loading or f"Its store cannot be used. {trouble}"
         return problem(request, 503, "not-ready", "The server wants no traffic now.", detail, phase=lifecycle.phase)
