@@ -13,7 +13,6 @@ from tests.e2e.conftest import Serve
 from tests.kit.processes import has_ended, list_descendants
 from tests.kit.servers import PATIENCE, Server
 
-
 TOOLS = '''
 from sidecall import tool
 
@@ -26,6 +25,7 @@ def add(number: int) -> str:
 START_AGAIN = 75
 DELETED = "it was deleted or replaced."
 LOG_DELETED = "the -wal or -shm beside it was deleted or replaced."
+
 
 @pytest.fixture
 def serve(start_server: Serve, tmp_path: Path) -> Callable[..., Server]:

@@ -158,7 +158,9 @@ class Server(uvicorn.Server):
             self._connections.sweep(asyncio.get_running_loop().time())
         if self._lifecycle.failure is not None and not self.should_exit:
             self.exit_code = START_AGAIN
-            logger.error("the server ends with exit code %d, to be started again: %s", START_AGAIN, self._lifecycle.failure)
+            logger.error(
+                "the server ends with exit code %d, to be started again: %s", START_AGAIN, self._lifecycle.failure
+            )
             self._begin_to_end(self._patience.drain_grace)
         return await super().on_tick(counter)
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-from io import FileIO
 from pathlib import Path
 
 from sidecall.dataclasses import dataclass
@@ -53,7 +52,7 @@ class OpenedFile:
         self._is_locked = is_locked
         self._known = known
         self._beside = () if path is None else (f"{path}-wal", f"{path}-shm")
-        self._file: FileIO | None = None
+        self._descriptor: int | None = None
         self._head: _Head | None = None
         self._size = 0
         self.identity: FileIdentity | None = None
@@ -83,17 +82,17 @@ class OpenedFile:
         if _measure(self._path) == 0 and (self.is_known or _measure(f"{self._path}-wal")):
             raise FileChanged(OVERWRITTEN)
         # What is remembered may be secret. SQLite gives the files beside it the same rights.
-        flags = os.O_RDWR if self.is_known else os.O_RDWR | os.O_CREAT
+        flags = os.O_RDWR | getattr(os, "O_BINARY", 0) | (0 if self.is_known else os.O_CREAT)
         try:
-            self._file = open(os.open(self._path, flags, 0o600), "rb", buffering=0)  # noqa: SIM115
+            self._descriptor = os.open(self._path, flags, 0o600)
         except FileNotFoundError:
             if self.is_known:
                 raise FileChanged(DELETED) from None
             raise
-        if self._known not in (None, _know(os.fstat(self._file.fileno()))):
+        if self._known not in (None, _know(os.fstat(self._descriptor))):
             raise FileChanged(DELETED)
         if self._is_locked:
-            lock_itself(self._file.fileno())
+            lock_itself(self._descriptor)
 
     def take(self) -> None:
         """Note what it is like, now that connections have opened it, too."""
@@ -103,9 +102,9 @@ class OpenedFile:
     def close(self) -> None:
         """Let go of the file, to which no connection leads any more."""
         self.identity = None
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
 
     def require_same(self) -> None:
         """Look whether all of it is still the same; SQLite would go on writing whatever has become of it.
@@ -115,7 +114,7 @@ class OpenedFile:
             LogChanged: Only what stands beside it was deleted or replaced.
             OSError: That cannot be found out.
         """
-        if self.identity is not None and self._file is not None:
+        if self.identity is not None and self._descriptor is not None:
             self.require_file()
             if self.identity[1:] != self._identify()[1:]:
                 raise LogChanged
@@ -162,10 +161,10 @@ class OpenedFile:
 
     def _read_head(self) -> _Head | None:
         """Return what the file says at its beginning, None where it is not SQLite's."""
-        if self._file is None:
+        if self._descriptor is None:
             return None
-        self._file.seek(0)
-        head = self._file.read(_HEAD)
+        os.lseek(self._descriptor, 0, os.SEEK_SET)
+        head = os.read(self._descriptor, _HEAD)
         if len(head) < _HEAD or not head.startswith(_FORMAT):
             return None
         page = int.from_bytes(head[16:18]) * (1 if head[16] else 65536)

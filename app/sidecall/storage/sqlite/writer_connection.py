@@ -100,6 +100,7 @@ class WriterConnection:
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
+        self._is_connected = False
         self._needs_reopening = False
         self._needs_room = False
         self._needs_check = False
@@ -125,6 +126,7 @@ class WriterConnection:
         """
         self._connection = self._file.open()
         self._cursor = self._connection.cursor()
+        self._is_connected = True
         # Once for all who ask: to open it anew for each would put another log in the place of what the others read.
         self._needs_reopening = False
         self._trouble = None
@@ -136,7 +138,7 @@ class WriterConnection:
         return self._trouble is not None and self._trouble.is_final
 
     def close(self) -> None:
-        """Let go of the file; of one that was changed only with the process, since SQLite would write to it once more."""
+        """Let go of the file; not of one that was changed, for SQLite would write to it once more."""
         if self.is_over:
             self._save_log()
             if self._has_lost_log:
@@ -150,6 +152,7 @@ class WriterConnection:
         with suppress(sqlite3.Error):
             self._cursor.close()
         self._connection.close()
+        self._is_connected = False
 
     def write(self, group: Sequence[Order]) -> list[Any] | Unavailable:
         """Carry out a group durably; what fails by itself fails alone."""
@@ -181,14 +184,7 @@ class WriterConnection:
         if is_damaged:
             self._needs_check = self._needs_reopening = not self._file.in_memory
         try:
-            self._file.require_same()
-            if self._needs_room:
-                self._file.require_room()
-            if self._needs_reopening:
-                self._disconnect()
-                self.open()
-            if self._needs_check:
-                self._check()
+            self._reopen()
             self._make_room([], spare=_SPARE)
             self._commit([])
             self._cursor.execute(_TRIAL)
@@ -199,6 +195,18 @@ class WriterConnection:
         else:
             self._trouble, self._needs_check = None, False
         return self._trouble or Usable(self._file.identity)
+
+    def _reopen(self) -> None:
+        """Open the file anew where what has failed takes that, and look through it where it was found damaged."""
+        if self._is_connected:  # Else SQLite itself may have removed the log.
+            self._file.require_same()
+        if self._needs_room:
+            self._file.require_room()
+        if self._needs_reopening:
+            self._disconnect()
+            self.open()
+        if self._needs_check:
+            self._check()
 
     def _check(self) -> None:
         """Look through all of the file: most of one that is damaged can be written as before."""
