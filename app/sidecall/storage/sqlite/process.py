@@ -2,10 +2,12 @@
 
 import json
 import os
+import pickle
 import select
 import signal
 import socket
 import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -13,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from sidecall.kernel.core.overload import StoreUnfit
-from sidecall.storage.sqlite.clients import Client, as_sent
+from sidecall.storage.notice_words import Bundle
 from sidecall.storage.sqlite.file import SqliteFile
-from sidecall.storage.sqlite.messages import Told
+from sidecall.storage.sqlite.messages import CHUNK, Messages, Told, pack_message
 from sidecall.storage.sqlite.opened_file import read_id
 from sidecall.storage.sqlite.roles import PURPOSES
-from sidecall.storage.sqlite.writer_connection import Order, Unavailable, Usable, WriterConnection
+from sidecall.storage.sqlite.writer_connection import Alive, Order, Unavailable, Usable, WriterConnection
 
 # More in one commit would let the first of them wait for long.
 _LARGEST_GROUP = 1000
@@ -28,6 +30,92 @@ _LOOK = 1.0
 _SIGN = 1.0
 # Bytes of what a worker says of itself when it asks to be let in.
 _LONGEST = 32
+
+
+class Client:
+    """A process that asks, and the socket to it; it never makes the others wait, however slowly it reads."""
+
+    def __init__(self, link: socket.socket, pid: int) -> None:
+        """Name the socket, and the process at its other end."""
+        self._link = link
+        self.pid = pid
+        self.trouble: Unavailable | None = None  # Which it was told, and has not asked to try again since.
+        self.polled = 0  # What was waited for last.
+        self.has_ended = False
+        self._messages = Messages()
+        self._unsaid = deque[memoryview]()
+        self._told = Bundle()  # By others; what one that does not read has to hear of has a bound.
+
+    def fileno(self) -> int:
+        """Return the descriptor of its socket."""
+        return self._link.fileno()
+
+    @property
+    def awaited(self) -> int:
+        """What is waited for, in the words of `select.poll`: its next message, once it has heard all answers."""
+        return select.POLLOUT if self._unsaid else select.POLLIN
+
+    @property
+    def lives(self) -> bool:
+        """Whether its process does, whoever else may have its end of the socket."""
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            pass
+        return True
+
+    def receive(self) -> list[Any]:
+        """Return the messages that have come, once it has heard all answers."""
+        if self._unsaid:
+            self._flush()
+            return []
+        try:
+            piece = self._link.recv(CHUNK, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return []
+        except OSError:
+            piece = b""
+        if not piece:
+            self.has_ended = True
+        return list(self._messages.feed(piece))
+
+    def say(self, content: Any) -> None:
+        """Send a message, at once or as soon as it reads."""
+        self._unsaid.extend(map(memoryview, pack_message(content)))
+        self._flush()
+
+    def pass_on(self, words: Sequence[str]) -> None:
+        """Send what another has told, at once or as soon as it has read all before that."""
+        for word in words:
+            self._told.add(word)
+        self._flush()
+
+    def say_alive(self) -> None:
+        """Send a sign of life, unless it has not read what was said before."""
+        if not self._unsaid:
+            self.say(Alive())
+
+    def close(self) -> None:
+        """Let go of the socket, by whose end the process knows that nothing more comes."""
+        self._link.close()
+
+    def _flush(self) -> None:
+        try:
+            while self._unsaid or self._told:
+                if not self._unsaid:
+                    self._unsaid.extend(map(memoryview, pack_message(Told(self._told.take()))))
+                sent = self._link.send(self._unsaid[0], socket.MSG_DONTWAIT)
+                self._unsaid[0] = self._unsaid[0][sent:]
+                if not self._unsaid[0]:
+                    self._unsaid.popleft()
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.has_ended = True
+            self._unsaid.clear()
+            self._told.take()
 
 
 class Service:
@@ -195,7 +283,7 @@ class Service:
         if isinstance(outcomes, Unavailable):
             self._tell(outcomes)
             return
-        outcomes = as_sent(outcomes)
+        outcomes = _make_sendable(outcomes)
         place = 0
         answers: dict[Client, list[Any]] = {}
         for client, count in shares:
@@ -218,6 +306,19 @@ class Service:
             if client.trouble is None:
                 client.trouble = trouble
                 client.say(trouble)
+
+
+def _make_sendable(outcomes: list[Any]) -> list[Any]:
+    """Return what became of orders in a form that can be sent."""
+    return [_replace_unsendable(outcome) if isinstance(outcome, Exception) else outcome for outcome in outcomes]
+
+
+def _replace_unsendable(error: Exception) -> Exception:
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301  just written
+    except Exception:
+        return ValueError(str(error))
+    return error
 
 
 def write_for_server(series: str, path: str, patience: str, descriptor: str, server: str, known: str) -> None:

@@ -8,9 +8,9 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from sidecall.storage.sqlite.backends import start_process
 from sidecall.storage.sqlite.opened_file import FileId, read_id
 from sidecall.storage.sqlite.roles import DatabaseRole
-from sidecall.storage.sqlite.writer_backend import start_process
 
 logger = logging.getLogger("sidecall")
 
