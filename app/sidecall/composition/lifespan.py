@@ -120,8 +120,9 @@ async def _begin_to_keep(parts: Parts, ledger: Ledger, late: LateSteps) -> None:
 
 def _fail_on_change(parts: Parts, ledger: Ledger) -> None:
     """Have the server end where what keeps things is not what it has opened."""
-    stores = parts.vector_stores
-    for database in (ledger.database, parts.history.database, None if stores is None else stores.database):
+    kept: list[object] = [ledger.database, parts.history.database]
+    kept += [] if parts.vector_stores is None else [parts.vector_stores.database]
+    for database in kept:
         if isinstance(database, ChangeReporter):
             database.on_change = parts.lifecycle.fail
 

@@ -13,7 +13,7 @@ from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.scopes import OPERATE
 from sidecall.kernel.http.late_modules import LATE_MODULES
 from sidecall.kernel.http.problems import Problem, problem
-from sidecall.kernel.rest.parts import PartsDep
+from sidecall.kernel.rest.parts import Parts, PartsDep
 
 # Built at the start: they answer, too, where no file can be opened any more.
 router = APIRouter(tags=["operations"])
