@@ -22,6 +22,7 @@ from sidecall.kernel.rest.app import Lifespan
 from sidecall.kernel.rest.parts import Parts
 from sidecall.loading.reload import follow_files
 from sidecall.settings import Settings
+from sidecall.storage.database import ChangeReporter
 from sidecall.storage.late_steps import LateSteps
 from sidecall.storage.ledger import Ledger
 
@@ -108,6 +109,7 @@ async def _begin(
 
 
 async def _begin_to_keep(parts: Parts, ledger: Ledger, late: LateSteps) -> None:
+    _fail_on_change(parts, ledger)
     await ledger.open()
     await parts.history.open()
     if parts.vector_stores is not None:
@@ -117,6 +119,15 @@ async def _begin_to_keep(parts: Parts, ledger: Ledger, late: LateSteps) -> None:
         parts.secrets.signing_in.tokens.resume = parts.jobs.waits.resume
     parts.auditor.open()
     parts.operation.minutes.open()
+
+
+def _fail_on_change(parts: Parts, ledger: Ledger) -> None:
+    """Have the server end where what keeps things is not what it has opened."""
+    kept: list[object] = [ledger.database, parts.history.database]
+    kept += [] if parts.vector_stores is None else [parts.vector_stores.database]
+    for database in kept:
+        if isinstance(database, ChangeReporter):
+            database.on_change = parts.lifecycle.fail
 
 
 def _end_keeping_with(stack: AsyncExitStack, parts: Parts, ledger: Ledger, late: LateSteps) -> None:

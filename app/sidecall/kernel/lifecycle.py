@@ -16,6 +16,8 @@ class Lifecycle:
         self.phase: Phase = "starting"
         # Whether what it was given kept it from serving: a setting, a tool, a store; and not the system.
         self.is_refused = False
+        # Why it has to be started again, in words for an operator; once there is a reason, the process ends.
+        self.failure: str | None = None
         self._draining_since: float | None = None
         self._begun_at = time.monotonic()
         # The requests that the server has begun and not answered yet.
@@ -52,6 +54,10 @@ class Lifecycle:
         if self._draining_since is None:
             self._draining_since = time.monotonic()
         self.phase = "draining"
+
+    def fail(self, reason: str) -> None:
+        """Have the process end, to be started again; the first reason stands."""
+        self.failure = self.failure or reason
 
     def patience(self, seconds: float) -> float:
         """Return what remains of `seconds` since draining began; all of them before."""

@@ -24,7 +24,7 @@ from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.connections import SWEEP, Connections
 from sidecall.server.memory_limits import RequestRoom
 from sidecall.server.sending import bound_unsent
-from sidecall.server.signals import HANG_UP, ending_signals
+from sidecall.server.signals import HANG_UP, START_AGAIN, ending_signals
 from sidecall.server.watchdog import Watchdog
 
 logger = logging.getLogger("sidecall")
@@ -77,6 +77,8 @@ class Server(uvicorn.Server):
         self.server_state = self._connections
         self._watchdog = Watchdog(patience.stuck_after, note=lifecycle.note_stuck)
         self._grace = patience.drain_grace
+        self._is_told = False  # By a signal to end.
+        self.exit_code = 0
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve on an event loop that tools cannot end."""
@@ -135,15 +137,18 @@ class Server(uvicorn.Server):
 
         Not so in a worker, which may get each signal twice: from a terminal or systemd, and from its supervisor.
         """
-        if self.should_exit and not self._is_worker and sig != HANG_UP:
+        if self._is_told and not self._is_worker and sig != HANG_UP:
             log_last("ended at once by a second signal")
             exit_now(128 + sig)
-        if self.should_exit:
-            return
-        # Ctrl+C comes from a desk, where no load balancer has to notice anything.
-        self._grace = 0.0 if sig == signal.SIGINT else self._patience.drain_grace
+        self._is_told = True
+        if not self.should_exit:
+            # Ctrl+C comes from a desk, where no load balancer has to notice anything.
+            self._begin_to_end(0.0 if sig == signal.SIGINT else self._patience.drain_grace)
+
+    def _begin_to_end(self, grace: float) -> None:
+        self._grace = grace
         self._lifecycle.drain()
-        self._watchdog.end_within(self._grace + self._patience.drain_timeout + LAST_STEPS, code=1)
+        self._watchdog.end_within(grace + self._patience.drain_timeout + LAST_STEPS, code=self.exit_code or 1)
         self.should_exit = True
 
     async def on_tick(self, counter: int) -> bool:
@@ -151,6 +156,12 @@ class Server(uvicorn.Server):
         self._watchdog.beat()
         if counter % round(SWEEP / _TICK) == 0:
             self._connections.sweep(asyncio.get_running_loop().time())
+        if self._lifecycle.failure is not None and not self.should_exit:
+            self.exit_code = START_AGAIN
+            logger.error(
+                "the server ends with exit code %d, to be started again: %s", START_AGAIN, self._lifecycle.failure
+            )
+            self._begin_to_end(self._patience.drain_grace)
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -179,7 +190,7 @@ class Server(uvicorn.Server):
         if not closing.done():
             logger.warning("the application did not close in %g s", _TO_CLOSE)
         self._watchdog.rest()
-        self._watchdog.end_within(_TO_LEAVE, code=0)
+        self._watchdog.end_within(_TO_LEAVE, code=self.exit_code)
 
     async def _finish(self) -> None:
         """Wait for requests in flight, and for those sent just before listening ended."""

@@ -1,4 +1,4 @@
-"""End the process on signals while nothing is served yet.
+"""Which signals end the server, how while nothing is served, and exit codes.
 
 It imports next to nothing, so that it can be imported first.
 """
@@ -11,6 +11,8 @@ from collections.abc import Callable
 HANG_UP: int | None = getattr(signal, "SIGHUP", None)
 # The exit code of shells for Ctrl+C.
 INTERRUPTED = 130
+# That of a server which has to be started again, since its store was changed under it: EX_TEMPFAIL of sysexits.h.
+START_AGAIN = 75
 
 
 def ending_signals() -> list[int]:

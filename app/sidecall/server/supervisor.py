@@ -18,7 +18,7 @@ from socket import socket
 from types import FrameType
 
 from sidecall.features.telemetry.standard_streams import log_last
-from sidecall.server.signals import HANG_UP, ending_signals
+from sidecall.server.signals import HANG_UP, START_AGAIN, ending_signals
 
 logger = logging.getLogger("sidecall")
 
@@ -147,6 +147,8 @@ class Supervisor:
         process, code = worker.process, worker.process.exitcode or 0
         if self._ends_at is not None:
             self._judge(process, code)
+        elif code == START_AGAIN:
+            self._give_up(START_AGAIN)
         elif code in _UNSTARTED:
             logger.error("worker %s could not start; the server ends", process.pid)
             self._give_up(REFUSED if code == START_REFUSED else START_FAILED)
@@ -158,14 +160,17 @@ class Supervisor:
             self._try_again(worker.trial)
 
     def _give_up(self, code: int = START_FAILED) -> None:
-        """Shut down, since the server cannot start; the exits of remaining workers do not change the exit code."""
+        """End, since the server cannot start, or has to be started again.
+
+        How the workers that are left come to their end changes no exit code.
+        """
         self._has_given_up = True
         self._code = code
         self._pass_on(signal.SIGTERM)
 
     def _judge(self, process: SpawnProcess, code: int) -> None:
         """Log that a worker did not end in order, and put it into the exit code as shells do."""
-        if self._at_once or code in _IN_ORDER or (self._has_given_up and code in _UNSTARTED):
+        if self._at_once or code in _IN_ORDER or (self._has_given_up and code in (*_UNSTARTED, START_AGAIN)):
             return
         if code < 0:
             logger.error("worker %s was killed by signal %d; what it had not answered is lost", process.pid, -code)

@@ -1,7 +1,7 @@
 """A database as the ledger uses it: named statements, written durably and many at once."""
 
-from collections.abc import Awaitable, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Literal, Protocol, runtime_checkable
 
 Dialect = Literal["sqlite", "postgres"]
 # Texts, bytes, numbers and None; times are seconds since 1970.
@@ -74,3 +74,11 @@ class Database(Protocol):
         Raises:
             StoreUnavailable: The database cannot be used just now.
         """
+
+
+@runtime_checkable
+class ChangeReporter(Protocol):
+    """A database that may turn out not to be the one any more that was opened, which no waiting mends."""
+
+    # Called once, with what has happened in words for an operator.
+    on_change: Callable[[str], object]

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.storage.sqlite.disk_room import has_room
-from sidecall.storage.sqlite.file import SqliteFile
+from sidecall.storage.sqlite.file import SqliteFile, has_room
 from sidecall.storage.sqlite.writer_connection import Unavailable, Usable, WriterConnection
 from tests.storage.sql.disks import disk
 

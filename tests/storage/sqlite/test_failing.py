@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
@@ -12,7 +11,7 @@ import pytest
 
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.sqlite.database import SqliteDatabase, try_file
-from sidecall.storage.sqlite.faults import REPAIR
+from sidecall.storage.sqlite.errors import DELETED, REPAIR
 from sidecall.storage.sqlite.file import SqliteFile, StoreWithoutRoom
 from sidecall.storage.sqlite.roles import HISTORY
 from sidecall.storage.sqlite.writer_connection import Unavailable, Usable, WriterConnection
@@ -206,66 +205,8 @@ async def test_a_short_lock_of_another_program_is_not_noticed(tmp_path: Path) ->
     await database.close()
 
 
-async def test_a_file_that_is_deleted_is_begun_again(database: SqliteDatabase, tmp_path: Path) -> None:
-    """Nothing is written to what has no name any more, and no log of the old file is taken for the new one's."""
-    (tmp_path / "ledger.db").unlink()
-
-    with pytest.raises(StoreUnavailable):
-        await keep(database, "lost")
-    await recover(database)
-
-    assert await database.read("find_servers") == [("after", 2.0, 2.0)]
-    assert _check(tmp_path / "ledger.db") == "ok"
-
-
-async def test_a_folder_that_is_deleted_is_made_again(tmp_path: Path) -> None:
-    """With all that was in it."""
-    database = SqliteDatabase(tmp_path / ".sidecall" / "ledger.db")
-    await database.open()
-    shutil.rmtree(tmp_path / ".sidecall")
-
-    with pytest.raises(StoreUnavailable):
-        await keep(database, "lost")
-    await recover(database)
-    await database.close()
-
-    assert _check(tmp_path / ".sidecall" / "ledger.db") == "ok"
-
-
-async def test_a_backup_may_be_put_in_its_place(database: SqliteDatabase, tmp_path: Path) -> None:
-    """What was written since is not mixed into it."""
-    path, backup = tmp_path / "ledger.db", tmp_path / "backup.db"
-    connection = sqlite3.connect(path)
-    connection.execute("VACUUM INTO ?", (str(backup),))
-    connection.close()
-    for number in range(20):
-        await keep(database, str(number))
-    backup.replace(path)
-
-    with pytest.raises(StoreUnavailable):
-        await keep(database, "refused")
-    await recover(database)
-
-    assert [row[0] for row in await database.read("find_servers")] == ["before", "after"]
-    assert await database.read("get_content", "1", 0.0, "acme", "ann") == []
-    assert _check(path) == "ok"
-
-
-async def test_a_place_that_another_program_has_taken_is_named(database: SqliteDatabase, tmp_path: Path) -> None:
-    """Until it is given back."""
-    path = tmp_path / "ledger.db"
-    path.unlink()
-    path.write_text("a text" * 1000)
-
-    with pytest.raises(StoreUnavailable):
-        await keep(database, "refused")
-    await until(lambda: "it is not a SQLite database" in (database.trouble or ""))
-    path.unlink()
-    await recover(database)
-
-
 async def test_a_file_that_is_found_damaged_by_reading_is_out_of_use(database: SqliteDatabase, tmp_path: Path) -> None:
-    """Though it could be written, until another one stands in its place."""
+    """Though it could be written; another one in its place takes a server that is started again."""
     path, backup = tmp_path / "ledger.db", tmp_path / "backup.db"
     await keep(database, "large")
     with closing(sqlite3.connect(path)) as connection:
@@ -284,7 +225,7 @@ async def test_a_file_that_is_found_damaged_by_reading_is_out_of_use(database: S
     await asyncio.sleep(0.7)  # It is tried again meanwhile.
     found.append(database.trouble)
     backup.replace(path)
-    await recover(database)
+    await until(lambda: database.trouble == f"{path}: {DELETED}.")
 
     assert found == [told, told]
 

@@ -12,7 +12,6 @@ import pytest
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.sqlite.database import SqliteDatabase
 from sidecall.storage.sqlite.file import SqliteFile
-from sidecall.storage.sqlite.file_identity import KnownFile
 from sidecall.storage.sqlite.roles import HISTORY
 from sidecall.storage.sqlite.writer_connection import WriterConnection
 from tests.kit.processes import bounding, find_writers
@@ -67,21 +66,3 @@ def test_a_file_that_is_read_in_the_same_process_is_locked_again(tmp_path: Path)
     pen.close()
 
     assert left == [f"ledger.history.db{end}" for end in ("", "-shm", "-wal", ".lock")]
-
-
-def test_a_file_that_was_moved_away_and_back_is_not_opened_twice(tmp_path: Path) -> None:
-    """One that was deleted is let go of, since it would fill the disk."""
-    path, aside = tmp_path / "ledger.db", tmp_path / "aside.db"
-    likeness, counts = KnownFile(path), []
-    for change in (lambda: None, lambda: path.rename(aside), lambda: aside.rename(path), path.unlink):
-        change()
-        likeness.begin()
-        counts.append(_count_open(tmp_path))
-    likeness.end()
-    counts.append(_count_open(tmp_path))
-
-    assert counts == [1, 2, 1, 1, 0]
-
-
-def _count_open(folder: Path) -> int:
-    return sum(str(folder) in str(one.readlink()) for one in Path("/proc/self/fd").iterdir() if one.is_symlink())

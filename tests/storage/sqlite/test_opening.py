@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.kernel.core.overload import StoreUnavailable, StoreUnfit
+from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.migrate import Migration, read_migrations
 from sidecall.storage.sqlite.database import SqliteDatabase, try_file
 from sidecall.storage.sqlite.roles import FILES, HISTORY, LEDGER, DatabaseRole
@@ -237,22 +237,6 @@ async def test_one_process_uses_a_file_whatever_it_is_called(
     await database.close()
 
     assert refused.value.message.startswith(str(tmp_path / told.format(pid=holder.pid)))
-
-
-async def test_a_file_that_was_moved_away_is_free(tmp_path: Path) -> None:
-    """Once the one in its place is in use."""
-    path, aside = tmp_path / "ledger.db", tmp_path / "aside.db"
-    database = SqliteDatabase(path)
-    await database.open()
-    path.rename(aside)
-    with pytest.raises(StoreUnavailable):
-        await database.write("register_server", "refused", 1.0)
-    async with asyncio.timeout(30):
-        while database.trouble is not None:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
-
-    try_file(aside)
-    await database.close()
 
 
 @pytest.mark.parametrize("version", [path.stem for path in sorted(VERSIONS.glob("*.sql"))])

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 import signal
 import socket
 import sqlite3
@@ -10,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -297,45 +296,3 @@ async def _outlive(
             await asyncio.sleep(0.6)  # It looks once a second.
         await database.close()
     return process, drained  # type: ignore[return-value]
-
-
-async def _write_where_possible(databases: list[SqliteDatabase]) -> None:
-    for number, database in enumerate(databases):
-        if database.trouble is None:
-            with suppress(StoreUnavailable):
-                await database.write("register_server", f"after {number}", 1.0)
-                await list_servers(database)
-
-
-@pytest.mark.parametrize("removed", ["folder", "file"])
-async def test_what_is_removed_is_made_anew_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, removed: str
-) -> None:
-    """Each worker says so in one line, and does not find the log of another one again and again."""
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    writer = SharedWriter(folder / "ledger.db", LEDGER)
-    writer.open()
-    databases = [ask(folder / "ledger.db", writer.socket) for _ in range(3)]
-    for database in databases:
-        await database.open()
-        await database.write("register_server", "before", 1.0)
-        await list_servers(database)
-    if removed == "folder":
-        shutil.rmtree(folder)
-    else:
-        (folder / "ledger.db").unlink()
-    with pytest.raises(StoreUnavailable):
-        await databases[0].write("register_server", "meanwhile", 1.0)
-    for _ in range(100):
-        await _write_where_possible(databases)
-        await asyncio.sleep(0.02)
-    await until(lambda: all(database.trouble is None for database in databases))
-    found = [await list_servers(database) for database in databases]
-    for database in databases:
-        await database.close()
-    writer.close()
-
-    assert found == [["after 0", "after 1", "after 2"]] * 3
-    assert len([text for text in caplog.messages if "cannot be written" in text]) == 3
-    assert len([text for text in caplog.messages if "can be written again" in text]) == 3

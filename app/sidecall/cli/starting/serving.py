@@ -193,6 +193,8 @@ def _serve(
             raise
         logger.error("the server cannot start: %s", refusal)
         exit_now(START_FAILED)  # What is half made could not be closed.
+    if server.exit_code:
+        exit_now(server.exit_code)  # Python would close the file that was changed, and SQLite write to it.
     if not server.started:
         refused = REFUSED if sock is None else START_REFUSED
         sys.exit(refused if lifecycle.is_refused else START_FAILED)

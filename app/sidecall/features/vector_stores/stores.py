@@ -33,7 +33,7 @@ class VectorStores:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.files = UploadedFiles(database, bounds, clock)
-        self._database = database
+        self.database = database
         self._late = LateSteps()
         self._bounds = bounds
         self._clock = clock
@@ -46,11 +46,11 @@ class VectorStores:
         Raises:
             StoreUnfit: The database cannot be used by this version.
         """
-        await self._database.open()
-        before = self._clock() - GIVEN_UP if self._database.is_shared else self._clock()
+        await self.database.open()
+        before = self._clock() - GIVEN_UP if self.database.is_shared else self._clock()
 
         async def give_up() -> None:
-            await self._database.write("give_up_members", "in_progress", before, _ENDED)
+            await self.database.write("give_up_members", "in_progress", before, _ENDED)
 
         await self._late.take(give_up)
 
@@ -59,7 +59,7 @@ class VectorStores:
         try:
             await self._late.close()
         finally:
-            await self._database.close()
+            await self.database.close()
 
     async def create(self, tenant: str, name: str, metadata: Mapping[str, str]) -> KeptStore:
         """Make a store.
@@ -69,14 +69,14 @@ class VectorStores:
         """
         made = KeptStore(f"vs_{uuid7().hex}", name, metadata, self._clock())
         row = (made.id, tenant, name, json.dumps(dict(metadata)), made.created_at, self._bounds.stores)
-        if await self._database.write("put_vector_store", *row) is None:
+        if await self.database.write("put_vector_store", *row) is None:
             raise TooManyFiles(f"Vector stores that you may have: {self._bounds.stores:,}. Delete some.")
         return made
 
     async def list(self, tenant: str, choice: PageRequest) -> Page[KeptStore]:
         """List some stores of a tenant."""
         where, values = choice.write("s.id", 2)
-        rows = await self._database.read("list_vector_stores", tenant, choice.limit + 1, *values, where=where)
+        rows = await self.database.read("list_vector_stores", tenant, choice.limit + 1, *values, where=where)
         return Page([_read_store(*row) for row in rows[: choice.limit]], len(rows) > choice.limit)
 
     async def find(self, tenant: str, store_id: str) -> KeptStore:
@@ -85,7 +85,7 @@ class VectorStores:
         Raises:
             UnknownVectorStore: The tenant has no such store.
         """
-        rows = await self._database.read("list_vector_stores", tenant, 1, store_id, where="AND s.id = $3")
+        rows = await self.database.read("list_vector_stores", tenant, 1, store_id, where="AND s.id = $3")
         if not rows:
             raise UnknownVectorStore
         return _read_store(*rows[0])
@@ -100,7 +100,7 @@ class VectorStores:
         """
         await self.find(tenant, store_id)
         written = None if metadata is None else json.dumps(dict(metadata))
-        await self._database.write("update_vector_store", store_id, tenant, name, written)
+        await self.database.write("update_vector_store", store_id, tenant, name, written)
         return await self.find(tenant, store_id)
 
     async def delete(self, tenant: str, store_id: str) -> None:
@@ -109,7 +109,7 @@ class VectorStores:
         Raises:
             UnknownVectorStore: The tenant has no such store.
         """
-        if "\0" in store_id or await self._database.write("delete_vector_store", store_id, tenant) is None:
+        if "\0" in store_id or await self.database.write("delete_vector_store", store_id, tenant) is None:
             raise UnknownVectorStore
 
     async def add(
@@ -139,7 +139,7 @@ class VectorStores:
         await self.find(tenant, store_id)
         condition, values = ("", []) if status is None else ("AND m.status = $4 ", [status])
         where, more = choice.write("m.file", 3 + len(values))
-        rows = await self._database.read(
+        rows = await self.database.read(
             "list_members", tenant, store_id, choice.limit + 1, *values, *more, where=condition + where
         )
         return Page([Member.read(*row) for row in rows[: choice.limit]], len(rows) > choice.limit)
@@ -150,7 +150,7 @@ class VectorStores:
         Raises:
             UnknownFile: No store of this tenant has it.
         """
-        rows = await self._database.read("list_members", tenant, store_id, 1, file_id, where="AND m.file = $4")
+        rows = await self.database.read("list_members", tenant, store_id, 1, file_id, where="AND m.file = $4")
         if not rows:
             raise UnknownFile
         return Member.read(*rows[0])
@@ -162,7 +162,7 @@ class VectorStores:
             UnknownFile: No store of this tenant has it.
         """
         member = f"{store_id}/{file_id}"
-        if "\0" in member or await self._database.write("delete_member", member, tenant) is None:
+        if "\0" in member or await self.database.write("delete_member", member, tenant) is None:
             raise UnknownFile
 
     async def search(

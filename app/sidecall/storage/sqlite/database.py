@@ -4,7 +4,7 @@ import math
 import re
 import sqlite3
 import sys
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,24 +14,19 @@ from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.later import Later
 from sidecall.storage.database import Dialect, Row
-from sidecall.storage.sqlite.faults import FileMoved, FileOverwritten, advise_fault, is_damage, is_fault
+from sidecall.storage.sqlite.backends import ProcessWriter, SharedWriter, ThreadWriter
+from sidecall.storage.sqlite.errors import FileChanged, advise_fault, is_damage, is_fault
 from sidecall.storage.sqlite.file import SqliteFile, StoreWithoutRoom
+from sidecall.storage.sqlite.readers import Readers
 from sidecall.storage.sqlite.roles import LEDGER, DatabaseRole
-from sidecall.storage.sqlite.thread import ThreadWriter
 from sidecall.storage.sqlite.writer import HANGS_AFTER, NOT_OPEN, Writer, WriterBackend
 from sidecall.storage.sqlite.writer_connection import WriterConnection
 from sidecall.storage.statements import read_statements
 
 if TYPE_CHECKING:
     from sidecall.storage.sqlite import notices as _notices
-    from sidecall.storage.sqlite import readers as _readers
-    from sidecall.storage.sqlite import shared_backend as _shared_hand
-    from sidecall.storage.sqlite import writer_backend as _hand
 else:
-    _hand = Later("sidecall.storage.sqlite.writer_backend")
     _notices = Later("sidecall.storage.sqlite.notices")
-    _readers = Later("sidecall.storage.sqlite.readers")
-    _shared_hand = Later("sidecall.storage.sqlite.shared_backend")
 
 _PLACEHOLDER = re.compile(r"\$(\d+)")
 _WHERE = "{where}"
@@ -71,13 +66,14 @@ class SqliteDatabase:
         hangs_after = math.inf if path is None else hangs_after
         self.notices: Notices = NoNotices()
         if self._file.path is not None and purpose.writer is not None:
-            hand = shared = _shared_hand.SharedWriter(self._file.path, purpose.writer)
+            hand = shared = SharedWriter(self._file.path, purpose.writer)
             self.notices = _notices.WorkerNotices(shared)
         elif self._file.path is not None and purpose.is_apart and sys.platform != "win32":
-            hand = _hand.ProcessWriter(self._file.path, patience, purpose)
+            hand = ProcessWriter(self._file.path, patience, purpose)
         self.is_shared = purpose.writer is not None
-        self._writer = Writer(hand, str(self._file), most_waiting, purpose, hangs_after)
-        self._readers: _readers.Readers | None = None
+        self.on_change: Callable[[str], object] = lambda _: None
+        self._writer = Writer(hand, str(self._file), most_waiting, purpose, hangs_after, self._tell_of_change)
+        self._readers: Readers | None = None
 
     @property
     def trouble(self) -> str | None:
@@ -106,7 +102,7 @@ class SqliteDatabase:
         except BaseException:
             self._file.close()
             raise
-        self._readers = None if self._file.in_memory else _readers.Readers(self._file)
+        self._readers = None if self._file.in_memory else Readers(self._file)
 
     async def close(self) -> None:
         """Write what waits, for a few seconds, and let another process use the file."""
@@ -153,13 +149,16 @@ class SqliteDatabase:
         try:
             return await self._readers.read(text, values, source)
         except sqlite3.Error as found:
-            error = FileOverwritten() if self._file.is_emptied else found
+            error = self._file.find_change(source[1]) or found
             is_news = self.trouble is None and source == self._writer.source
-            if is_damage(error) or (is_news and isinstance(error, FileMoved)):
+            if is_damage(error) or (is_news and isinstance(error, FileChanged)):
                 self._writer.doubt(advise_fault(error), is_damaged=is_damage(error))
             if is_fault(error):
                 raise StoreUnavailable from error
             raise
+
+    def _tell_of_change(self, change: str) -> None:
+        self.on_change(change)
 
 
 def try_file(path: Path) -> None:

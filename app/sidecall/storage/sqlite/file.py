@@ -1,4 +1,4 @@
-"""A SQLite file: its lock, its connections, and whether it is still in place."""
+"""A SQLite file: its lock, its connections, and whether it still stands where it stood."""
 
 import os
 import sqlite3
@@ -8,35 +8,38 @@ from contextlib import suppress
 from pathlib import Path
 
 from sidecall.kernel.core.overload import StoreUnfit
-from sidecall.storage.sqlite.advice import NO_ROOM, advise_place, find_too_few_files
-from sidecall.storage.sqlite.disk_room import has_room, try_room
-from sidecall.storage.sqlite.faults import (
+from sidecall.storage.sqlite.errors import (
+    NO_ROOM,
     REPAIR,
     DiskFull,
-    FileMoved,
-    FileOverwritten,
+    FileChanged,
     TooFewFiles,
+    advise_fault,
+    advise_place,
     describe_fault,
+    find_too_few_files,
     is_damage,
     is_full,
     is_out_of_reach,
 )
-from sidecall.storage.sqlite.file_identity import FileIdentity, KnownFile
 from sidecall.storage.sqlite.file_lock import FileLock, FileTaken, LockOutOfReach
+from sidecall.storage.sqlite.opened_file import FileId, FileIdentity, OpenedFile
 from sidecall.storage.sqlite.roles import LEDGER, DatabaseRole
 from sidecall.storage.sqlite.tables import carry_out, copy_tables, find_missing
 
 _OLDEST = (3, 35, 0)  # RETURNING
 # What all but the owner may do with a file.
 _OTHERS = 0o077
+# Bytes that have to be free on a disk that was full. A few are always found, in pages that were taken before.
+_ROOM = 1024 * 1024
 # Older ones, and some builds, have no images of databases.
 _CAN_COPY = hasattr(sqlite3.Connection, "deserialize")
 _ELSEWHERE = "Name another file in SIDECALL_STORE, or a PostgreSQL, postgresql://..., which several servers can share."
 # Most bytes that stay taken by the file of what is not in the main one yet.
 _LEFT_IN_WAL = 64 * 1024 * 1024
 # A connection that only reads writes into no memory either: where the file beside it becomes unwritable, that would end
-# the whole process. The writer holds it for the server, and has to be another process: within one all do alike, so that
-# no other code in this one could write the file.
+# the whole process. Whoever writes does so for it, and has to be another process: within one all do alike, so that
+# nobody else in this one could write the file.
 _READING_ALONE = "ro&readonly_shm=1"
 # Pages that are in the log before they go into the main file: those that change often go there once for many changes.
 _PAGES_IN_WAL = 4000
@@ -54,34 +57,44 @@ class StoreWithoutRoom(StoreOutOfReach):
     """The disk of the store has no room for it; it may have later."""
 
 
+class StoreChanged(StoreOutOfReach):
+    """The file of the store is not the one that this server has opened."""
+
+
 class SqliteFile:
-    """A database in a file, or in memory without a path."""
+    """A database of ours in a file, or in memory where there is no path."""
 
     def __init__(
-        self, path: Path | None, patience: float, purpose: DatabaseRole = LEDGER, holder: int | None = None
+        self,
+        path: Path | None,
+        patience: float,
+        purpose: DatabaseRole = LEDGER,
+        holder: int | None = None,
+        known: FileId | None = None,
     ) -> None:
-        """Prepare a file.
+        """Name a file.
 
         Args:
             path: Where it is; None for a database in memory.
             patience: Seconds to wait for locks of other programs.
             purpose: What it is for.
             holder: The process that others are told uses it; this one when None.
+            known: Which file it has to be, where the server has opened it before.
         """
         self.purpose = purpose
-        # Through any link, the files that belong to it are next to the file itself.
+        # By whatever link it is named, what stands beside it stands beside the file itself.
         self.path = None if path is None else Path(os.path.realpath(path))
         self._patience = patience
         self._lock = None if path is None else FileLock(Path(f"{self.path}.lock"), holder or os.getpid())
         # The descriptor that holds the lock is one of a process that starts no others, which would inherit it.
-        self._likeness = KnownFile(self.path, is_locked=purpose.is_apart)
+        self._opened = OpenedFile(self.path, is_locked=purpose.is_apart, known=known)
 
     def __str__(self) -> str:
         return "the database in memory" if self.path is None else str(self.path)
 
     @property
     def in_memory(self) -> bool:
-        """Whether only the writing connection can read."""
+        """Whether only the connection that writes can read."""
         return self.path is None
 
     def open(self) -> sqlite3.Connection:
@@ -108,16 +121,19 @@ class SqliteFile:
         except LockOutOfReach as error:
             raise StoreOutOfReach(error.message) from error
         except OSError as error:
-            kind = StoreWithoutRoom if error.errno in NO_ROOM else StoreOutOfReach
-            raise kind(f"{self} cannot be opened: {error.strerror}. {advise_place(self.path, error)}") from error
+            reason = StoreWithoutRoom if error.errno in NO_ROOM else StoreOutOfReach
+            raise reason(f"{self} cannot be opened: {error.strerror}. {advise_place(self.path, error)}") from error
+        except FileChanged as error:
+            kind = StoreChanged if self._opened.is_known else StoreUnfit
+            raise kind(f"{self} cannot be opened: {advise_fault(error)}") from error
         except sqlite3.Error as error:
             # SQLite calls it an error of the disk where its memory beside the file finds no room.
             raise self._refuse(self._find_full() or find_too_few_files() or error, "opened") from error
         try:
             self._migrate(connection)
-            self._likeness.take()
+            self._opened.take()
             self._hide()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             found = find_too_few_files() or error
             connection.close()
             raise self._refuse(found, "used") from error
@@ -127,7 +143,7 @@ class SqliteFile:
         return connection
 
     def _refuse(self, error: Exception, purpose: str) -> StoreUnfit:
-        """Return the error with the reason and advice."""
+        """Return what says that it cannot be opened, or used, and what to do."""
         kind = StoreWithoutRoom if is_full(error) else StoreOutOfReach if is_out_of_reach(error) else StoreUnfit
         is_elsewhere = purpose == "used" and not is_full(error) and not isinstance(error, TooFewFiles)
         advice = REPAIR if is_damage(error) else _ELSEWHERE if is_elsewhere else advise_place(self.path, error)
@@ -135,52 +151,51 @@ class SqliteFile:
 
     @property
     def identity(self) -> FileIdentity | None:
-        """The identity of the file that was opened."""
-        return self._likeness.identity
+        """Which file was opened to be written."""
+        return self._opened.identity
 
     def open_reader(self, identity: FileIdentity | None) -> sqlite3.Connection:
-        """Return a read-only connection to the opened file; any other file has not been checked.
+        """Return a connection that only reads the file that is written.
 
         Raises:
-            FileOverwritten: The file was emptied.
-            FileMoved: Another file stands in its place.
+            FileChanged: Another file stands in its place, or beside it, or it was emptied.
         """
-        if self.is_emptied:
-            raise FileOverwritten
-        if not self._likeness.is_of(identity):
-            raise FileMoved
+        if (change := self._opened.find_change(identity)) is not None:
+            raise change
         connection = self._connect(_READING_ALONE if self.purpose.is_alone and self.identity is None else "rw")
         connection.execute("PRAGMA query_only = 1")
         return connection
 
     def close(self) -> None:
-        """Release the lock; connections must be closed before."""
-        self._likeness.end()
+        """Let another process use it; its connections are closed before."""
+        self._opened.close()
         if self._lock is not None:
             self._lock.give_back()
 
     def require_same(self) -> None:
-        """Look whether it is still the file that was opened.
+        """Look whether it is still the file that was opened, and what stands beside it.
 
         Raises:
-            FileMoved: It was deleted or replaced.
-            FileOverwritten: Another program has written to it.
+            FileChanged: It is not.
+            LogChanged: What stands beside it is not.
         """
-        self._likeness.require_same()
+        self._opened.require_same()
 
-    @property
-    def has_lost_log(self) -> bool:
-        """Whether its log or shared memory was deleted or replaced, so that other readers miss new data."""
-        return self._likeness.has_lost_log
+    def save_log(self, connection: sqlite3.Connection) -> None:
+        """Bring what stands in a log that was deleted or replaced into the file: that connection alone has it yet.
 
-    def drop_other_log(self) -> None:
-        """Remove the log in the place of one that is lost, once what stood in that is in the file."""
-        self._likeness.drop_other_log()
+        Raises:
+            sqlite3.Error: It could not be, for instance since others read it.
+        """
+        self._opened.require_file()
+        [(is_busy, *_)] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        if is_busy:
+            raise sqlite3.OperationalError("others read it")
+        self._opened.set_other_log_aside()
 
-    @property
-    def is_emptied(self) -> bool:
-        """Whether another program has emptied it."""
-        return self._likeness.is_empty
+    def find_change(self, identity: FileIdentity | None) -> FileChanged | None:
+        """Return what has become of the file that a process writes, as far as its name shows it."""
+        return self._opened.find_change(identity)
 
     def require_room(self) -> None:
         """Try whether the disk has room for more than a few bytes.
@@ -189,7 +204,7 @@ class SqliteFile:
             DiskFull: It has none.
         """
         if self.path is not None:
-            try_room(self.path)
+            _try_room(self.path)
 
     def has_room_for(self, size: int) -> bool:
         """Return whether so many bytes can be written, and all of the log into the file after that."""
@@ -207,14 +222,13 @@ class SqliteFile:
     def _prepare(self) -> None:
         if self.path is None or self._lock is None:
             return
-        self.path.parent.mkdir(mode=0o700, exist_ok=True)
-        self._lock.give_back()
+        if not self._opened.is_known:
+            self.path.parent.mkdir(mode=0o700, exist_ok=True)
         self._lock.take()
-        self._likeness.drop_left_over()
-        self._likeness.begin()
+        self._opened.open()
 
     def _hide(self) -> None:
-        """Restrict access to the owner: a restored copy may have any permissions."""
+        """Let nobody else read what is ours: a copy that was put back may have the rights of any file."""
         if self.path is None or sys.platform == "win32":
             return
         for beside in ("", "-wal", "-shm"):
@@ -251,3 +265,32 @@ class SqliteFile:
         carry_out(missing, connection)
         # Makes the log where nothing was written, and the memory beside the file, which no reader does.
         connection.execute("PRAGMA schema_version").fetchone()
+
+
+def _try_room(path: Path) -> None:
+    """Try whether there is some, by writing beside the file, which minds quotas.
+
+    Raises:
+        DiskFull: There is none.
+    """
+    trial = Path(f"{path}.room")
+    try:
+        trial.write_bytes(bytes(_ROOM))
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            raise DiskFull("database or disk is full") from None
+    finally:
+        with suppress(OSError):
+            trial.unlink(missing_ok=True)
+
+
+def has_room(path: Path, size: int) -> bool:
+    """Return whether so many bytes more in the log of a file, and all of that in the file itself, find room."""
+    if sys.platform == "win32":
+        return True
+    try:
+        found = os.statvfs(path)
+        log = os.stat(f"{path}-wal").st_size
+    except OSError:  # Whoever writes finds out what is wrong.
+        return True
+    return found.f_blocks == 0 or found.f_bavail * found.f_frsize >= log + 2 * size + _ROOM

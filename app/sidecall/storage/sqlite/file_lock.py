@@ -34,13 +34,13 @@ class FileTaken(SidecallError):
 
 
 class LockOutOfReach(SidecallError):
-    """The lock file is read-only."""
+    """The file that is locked may not be written, whatever may be done with the one beside it."""
 
 
 class FileLock:
-    """A lock on a separate file; the kernel releases it when the process ends in any way.
+    """A lock on a file beside another one; the kernel lets go of it when the process ends, however it ends.
 
-    It works between processes. Forked children do not inherit it, so leftover ones do not keep it.
+    It holds between processes. Processes that this one forks do not inherit it, so none that is left over keeps it.
     """
 
     def __init__(self, path: Path, holder: int) -> None:
@@ -51,7 +51,7 @@ class FileLock:
         self._is_new = False
 
     def take(self) -> None:
-        """Take it, and write the holder's id into the file.
+        """Take it, unless that was done, and write the holder's id into the file.
 
         Raises:
             FileTaken: Another process holds it, of this id.
@@ -59,7 +59,7 @@ class FileLock:
             OSError: The file cannot be written.
         """
         until = time.monotonic() + _PATIENCE
-        while True:
+        while self._descriptor is None:
             try:
                 if self._take():
                     return
@@ -69,7 +69,7 @@ class FileLock:
                 time.sleep(_MOMENT)
 
     def _take(self) -> bool:
-        """Take the lock; return False if the file was just deleted by its owner."""
+        """Take it, and return False where somebody has just withdrawn the file."""
         descriptor = self._open()
         try:
             _lock(descriptor)
@@ -102,7 +102,7 @@ class FileLock:
             ) from error
 
     def withdraw(self) -> None:
-        """Release the lock, and delete its file if we made it: the database next to it is not ours."""
+        """Let another process take it, and remove the file if there was none before: that beside it is not ours."""
         if self._is_new and self._descriptor is not None:
             with suppress(OSError):
                 self._path.unlink()
@@ -110,7 +110,7 @@ class FileLock:
         self.give_back()
 
     def give_back(self) -> None:
-        """Release the lock; the file stays, since deleting it would let two processes take it."""
+        """Let another process take it; the file stays, since removing it would let two take it."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -124,10 +124,10 @@ def _leads_to(path: Path, descriptor: int) -> bool:
 
 
 def lock_itself(descriptor: int) -> None:
-    """Lock the file itself, under any name, until the descriptor is closed or the lock released.
+    """Lock a file whatever name it was opened by, until this descriptor is closed.
 
-    Only on Linux, and only where the file system supports such locks. Other descriptors of this process do not affect
-    it.
+    On Linux alone, and not where the place of the file has no such locks. What this process opens and closes beside
+    the descriptor does not matter to them.
 
     Raises:
         FileTaken: Another descriptor has locked it.
@@ -135,7 +135,7 @@ def lock_itself(descriptor: int) -> None:
     until = time.monotonic() + _SHORT_PATIENCE
     while sys.platform == "linux":
         try:
-            fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _describe_lock(fcntl.F_WRLCK))
+            fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _describe_lock())
         except OSError as error:
             if error.errno not in _HELD:
                 return
@@ -146,16 +146,9 @@ def lock_itself(descriptor: int) -> None:
             return
 
 
-def unlock_itself(descriptor: int) -> None:
-    """Release the lock of this descriptor, if it has one."""
-    if sys.platform == "linux":
-        with suppress(OSError):
-            fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _describe_lock(fcntl.F_UNLCK))
-
-
-def _describe_lock(kind: int) -> bytes:
+def _describe_lock() -> bytes:
     """Return what C calls a `struct flock`."""
-    return struct.pack("hhqqi", kind, os.SEEK_SET, _BEYOND, 1, 0)
+    return struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, _BEYOND, 1, 0)
 
 
 def _has_ended(holder: str) -> bool:

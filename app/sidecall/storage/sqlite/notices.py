@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sidecall.features.calls.notices import NoticeKind, NoticeListener
 from sidecall.storage.notice_words import EVERYWHERE, Bundle, hand_on, write_word
-from sidecall.storage.sqlite.shared_backend import SharedWriter
+from sidecall.storage.sqlite.backends import SharedWriter
 
 # Seconds between two messages at least: what is told meanwhile goes together.
 _APART = 0.005

@@ -1,22 +1,26 @@
 """The process that writes a SQLite file, so that disk work never delays the server's answers."""
 
+import json
 import os
+import pickle
 import select
 import signal
 import socket
 import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sidecall.kernel.core.overload import StoreUnfit
-from sidecall.storage.sqlite.clients import Client, as_sent
+from sidecall.storage.notice_words import Bundle
 from sidecall.storage.sqlite.file import SqliteFile
-from sidecall.storage.sqlite.messages import Told
+from sidecall.storage.sqlite.messages import CHUNK, Messages, Told, pack_message
+from sidecall.storage.sqlite.opened_file import read_id
 from sidecall.storage.sqlite.roles import PURPOSES
-from sidecall.storage.sqlite.writer_connection import Order, Unavailable, Usable, WriterConnection
+from sidecall.storage.sqlite.writer_connection import Alive, Order, Unavailable, Usable, WriterConnection
 
 # More in one commit would let the first of them wait for long.
 _LARGEST_GROUP = 1000
@@ -26,6 +30,92 @@ _LOOK = 1.0
 _SIGN = 1.0
 # Bytes of what a worker says of itself when it asks to be let in.
 _LONGEST = 32
+
+
+class Client:
+    """A process that asks, and the socket to it; it never makes the others wait, however slowly it reads."""
+
+    def __init__(self, link: socket.socket, pid: int) -> None:
+        """Name the socket, and the process at its other end."""
+        self._link = link
+        self.pid = pid
+        self.trouble: Unavailable | None = None  # Which it was told, and has not asked to try again since.
+        self.polled = 0  # What was waited for last.
+        self.has_ended = False
+        self._messages = Messages()
+        self._unsaid = deque[memoryview]()
+        self._told = Bundle()  # By others; what one that does not read has to hear of has a bound.
+
+    def fileno(self) -> int:
+        """Return the descriptor of its socket."""
+        return self._link.fileno()
+
+    @property
+    def awaited(self) -> int:
+        """What is waited for, in the words of `select.poll`: its next message, once it has heard all answers."""
+        return select.POLLOUT if self._unsaid else select.POLLIN
+
+    @property
+    def lives(self) -> bool:
+        """Whether its process does, whoever else may have its end of the socket."""
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            pass
+        return True
+
+    def receive(self) -> list[Any]:
+        """Return the messages that have come, once it has heard all answers."""
+        if self._unsaid:
+            self._flush()
+            return []
+        try:
+            piece = self._link.recv(CHUNK, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return []
+        except OSError:
+            piece = b""
+        if not piece:
+            self.has_ended = True
+        return list(self._messages.feed(piece))
+
+    def say(self, content: Any) -> None:
+        """Send a message, at once or as soon as it reads."""
+        self._unsaid.extend(map(memoryview, pack_message(content)))
+        self._flush()
+
+    def pass_on(self, words: Sequence[str]) -> None:
+        """Send what another has told, at once or as soon as it has read all before that."""
+        for word in words:
+            self._told.add(word)
+        self._flush()
+
+    def say_alive(self) -> None:
+        """Send a sign of life, unless it has not read what was said before."""
+        if not self._unsaid:
+            self.say(Alive())
+
+    def close(self) -> None:
+        """Let go of the socket, by whose end the process knows that nothing more comes."""
+        self._link.close()
+
+    def _flush(self) -> None:
+        try:
+            while self._unsaid or self._told:
+                if not self._unsaid:
+                    self._unsaid.extend(map(memoryview, pack_message(Told(self._told.take()))))
+                sent = self._link.send(self._unsaid[0], socket.MSG_DONTWAIT)
+                self._unsaid[0] = self._unsaid[0][sent:]
+                if not self._unsaid[0]:
+                    self._unsaid.popleft()
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.has_ended = True
+            self._unsaid.clear()
+            self._told.take()
 
 
 class Service:
@@ -53,13 +143,20 @@ class Service:
     def admit(self, client: Client) -> None:
         """Open the file if necessary, and serve this client from now on; it is told of any fault."""
         try:
-            self._usable = self._pen.open() if self._usable is None else Usable(self._pen.identity)
+            self._usable = self._open() if self._usable is None else Usable(self._pen.identity)
         except StoreUnfit as error:
             client.say((type(error), error.message))
             client.close()
             return
         client.say(self._usable)
         self._clients[client.fileno()] = client
+
+    def _open(self) -> Usable:
+        usable = self._pen.open()
+        if self._listener is not None and usable.identity is not None:
+            with suppress(OSError):  # Nobody is left who would start another process.
+                self._listener.send(json.dumps(usable.identity[0]).encode(), socket.MSG_DONTWAIT)
+        return usable
 
     def run(self) -> None:
         """Write until there are no clients left and none can come."""
@@ -186,7 +283,7 @@ class Service:
         if isinstance(outcomes, Unavailable):
             self._tell(outcomes)
             return
-        outcomes = as_sent(outcomes)
+        outcomes = _make_sendable(outcomes)
         place = 0
         answers: dict[Client, list[Any]] = {}
         for client, count in shares:
@@ -211,22 +308,45 @@ class Service:
                 client.say(trouble)
 
 
-def write_for_server(series: str, path: str, patience: str, descriptor: str, server: str) -> None:
+def _make_sendable(outcomes: list[Any]) -> list[Any]:
+    """Return what became of orders in a form that can be sent."""
+    return [_replace_unsendable(outcome) if isinstance(outcome, Exception) else outcome for outcome in outcomes]
+
+
+def _replace_unsendable(error: Exception) -> Exception:
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301  just written
+    except Exception:
+        return ValueError(str(error))
+    return error
+
+
+def write_for_server(series: str, path: str, patience: str, descriptor: str, server: str, known: str) -> None:
     """Write a file for a server, until that ends or wants no more."""
-    service = Service(_prepare(series, path, patience, server), int(server))
+    connection = _prepare(series, path, patience, server, known)
+    service = Service(connection, int(server))
     service.admit(Client(socket.socket(fileno=int(descriptor)), int(server)))
     service.run()
+    _leave(connection)
 
 
-def write_for_workers(series: str, path: str, patience: str, descriptor: str, server: str) -> None:
+def write_for_workers(series: str, path: str, patience: str, descriptor: str, server: str, known: str) -> None:
     """Write a file for the workers of a server, until that wants no more and all of them have ended."""
+    connection = _prepare(series, path, patience, server, known)
     with socket.socket(fileno=int(descriptor)) as listener:
-        Service(_prepare(series, path, patience, server), int(server), listener).run()
+        Service(connection, int(server), listener).run()
+    _leave(connection)
 
 
-def _prepare(series: str, path: str, patience: str, server: str) -> WriterConnection:
+def _prepare(series: str, path: str, patience: str, server: str, known: str) -> WriterConnection:
     # The server decides when it is over: after what runs in it has ended, which may write to the last.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     purpose = replace(next(one for one in PURPOSES if one.series == series), is_apart=True)
-    return WriterConnection(SqliteFile(Path(path), float(patience), purpose, holder=int(server)))
+    return WriterConnection(SqliteFile(Path(path), float(patience), purpose, int(server), read_id(known)))
+
+
+def _leave(connection: WriterConnection) -> None:
+    """End before Python closes a file that was changed, and SQLite brings its log into that."""
+    if connection.is_over:
+        os._exit(0)

@@ -13,9 +13,9 @@ from functools import partial
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.database import Row
-from sidecall.storage.sqlite.faults import is_unsettled
+from sidecall.storage.sqlite.errors import is_unsettled
 from sidecall.storage.sqlite.file import SqliteFile
-from sidecall.storage.sqlite.file_identity import ReadSource
+from sidecall.storage.sqlite.opened_file import ReadSource
 
 # Seconds for which a statement is waited for, and at the end for all; on a disk that is stuck they take for ever.
 _PATIENCE = 10.0

@@ -8,8 +8,9 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from sidecall.storage.sqlite.backends import start_process
+from sidecall.storage.sqlite.opened_file import FileId, read_id
 from sidecall.storage.sqlite.roles import DatabaseRole
-from sidecall.storage.sqlite.writer_backend import start_process
 
 logger = logging.getLogger("sidecall")
 
@@ -21,6 +22,8 @@ _PAUSE = 0.5
 _LONG_PAUSE = 5.0
 _SOON = 10.0
 _SECONDS_TO_END = 5.0
+# Bytes of what a process says that it has opened.
+_LONGEST = 128
 
 
 class SharedWriter:
@@ -33,6 +36,7 @@ class SharedWriter:
         # Who asks waits there for the next process where one has ended.
         self.socket, self._inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._process: subprocess.Popen[bytes] | None = None
+        self._known: FileId | None = None
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._keep, name="sidecall-writer", daemon=True)
@@ -70,9 +74,18 @@ class SharedWriter:
         with self._lock:
             if self._closing.is_set():
                 return None
+            self._hear()
             try:
-                self._process = start_process(_FOR_WORKERS, self._series, self._path, _PATIENCE, self._inside)
+                self._process = start_process(
+                    _FOR_WORKERS, self._series, self._path, _PATIENCE, self._inside, self._known
+                )
             except OSError as error:
                 logger.error("%s: no process can be started that writes it (%s).", self._path, error)
                 self._process = None
             return self._process
+
+    def _hear(self) -> None:
+        """Read which file the last process has opened, which it says where workers are heard."""
+        with suppress(BlockingIOError):
+            while said := self.socket.recv(_LONGEST, socket.MSG_DONTWAIT):
+                self._known = read_id(said.decode())

@@ -8,11 +8,11 @@ from functools import cache
 
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.migrate import Migration, list_missing, read_migrations
-from sidecall.storage.sqlite.faults import REPAIR
+from sidecall.storage.sqlite.errors import REPAIR
 from sidecall.storage.sqlite.roles import PURPOSES, DatabaseRole
 
 # Set by the first migration of each series.
-_OURS = 1397310533
+OURS = 1397310533
 _VERSIONS = "schema_version"
 _LEDGER_ALONE = (
     "SIDECALL_STORE names the file of the ledger; the server itself finds the history and the files beside it, for "
@@ -28,7 +28,7 @@ def find_missing(connection: sqlite3.Connection, purpose: DatabaseRole, place: s
     """
     (mark,) = connection.execute("PRAGMA application_id").fetchone()
     found = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-    if mark != _OURS:
+    if mark != OURS:
         if mark or found:
             raise StoreUnfit(f"{place} is the database of another program, with tables that Sidecall did not make.")
         return list_missing(purpose.series, {}, place)

@@ -1,11 +1,11 @@
-"""Queue the writes to a SQLite file on the event loop; a backend runs them elsewhere."""
+"""What is to be written to a SQLite file: collected on the event loop, and carried out elsewhere."""
 
 import asyncio
 import math
 import sys
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import Context
 from typing import Any, Protocol
 
@@ -13,10 +13,10 @@ from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.storage.gathering import Gathering
 from sidecall.storage.outage_log import OutageLog
-from sidecall.storage.sqlite.file_identity import ReadSource
+from sidecall.storage.sqlite.file import StoreChanged
+from sidecall.storage.sqlite.opened_file import ReadSource
 from sidecall.storage.sqlite.roles import LEDGER, DatabaseRole
-from sidecall.storage.sqlite.sizes import measure
-from sidecall.storage.sqlite.writer_connection import Alive, Hear, Kind, Order, Outcomes, Unavailable, Usable
+from sidecall.storage.sqlite.writer_connection import Alive, Hear, Kind, Order, Outcomes, Unavailable, Usable, measure
 
 # So many are waited for, or as many as are being written just now, or a quarter of the most that waited at once lately.
 # Where all were, this process and the hand would take turns, and each would wait for the other.
@@ -41,12 +41,12 @@ SLOW_AFTER = 30.0
 _SLOWLY = 4 * 1024 * 1024
 # Seconds between two looks. Looks are counted, not seconds: where this process was stopped, too, nobody was late.
 _LOOK = 0.5
-# The waiter for an order, and its size.
+# Whoever waits for an order, and its size.
 _Waiting = tuple[asyncio.Future[Any], int]
 
 
 class WriterBackend(Protocol):
-    """Runs orders on the writer connection, in sequence, and reports their results."""
+    """Whoever holds the pen: carries out what it is sent, in order, and says what became of it."""
 
     def open(self) -> Usable:
         """Open the file, and wait for that.
@@ -56,30 +56,29 @@ class WriterBackend(Protocol):
         """
 
     async def start(self, hear: Hear) -> None:
-        """Begin to write; results are delivered on this event loop."""
+        """Begin to write; what becomes of it is heard on this event loop."""
 
     def send(self, group: Sequence[Order], *, is_large: bool) -> None:
-        """Send a group to be written, together with others that wait; `is_large` if a value may be large."""
+        """Let a group be written, together with others if they wait, too; `is_large` where some value may be."""
 
     def try_again(self, is_damaged: bool) -> None:
-        """Try after a fault whether the file can be used; check all of it if it is damaged."""
+        """Let it be tried, after trouble, whether the file can be used; all of it where it is damaged."""
 
     def finish(self) -> None:
-        """Write what was sent, and close the file."""
+        """Write what was sent, and let go of the file."""
 
     def give_up(self) -> None:
         """End it, since it does not answer; where that cannot be done, it may go on later."""
 
     def forget(self) -> None:
-        """Wait for a while until it is gone."""
+        """Wait a while until it is gone."""
 
 
 class Writer:
-    """Runs statements in order, many in one transaction.
+    """Carry out statements in the order in which they come, many in one transaction.
 
-    While the file cannot be used all are refused at once, and it is retried until it can. Waiting ones are also refused
-    if the backend sends no heartbeat for a while, and is then killed, or gives no answer for long, because the disk is
-    slow.
+    While the file cannot be used all are refused at once; it is tried again until it can. So are those that wait for a
+    hand which gives no sign of life for a while, and is ended, or no answer for long, since the disk is slow.
     """
 
     def __init__(
@@ -89,8 +88,18 @@ class Writer:
         most_waiting: int,
         purpose: DatabaseRole = LEDGER,
         hangs_after: float = HANGS_AFTER,
+        on_change: Callable[[str], object] = lambda _: None,
     ) -> None:
-        """Write through a backend; `most_waiting` is in bytes, `hangs_after` in seconds or endless."""
+        """Write by this hand what is called so.
+
+        Args:
+            hand: What writes.
+            name: Of the file.
+            most_waiting: Most bytes that wait.
+            purpose: What the file is for.
+            hangs_after: Seconds without a sign of life, or endless.
+            on_change: Called once, with what has happened, where the file is not the one any more that was opened.
+        """
         self._hand = hand
         self._name = name
         self._log = OutageLog(purpose.name, "written", purpose.loss, name)
@@ -103,7 +112,9 @@ class Writer:
         self._most = 0  # Of those, lately.
         self._is_closing = False
         self._is_lost = False
+        self._is_over = False
         self._is_damaged = False
+        self._on_change = on_change
         self._is_tried = False  # Just now; to look through a large file takes long.
         self._mending: asyncio.Task[None] | None = None
         self._hangs_after = hangs_after
@@ -161,7 +172,7 @@ class Writer:
         await SERVER.run(self._hand.forget)
 
     def ask(self, statement: str, values: Any, kind: Kind, size: int | None = None) -> asyncio.Future[Any]:
-        """Send a statement with the next group; awaiting the result raises any fault."""
+        """Let a statement be carried out with the next group; whoever awaits that hears all that is in its way."""
         if self.trouble is not None or self._is_closing:
             return _fail(StoreUnavailable())
         try:
@@ -186,14 +197,14 @@ class Writer:
         return future
 
     def doubt(self, trouble: str, *, is_damaged: bool) -> None:
-        """Refuse all writes until the file was retried; check all of it if a reader has found it damaged."""
-        if self._is_closing or self._is_damaged:
+        """Take the file out of use until it was tried, all of it where whoever reads it has found it damaged."""
+        if self._is_closing or self._is_damaged or self._is_over:
             return
         self._is_damaged = is_damaged
         self._apart.run(self._suffer, f"{self._name}: {trouble}")
 
     def _send(self) -> None:
-        """Send the queued orders."""
+        """Send what was asked for."""
         orders, self._orders = self._orders, []
         self._most = max(len(self._waiting), self._most - self._most // _FORGETS)
         if orders:
@@ -204,7 +215,7 @@ class Writer:
                 self._watch = self._loop.call_later(_LOOK, self._look, context=self._apart)
 
     def _look(self) -> None:
-        """Check whether the backend hangs, while anything waits for it."""
+        """Look whether the hand is stuck, as long as something waits for it."""
         self._looks += 1
         self._looks_unanswered += 1
         self._watch = None
@@ -228,7 +239,7 @@ class Writer:
         if outcomes is None:
             self._miss_hand()
         elif isinstance(outcomes, Unavailable):
-            self._suffer(outcomes.text)
+            (self._end if outcomes.is_final else self._suffer)(outcomes.text)
         elif isinstance(outcomes, Usable):
             if self.trouble is not None:
                 self._recover(outcomes)
@@ -236,7 +247,7 @@ class Writer:
             self._settle(outcomes)
 
     def _miss_hand(self) -> None:
-        """Note that the backend has ended."""
+        """Note that nothing more will come."""
         if self._is_closing:
             if not self._ended.done():
                 self._ended.set_result(None)
@@ -245,13 +256,21 @@ class Writer:
         if self.trouble is None:
             self._suffer(f"{self._name}: the process that writes it has ended; another takes its place.")
 
+    def _end(self, trouble: str) -> None:
+        """Use the file no more, neither to write nor to read: it is not the one that was opened."""
+        if not self._is_over:
+            self._is_over = True
+            self.source = NOT_OPEN, None
+            self._suffer(trouble)
+            self._on_change(trouble)
+
     def _suffer(self, trouble: str) -> None:
         if self.trouble is None:
             self.unavailable_since = time.time()
         self._set_trouble(trouble)
         self._orders.clear()
         self._settle([StoreUnavailable() for _ in self._waiting])
-        if self._mending is None or self._mending.done():
+        if not self._is_over and (self._mending is None or self._mending.done()):
             self._mending = self._loop.create_task(self._mend(), context=self._apart)
 
     def _set_trouble(self, trouble: str) -> None:
@@ -267,7 +286,7 @@ class Writer:
     async def _mend(self) -> None:
         """Try again until the file can be used."""
         pause = _PAUSE
-        while self.trouble is not None:
+        while self.trouble is not None and not self._is_over:
             await asyncio.sleep(pause)
             if not self._is_lost:
                 self._ask_again()
@@ -276,6 +295,8 @@ class Writer:
                 usable = await SERVER.run(self._hand.open)
                 self._is_lost = False
                 await self._hand.start(self._hear)
+            except StoreChanged as error:
+                self._end(error.message)
             except StoreUnfit as error:
                 self._set_trouble(error.message)
                 pause = min(2 * pause, _LONG_PAUSE)
@@ -286,7 +307,7 @@ class Writer:
                     self._recover(usable)
 
     def _ask_again(self) -> None:
-        """Let the backend retry the file, and kill it if it sends no heartbeat."""
+        """Have the hand try the file, and end it where it gives no sign of life."""
         self._looks += 1
         if not self._is_tried:
             self._is_tried, self._looks = True, 0
@@ -298,7 +319,7 @@ class Writer:
         for outcome in outcomes:
             future, size = self._waiting.popleft()
             self._size -= size
-            if future.done():  # The waiter is gone.
+            if future.done():  # Whoever asked has gone.
                 continue
             if isinstance(outcome, Exception):
                 future.set_exception(outcome)

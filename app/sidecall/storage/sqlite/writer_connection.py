@@ -1,5 +1,6 @@
-"""The connection that writes a SQLite file, in a thread or process: groups of statements, each in one transaction."""
+"""What writes a SQLite file, in a thread or a process of its own: groups of statements, each in one transaction."""
 
+import logging
 import re
 import sqlite3
 import time
@@ -12,27 +13,30 @@ from typing import Any, Literal
 
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.database import Row
-from sidecall.storage.sqlite.faults import (
+from sidecall.storage.sqlite.errors import (
     DiskFull,
+    FileChanged,
     FileDamaged,
-    LogBusy,
-    LogMoved,
+    LogChanged,
     advise_fault,
     is_damage,
     is_fault,
     is_full,
     is_passing,
 )
-from sidecall.storage.sqlite.file import SqliteFile
-from sidecall.storage.sqlite.file_identity import FileIdentity
-from sidecall.storage.sqlite.sizes import measure_pages
+from sidecall.storage.sqlite.file import SqliteFile, StoreChanged
+from sidecall.storage.sqlite.opened_file import FileIdentity
+
+logger = logging.getLogger("sidecall")
 
 # Bytes that all that is sent at once hardly comes to.
 _MUCH = 128 * 1024 * 1024
 # Seconds in which nobody fills so much.
 _SOON = 0.05
-# Bytes that must be free beyond what was too little, so that it does not fail again at once.
+# Bytes that have to be free beyond what was too little, lest it is too little again at once.
 _SPARE = 256 * 1024
+# Bytes that an order takes in pages of its own, whatever it writes.
+_PAGES = 8 * 4096
 # Changes nothing, but has to be written like any other.
 _TRIAL = "UPDATE schema_version SET name = name WHERE version = 1"
 
@@ -49,21 +53,25 @@ Order = tuple[str, Any, Kind]
 
 @dataclass(frozen=True, slots=True)
 class Unavailable:
-    """Why a file cannot be used, in words for an operator; what came with it was not written."""
+    """Why a file cannot be used, in words for an operator; what came with it was not written.
+
+    `is_final` says that it is not the file that was opened, and is not used again.
+    """
 
     text: str
+    is_final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Usable:
-    """The file can be used, and its identity."""
+    """That a file can be used, and which one that is."""
 
     identity: FileIdentity | None
 
 
 @dataclass(frozen=True, slots=True)
 class Alive:
-    """A heartbeat: a write is running, and the disk is slow."""
+    """A sign of life: something is being written, and the disk takes its time."""
 
 
 # What became of each order of a group, an exception where it failed alone; or of the file; or that it takes a while.
@@ -85,25 +93,29 @@ def widen(statement: str) -> str | None:
 
 
 class WriterConnection:
-    """Writes a file; after a fault nothing is written until it is retried, not even orders sent before."""
+    """Write a file; after trouble nothing is written until it is tried again, whatever was sent meanwhile.
+
+    Where it is not the file any more that was opened, nothing is written to it again, not even to close it.
+    """
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
+        self._is_connected = False
         self._needs_reopening = False
         self._needs_room = False
         self._needs_check = False
-        self._has_log = False  # Nor is there one once it was deleted, and what stood in it saved.
+        self._has_lost_log = False
         self._roomy_until = 0.0
         self._trouble: Unavailable | None = None
 
     @property
     def in_memory(self) -> bool:
-        """Whether there is no file that others could change."""
+        """Whether there is no file that others could do anything to."""
         return self._file.in_memory
 
     @property
     def identity(self) -> FileIdentity | None:
-        """The identity of the opened file."""
+        """Which file was opened."""
         return self._file.identity
 
     def open(self) -> Usable:
@@ -114,14 +126,24 @@ class WriterConnection:
         """
         self._connection = self._file.open()
         self._cursor = self._connection.cursor()
-        self._has_log = True
+        self._is_connected = True
         # Once for all who ask: to open it anew for each would put another log in the place of what the others read.
         self._needs_reopening = False
         self._trouble = None
         return Usable(self._file.identity)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the file is not the one any more that was opened."""
+        return self._trouble is not None and self._trouble.is_final
+
     def close(self) -> None:
-        """Close the file."""
+        """Let go of the file; not of one that was changed, for SQLite would write to it once more."""
+        if self.is_over:
+            self._save_log()
+            if self._has_lost_log:
+                logger.error("%s: what stood in the -wal that was deleted or replaced is lost.", self._file)
+            return
         self._disconnect()
         self._file.close()
 
@@ -130,10 +152,10 @@ class WriterConnection:
         with suppress(sqlite3.Error):
             self._cursor.close()
         self._connection.close()
-        self._has_log = False
+        self._is_connected = False
 
     def write(self, group: Sequence[Order]) -> list[Any] | Unavailable:
-        """Run a group durably; a faulty statement fails alone."""
+        """Carry out a group durably; what fails by itself fails alone."""
         if self._trouble is None:
             try:
                 return self._commit(group)
@@ -143,34 +165,31 @@ class WriterConnection:
         return self._trouble
 
     def look(self) -> Unavailable | None:
-        """Check, while idle, whether the log is lost or the disk full; report it once."""
+        """Look, while there is nothing to write, whether the file is the same, and the disk full; say so once."""
         if self._trouble is not None:
+            self._save_log()
             return None
         try:
             if self._file.purpose.is_seldom:
                 self._make_room([])
-            self._save_log()
-            self._require_log()
+            self._file.require_same()
         except Exception as error:
             self._suffer(error)
         return self._trouble
 
     def try_again(self, is_damaged: bool = False) -> Unavailable | Usable:
-        """Try whether the file can be used again; check all of it if a reader has found it damaged."""
+        """Try whether the file can be used again; all of it where who reads it says that it is damaged."""
+        if self._trouble is not None and self._trouble.is_final:
+            return self._trouble
         if is_damaged:
             self._needs_check = self._needs_reopening = not self._file.in_memory
         try:
-            if self._needs_room:
-                self._file.require_room()
-            if self._needs_reopening or self._file.has_lost_log:
-                self._reopen()
-            if self._needs_check:
-                self._check()
+            self._reopen()
             self._make_room([], spare=_SPARE)
             self._commit([])
             self._cursor.execute(_TRIAL)
         except StoreUnfit as error:
-            self._trouble = Unavailable(error.message)
+            self._trouble = Unavailable(error.message, is_final=isinstance(error, StoreChanged))
         except Exception as error:
             self._suffer(error)
         else:
@@ -178,23 +197,16 @@ class WriterConnection:
         return self._trouble or Usable(self._file.identity)
 
     def _reopen(self) -> None:
-        self._needs_reopening = True
-        self._save_log()
-        self._disconnect()
-        self.open()
-
-    def _save_log(self) -> None:
-        """Checkpoint a log that was deleted or replaced into the file: only this connection still has it."""
-        if self._has_log and self._file.has_lost_log:
-            [(is_busy, *_)] = self._cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            if is_busy:
-                raise LogBusy("database is locked")
-            self._file.drop_other_log()
-            self._has_log = False
-
-    def _require_log(self) -> None:
-        if not self._has_log:
-            raise LogMoved
+        """Open the file anew where what has failed takes that, and look through it where it was found damaged."""
+        if self._is_connected:  # Else SQLite itself may have removed the log.
+            self._file.require_same()
+        if self._needs_room:
+            self._file.require_room()
+        if self._needs_reopening:
+            self._disconnect()
+            self.open()
+        if self._needs_check:
+            self._check()
 
     def _check(self) -> None:
         """Look through all of the file: most of one that is damaged can be written as before."""
@@ -202,21 +214,33 @@ class WriterConnection:
             raise FileDamaged("database disk image is malformed")
 
     def _suffer(self, error: Exception) -> None:
+        if isinstance(error, FileChanged):
+            self._has_lost_log = isinstance(error, LogChanged)
+            self._trouble = Unavailable(f"{self._file}: {advise_fault(error)}", is_final=True)
+            self._save_log()
+            return
         # What is in memory would be lost.
         self._needs_reopening = not (is_passing(error) or self._file.in_memory)
         self._needs_room = is_full(error)
         self._needs_check = self._needs_reopening and (self._needs_check or is_damage(error))
         self._trouble = Unavailable(f"{self._file}: {advise_fault(error)}")
 
+    def _save_log(self) -> None:
+        """Save what stands in a log that was lost, which was answered, as soon as nobody reads it."""
+        if self._has_lost_log:
+            with suppress(sqlite3.Error, OSError):
+                self._file.save_log(self._connection)
+                self._has_lost_log = False
+
     def _make_room(self, group: Sequence[Order], spare: int = 0) -> None:
-        """Checkpoint while there is room for it: on a full disk the log could never shrink."""
+        """Write the log into the file while there is room for that: on a full disk it could never become smaller."""
         now = time.monotonic()
         if now < self._roomy_until:
             return
         if self._file.has_room_for(_MUCH):
             self._roomy_until = now + _SOON
             return
-        size = measure_pages(group) + spare
+        size = _measure_pages(group) + spare
         if not self._file.has_room_for(size):
             self._cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             if not self._file.has_room_for(size):
@@ -224,7 +248,6 @@ class WriterConnection:
 
     def _commit(self, group: Sequence[Order]) -> list[Any]:
         self._file.require_same()
-        self._require_log()
         self._make_room(group)
         try:
             self._cursor.execute("BEGIN IMMEDIATE")
@@ -233,7 +256,7 @@ class WriterConnection:
         finally:
             if self._connection.in_transaction:
                 self._roll_back("ROLLBACK")
-        self._save_log()  # The caller is about to be told that it is durable.
+        self._file.require_same()  # Who asked is about to hear that it is durable.
         return outcomes
 
     def _carry_out(self, statement: str, values: Any, kind: Kind) -> Any:
@@ -278,3 +301,24 @@ class WriterConnection:
     def _roll_back(self, statement: str) -> None:
         with suppress(sqlite3.Error):
             self._cursor.execute(statement)
+
+
+def measure(values: Row) -> int:
+    """Return about how many bytes a row takes while it waits.
+
+    Raises:
+        TypeError: A value of it cannot be written.
+    """
+    size = 0
+    for value in values:
+        if type(value) is str or type(value) is bytes:
+            size += len(value)
+        elif value is not None and not isinstance(value, (int, float, str, bytes)):
+            raise TypeError(f"A {type(value).__name__} cannot be written into a database.")
+    return size
+
+
+def _measure_pages(group: Sequence[tuple[str, Any, str]]) -> int:
+    """Return about how many bytes the orders of a group take in a file."""
+    rows = [row for _, values, kind in group for row in (values if kind == "many" else [values])]
+    return len(rows) * _PAGES + sum(len(value) for row in rows for value in row if isinstance(value, (str, bytes)))

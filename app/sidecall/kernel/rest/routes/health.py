@@ -13,7 +13,7 @@ from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.scopes import OPERATE
 from sidecall.kernel.http.late_modules import LATE_MODULES
 from sidecall.kernel.http.problems import Problem, problem
-from sidecall.kernel.rest.parts import PartsDep
+from sidecall.kernel.rest.parts import Parts, PartsDep
 
 # Built at the start: they answer, too, where no file can be opened any more.
 router = APIRouter(tags=["operations"])
@@ -91,10 +91,8 @@ async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Respon
     So it does where a part of it was asked for that cannot be loaded, since its installation was changed.
     Calls that come all the same are served as long as it listens, but for those that have to be remembered.
     """
-    lifecycle = parts.lifecycle
-    trouble = parts.trouble
-    loading = LATE_MODULES.trouble
-    if lifecycle.phase == "ready" and trouble is None and loading is None:
+    refusal = _find_refusal(parts)
+    if refusal is None:
         missing, upstream = parts.documents.missing or None, parts.operation.upstream
         uses = [tool.sandbox_use for tool in parts.registry if tool.sandbox_use is not None]
         use = None if not uses else "python" if "python" in uses else uses[0]
@@ -113,12 +111,21 @@ async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Respon
             mcp_servers={server.name: server.state for server in servers} if servers else None,
             mcp_tools_waiting=sum(map(len, upstream.waiting.values())) if servers else None,
         )
-    if lifecycle.phase == "ready":
-        detail = loading or f"Its store cannot be used. {trouble}"
-        return problem(request, 503, "not-ready", "The server wants no traffic now.", detail, phase=lifecycle.phase)
-    others = max(0, len(lifecycle.in_flight) - 1)
-    detail = f"It is {lifecycle.phase}; other requests in flight: {others}."
-    return problem(request, 503, "not-ready", "The server wants no traffic now.", detail, phase=lifecycle.phase)
+    phase = parts.lifecycle.phase
+    return problem(request, 503, "not-ready", "The server wants no traffic now.", refusal, phase=phase)
+
+
+def _find_refusal(parts: Parts) -> str | None:
+    """Return why it wants no traffic; None where it does."""
+    lifecycle = parts.lifecycle
+    if lifecycle.failure is not None:
+        return f"The server has to be started again. {lifecycle.failure}"
+    if lifecycle.phase != "ready":
+        others = max(0, len(lifecycle.in_flight) - 1)
+        return f"It is {lifecycle.phase}; other requests in flight: {others}."
+    if LATE_MODULES.trouble is not None:
+        return LATE_MODULES.trouble
+    return None if parts.trouble is None else f"Its store cannot be used. {parts.trouble}"
 
 
 async def _may_know(request: Request) -> bool:

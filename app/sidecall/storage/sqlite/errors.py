@@ -1,6 +1,14 @@
-"""Faults of a file, as opposed to faults of a statement."""
+"""What can be wrong with a file, apart from what is wrong with a statement, and what an operator may do."""
 
+import errno
+import os
 import sqlite3
+from pathlib import Path
+
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+_NO_FILES = frozenset({errno.EMFILE, errno.ENFILE})
+_MORE_FILES = "Raise the limit of open files (ulimit -n, LimitNOFILE, --ulimit nofile)."
+_MAKE_ROOM = "Make room on its disk, or name a file on another one in SIDECALL_STORE."
 
 # They come from the place or from others who use it, and may go away; the rest is a mistake in a statement.
 _FAULTS = {
@@ -20,27 +28,26 @@ _FAULTS = {
     sqlite3.SQLITE_NOLFS: "it is too large for its place",
 }
 REPAIR = "Put a backup in its place and remove the -wal and -shm beside it, or move all three away."
+DELETED = "it was deleted or replaced"
+OVERWRITTEN = "another program has emptied it, cut it off or written over it"
 _PASSING = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_INTERRUPT})
 _OUT_OF_REACH = frozenset(
     {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL}
 )
-# Faults of a reader that may not repair the shared memory: a change was under way, or the writer has ended.
+# What a reader finds that may not mend the memory beside a file: a change went on, or whoever writes has ended.
 _UNSETTLED = frozenset({sqlite3.SQLITE_READONLY_RECOVERY, sqlite3.SQLITE_READONLY_CANTINIT})
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
-class FileMoved(sqlite3.OperationalError):
-    """The file was deleted, or another one stands in its place."""
+class FileChanged(sqlite3.DatabaseError):
+    """Another program has changed the file since it was opened; its text says how. It does not become usable again."""
 
 
-class LogMoved(FileMoved):
+class LogChanged(FileChanged):
     """The file is the same, but its log, or the memory that connections share, was deleted or replaced."""
 
-
-class FileOverwritten(sqlite3.DatabaseError):
-    """The file is the same, but another program has emptied it, cut it off, or written over its beginning."""
-
-    sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    def __init__(self) -> None:
+        super().__init__("the -wal or -shm beside it was deleted or replaced")
 
 
 class FileDamaged(sqlite3.DatabaseError):
@@ -55,12 +62,6 @@ class TooFewFiles(sqlite3.OperationalError):
     sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
 
 
-class LogBusy(sqlite3.OperationalError):
-    """What stands in the log cannot go into the file before others have read it."""
-
-    sqlite_errorcode = sqlite3.SQLITE_BUSY
-
-
 class DiskFull(sqlite3.OperationalError):
     """There is too little space to begin again."""
 
@@ -69,7 +70,7 @@ class DiskFull(sqlite3.OperationalError):
 
 def is_fault(error: Exception) -> bool:
     """Return whether the file cannot be used, rather than a statement be carried out."""
-    return isinstance(error, FileMoved) or _code(error) in _FAULTS
+    return isinstance(error, FileChanged) or _code(error) in _FAULTS
 
 
 def is_passing(error: Exception) -> bool:
@@ -78,7 +79,7 @@ def is_passing(error: Exception) -> bool:
 
 
 def is_unsettled(error: Exception) -> bool:
-    """Return whether a reader has to wait a moment for the writer."""
+    """Return whether a reader has to wait a moment for whoever writes."""
     return getattr(error, "sqlite_errorcode", None) in _UNSETTLED
 
 
@@ -88,31 +89,53 @@ def is_full(error: Exception) -> bool:
 
 
 def is_out_of_reach(error: Exception) -> bool:
-    """Return whether nothing can be written at that location."""
+    """Return whether nothing can be written there, whatever stands there."""
     return _code(error) in _OUT_OF_REACH
 
 
 def is_damage(error: Exception) -> bool:
-    """Return whether the file's content cannot be read, which does not pass."""
+    """Return whether what stands in the file cannot be read, which does not pass by itself."""
     return _code(error) in _DAMAGE
 
 
 def describe_fault(error: Exception) -> str:
-    """Return a description of the fault for an operator."""
-    if isinstance(error, LogMoved):
-        return "the -wal or -shm beside it was deleted or replaced"
-    if isinstance(error, FileMoved):
-        return "it was deleted or replaced"
-    if isinstance(error, FileOverwritten):
-        return "another program has emptied it, cut it off or written over it"
+    """Return what is wrong, in words for an operator."""
+    if isinstance(error, FileChanged):
+        return str(error)
     return f"{_FAULTS.get(_code(error), 'it cannot be used')} ({error})"
 
 
 def advise_fault(error: Exception) -> str:
-    """Return a description of the fault, with advice if it does not pass."""
-    return f"{describe_fault(error)}.{f' {REPAIR}' if is_damage(error) else ''}"
+    """Return what is wrong, and what to do where that does not pass by itself."""
+    needs_repair = is_damage(error) or str(error) == OVERWRITTEN
+    return f"{describe_fault(error)}.{f' {REPAIR}' if needs_repair else ''}"
 
 
 def _code(error: Exception) -> int:
     # Errors of Python's own module have no code. The lowest byte is the kind, the others say more.
     return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+
+
+def find_too_few_files() -> TooFewFiles | None:
+    """Try whether files can be opened, as many as a database takes, since SQLite tells no reason."""
+    opened: list[int] = []
+    try:
+        opened += os.pipe()
+        opened += os.pipe()
+    except OSError as error:
+        return TooFewFiles(error.strerror) if error.errno in _NO_FILES else None
+    finally:
+        for fd in opened:
+            os.close(fd)
+    return None
+
+
+def advise_place(path: Path | None, error: Exception) -> str:
+    """Return what an operator may do about a place that cannot be used."""
+    if isinstance(error, TooFewFiles) or getattr(error, "errno", None) in _NO_FILES:
+        return _MORE_FILES
+    if is_full(error) or getattr(error, "errno", None) in NO_ROOM:
+        return _MAKE_ROOM
+    if path is not None and not path.parent.is_dir():
+        return f"Make the folder {path.parent}; an absolute path has four slashes, sqlite:////var/lib/ledger.db."
+    return "Name a file in SIDECALL_STORE that this process may write, or memory://."
