@@ -194,7 +194,7 @@ class ProcessWriter(LinkedWriter):
 
 
 class SharedWriter(LinkedWriter):
-    """Ask a process that others ask, too, and that whoever started this one has start again when it ends."""
+    """Ask the writer process that all workers share; the supervisor restarts it when it ends."""
 
     def __init__(self, path: Path, writer: socket.socket) -> None:
         """Name the file, and the socket on which the process hears who wants to ask it."""
@@ -266,7 +266,7 @@ class SharedWriter(LinkedWriter):
         super().finish()
 
     def forget(self) -> None:
-        """Wait for nobody: the process goes on for the others."""
+        """Do not wait; the process goes on for the other workers."""
         if self._asked is not None:
             with suppress(OSError):
                 self._asked.shutdown(socket.SHUT_RDWR)

@@ -72,7 +72,7 @@ class SqliteDatabase:
             hand = ProcessWriter(self._file.path, patience, purpose)
         self.is_shared = purpose.writer is not None
         self.on_change: Callable[[str], object] = lambda _: None
-        self._writer = Writer(hand, str(self._file), most_waiting, purpose, hangs_after, self._tell_of_change)
+        self._writer = Writer(hand, str(self._file), most_waiting, purpose, hangs_after, self._report_change)
         self._readers: Readers | None = None
 
     @property
@@ -157,7 +157,7 @@ class SqliteDatabase:
                 raise StoreUnavailable from error
             raise
 
-    def _tell_of_change(self, change: str) -> None:
+    def _report_change(self, change: str) -> None:
         self.on_change(change)
 
 

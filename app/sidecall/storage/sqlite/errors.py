@@ -34,7 +34,7 @@ _PASSING = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE
 _OUT_OF_REACH = frozenset(
     {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL}
 )
-# What a reader finds that may not mend the memory beside a file: a change went on, or whoever writes has ended.
+# What a reader finds that may not mend the memory beside a file: a change went on, or the writer has ended.
 _UNSETTLED = frozenset({sqlite3.SQLITE_READONLY_RECOVERY, sqlite3.SQLITE_READONLY_CANTINIT})
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
@@ -79,7 +79,7 @@ def is_passing(error: Exception) -> bool:
 
 
 def is_unsettled(error: Exception) -> bool:
-    """Return whether a reader has to wait a moment for whoever writes."""
+    """Return whether a reader has to wait a moment for the writer."""
     return getattr(error, "sqlite_errorcode", None) in _UNSETTLED
 
 
@@ -89,7 +89,7 @@ def is_full(error: Exception) -> bool:
 
 
 def is_out_of_reach(error: Exception) -> bool:
-    """Return whether nothing can be written there, whatever stands there."""
+    """Return whether the place is read-only."""
     return _code(error) in _OUT_OF_REACH
 
 

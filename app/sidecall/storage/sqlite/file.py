@@ -38,8 +38,8 @@ _ELSEWHERE = "Name another file in SIDECALL_STORE, or a PostgreSQL, postgresql:/
 # Most bytes that stay taken by the file of what is not in the main one yet.
 _LEFT_IN_WAL = 64 * 1024 * 1024
 # A connection that only reads writes into no memory either: where the file beside it becomes unwritable, that would end
-# the whole process. Whoever writes does so for it, and has to be another process: within one all do alike, so that
-# nobody else in this one could write the file.
+# the whole process. The writer does so for it, and has to be another process: within one process the effect is
+# shared, so that no other code in it could write the file.
 _READING_ALONE = "ro&readonly_shm=1"
 # Pages that are in the log before they go into the main file: those that change often go there once for many changes.
 _PAGES_IN_WAL = 4000
@@ -82,7 +82,7 @@ class SqliteFile:
             known: Which file it has to be, where the server has opened it before.
         """
         self.purpose = purpose
-        # By whatever link it is named, what stands beside it stands beside the file itself.
+        # Its companions lie next to the file itself, not next to a link to it.
         self.path = None if path is None else Path(os.path.realpath(path))
         self._patience = patience
         self._lock = None if path is None else FileLock(Path(f"{self.path}.lock"), holder or os.getpid())
@@ -228,7 +228,7 @@ class SqliteFile:
         self._opened.open()
 
     def _hide(self) -> None:
-        """Let nobody else read what is ours: a copy that was put back may have the rights of any file."""
+        """Make the files readable by their owner only; a restored copy may have the permissions of any file."""
         if self.path is None or sys.platform == "win32":
             return
         for beside in ("", "-wal", "-shm"):
@@ -291,6 +291,6 @@ def has_room(path: Path, size: int) -> bool:
     try:
         found = os.statvfs(path)
         log = os.stat(f"{path}-wal").st_size
-    except OSError:  # Whoever writes finds out what is wrong.
+    except OSError:  # The writer finds out what is wrong.
         return True
     return found.f_blocks == 0 or found.f_bavail * found.f_frsize >= log + 2 * size + _ROOM

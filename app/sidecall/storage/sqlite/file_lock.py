@@ -34,7 +34,7 @@ class FileTaken(SidecallError):
 
 
 class LockOutOfReach(SidecallError):
-    """The file that is locked may not be written, whatever may be done with the one beside it."""
+    """The lock file is read-only."""
 
 
 class FileLock:
@@ -69,7 +69,7 @@ class FileLock:
                 time.sleep(_MOMENT)
 
     def _take(self) -> bool:
-        """Take it, and return False where somebody has just withdrawn the file."""
+        """Take the lock; return False if another process has just removed the file."""
         descriptor = self._open()
         try:
             _lock(descriptor)
@@ -124,7 +124,7 @@ def _leads_to(path: Path, descriptor: int) -> bool:
 
 
 def lock_itself(descriptor: int) -> None:
-    """Lock a file whatever name it was opened by, until this descriptor is closed.
+    """Lock a file, under all of its names, until this descriptor is closed.
 
     On Linux alone, and not where the place of the file has no such locks. What this process opens and closes beside
     the descriptor does not matter to them.

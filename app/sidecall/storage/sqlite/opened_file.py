@@ -14,7 +14,7 @@ _FORMAT = b"SQLite format 3\0"
 _HEAD = 72
 # A counter in it never goes back, but begins again after so many changes.
 _COUNTS = 1 << 32
-# What tells a file from all others of the machine, whatever it is called.
+# Identifies a file on this machine, independent of its name.
 FileId = tuple[int, int]
 # The same of one that was opened, of its log, and of the memory that its connections share.
 FileIdentity = tuple[FileId | None, ...]
@@ -107,7 +107,7 @@ class OpenedFile:
             self._descriptor = None
 
     def require_same(self) -> None:
-        """Look whether all of it is still the same; SQLite would go on writing whatever has become of it.
+        """Check that the file is still the same; SQLite would go on writing to a changed one.
 
         Raises:
             FileChanged: It was deleted, another one stands in its place, or another program has written over it.

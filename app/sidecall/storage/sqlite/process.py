@@ -57,7 +57,7 @@ class Client:
 
     @property
     def lives(self) -> bool:
-        """Whether its process does, whoever else may have its end of the socket."""
+        """Whether the process is alive, even if another one has its end of the socket."""
         try:
             os.kill(self.pid, 0)
         except ProcessLookupError:

@@ -45,7 +45,7 @@ class _Reading:
         """Run it on a connection within the body.
 
         Raises:
-            sqlite3.OperationalError: Nobody waits for it.
+            sqlite3.OperationalError: The read was given up.
         """
         with self._lock:
             if self.is_given_up:

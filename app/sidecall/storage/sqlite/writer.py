@@ -36,17 +36,17 @@ _SECONDS_TO_CLOSE = 2.0
 # Seconds without a word from the hand, while something waits for it, after which it counts as stuck; and bytes a second
 # with which a slow disk is reckoned, where much waits.
 HANGS_AFTER = 5.0
-# Seconds without an answer after which nobody waits any longer, where the hand gives signs of life: a disk may be slow.
+# Seconds without an answer after which calls stop waiting, while the writer gives signs of life: a disk may be slow.
 SLOW_AFTER = 30.0
 _SLOWLY = 4 * 1024 * 1024
 # Seconds between two looks. Looks are counted, not seconds: where this process was stopped, too, nobody was late.
 _LOOK = 0.5
-# Whoever waits for an order, and its size.
+# The waiters of an order, and its size.
 _Waiting = tuple[asyncio.Future[Any], int]
 
 
 class WriterBackend(Protocol):
-    """Whoever holds the pen: carries out what it is sent, in order, and says what became of it."""
+    """The writer's backend: executes orders in sequence and reports their results."""
 
     def open(self) -> Usable:
         """Open the file, and wait for that.
@@ -172,7 +172,7 @@ class Writer:
         await SERVER.run(self._hand.forget)
 
     def ask(self, statement: str, values: Any, kind: Kind, size: int | None = None) -> asyncio.Future[Any]:
-        """Let a statement be carried out with the next group; whoever awaits that hears all that is in its way."""
+        """Queue a statement for the next group commit; the awaited result raises what went wrong."""
         if self.trouble is not None or self._is_closing:
             return _fail(StoreUnavailable())
         try:
@@ -197,7 +197,7 @@ class Writer:
         return future
 
     def doubt(self, trouble: str, *, is_damaged: bool) -> None:
-        """Take the file out of use until it was tried, all of it where whoever reads it has found it damaged."""
+        """Take the file out of use until it has been tried again; all of it if a reader found damage."""
         if self._is_closing or self._is_damaged or self._is_over:
             return
         self._is_damaged = is_damaged
@@ -319,7 +319,7 @@ class Writer:
         for outcome in outcomes:
             future, size = self._waiting.popleft()
             self._size -= size
-            if future.done():  # Whoever asked has gone.
+            if future.done():  # The caller has gone.
                 continue
             if isinstance(outcome, Exception):
                 future.set_exception(outcome)

@@ -33,9 +33,9 @@ logger = logging.getLogger("sidecall")
 _MUCH = 128 * 1024 * 1024
 # Seconds in which nobody fills so much.
 _SOON = 0.05
-# Bytes that have to be free beyond what was too little, lest it is too little again at once.
+# Bytes that have to be free beyond what was too little, so that it is not too little again at once.
 _SPARE = 256 * 1024
-# Bytes that an order takes in pages of its own, whatever it writes.
+# Bytes that each order takes in pages of its own.
 _PAGES = 8 * 4096
 # Changes nothing, but has to be written like any other.
 _TRIAL = "UPDATE schema_version SET name = name WHERE version = 1"
@@ -93,7 +93,7 @@ def widen(statement: str) -> str | None:
 
 
 class WriterConnection:
-    """Write a file; after trouble nothing is written until it is tried again, whatever was sent meanwhile.
+    """Write a file; after an error nothing is written until the file has been tried again.
 
     Where it is not the file any more that was opened, nothing is written to it again, not even to close it.
     """
@@ -226,7 +226,7 @@ class WriterConnection:
         self._trouble = Unavailable(f"{self._file}: {advise_fault(error)}")
 
     def _save_log(self) -> None:
-        """Save what stands in a log that was lost, which was answered, as soon as nobody reads it."""
+        """Save acknowledged writes from a lost log, as soon as no reader uses it."""
         if self._has_lost_log:
             with suppress(sqlite3.Error, OSError):
                 self._file.save_log(self._connection)

@@ -266,13 +266,13 @@ async def test_a_call_that_nobody_told_goes_on_when_it_comes_again(
     waiting = await begin_to_wait(client)
     waits = client._transport.app.state.parts.jobs.waits  # type: ignore[attr-defined]
     with monkeypatch.context() as patched:
-        patched.setattr(waits, "_list", lambda *_: _nobody())
+        patched.setattr(waits, "_list", lambda *_: _no_one())
         await Browser(client).sign_in(waiting["sign_in"]["url"])
     await client.post("/tool_calls", json=write_token_call())
 
     assert (await wait_for_answer(client, waiting["id"]))["message"]["status"] == "success"
 
 
-async def _nobody() -> Any:
+async def _no_one() -> Any:
     for _ in ():
         yield ""
