@@ -60,7 +60,7 @@ def parse_lock(text: str) -> dict[str, LockedTool]:
     """Read a lock.
 
     Raises:
-        LockUnfit: It is none.
+        LockUnfit: It is invalid.
     """
     try:
         return _Lock.model_validate_json(text).tools

@@ -57,7 +57,7 @@ class _Channel(NamedTuple):
 
 
 class McpEndpoint:
-    """Answer every request of one path, in front of the framework or behind it."""
+    """Answer every request of one path, before or behind the framework."""
 
     def __init__(self, parts: McpParts) -> None:
         self._parts = parts

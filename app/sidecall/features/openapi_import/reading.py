@@ -56,7 +56,7 @@ def check_document(document: Any, where: str) -> dict[str, Any]:
     """Return a document of OpenAPI 3.
 
     Raises:
-        DocumentUnfit: It is none.
+        DocumentUnfit: It is not one.
     """
     if not isinstance(document, dict):
         raise DocumentUnfit(f"{where} is no OpenAPI document: it has to be an object.")

@@ -34,7 +34,7 @@ class ServicesUnfit(DefinitionError):
 def _read_credential(text: Any) -> Any:
     found = _CREDENTIAL.fullmatch(text) if isinstance(text, str) else None
     if found is None:
-        # What was written may be the secret itself, and is not repeated.
+        # The written value may be the secret itself, so it is not repeated.
         raise ValueError("write ${secret:NAME}, ${user_token:PROVIDER} or ${header:NAME}")
     return _KINDS[found[1]](found[2])
 

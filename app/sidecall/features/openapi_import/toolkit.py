@@ -276,7 +276,7 @@ def _describe(operation: ApiOperation) -> str:
 
 def _accept(where: str, schema: Schema, definitions: Definitions) -> JsonArgsSchema:
     """Compile the schema of the arguments; patterns in another dialect are dropped."""
-    takes = frozenset(schema["properties"])  # Nothing else has a place in the request.
+    takes = frozenset(schema["properties"])  # No other argument has a place in the request.
     try:
         made = compile_json_args_schema(where, schema, takes, definitions.targets)
     except DefinitionError:

@@ -94,7 +94,7 @@ class Claim:
                 if not self.is_in_place():
                     return False
                 aside = _name_aside(os.fstat(self._lease), self._place)
-                clear(aside)  # What an interrupted removal has left there had no lease any more.
+                clear(aside)  # What an interrupted removal has left there has no lease.
                 self._place.rename(aside)
         finally:
             os.close(place)

@@ -1,4 +1,4 @@
-"""Read and replace files in folders that are open already."""
+"""Read and replace files in open folders."""
 
 import os
 import stat
@@ -24,7 +24,7 @@ def look_beside(folder: int, name: str) -> os.stat_result | None:
 
 
 def read_part(opened: int, start: int, limit: int) -> bytes:
-    """Read so many bytes of an open file, or those that there are."""
+    """Read so many bytes of an open file, or as many as there are."""
     pieces = []
     while limit > 0 and (piece := os.pread(opened, min(limit, _PIECE), start)):
         pieces.append(piece)
