@@ -54,8 +54,8 @@ def build_upstream(settings: Settings, registry: Registry, metrics: Metrics) -> 
     """Read which servers there are, and measure whether they are there.
 
     Raises:
-        McpServersUnfit: The setting names none, or the extra is not installed.
-        PinsUnfit: The file of pins cannot be read.
+        InvalidMcpServers: The setting names none, or the extra is not installed.
+        InvalidPins: The file of pins cannot be read.
     """
     if settings.mcp_servers is None:
         return Upstream({}, registry)

@@ -35,6 +35,6 @@ class ToolSettings(BaseSettings, defer_build=True):
         """Where the tools are that are offered, those of toolkits last.
 
         Raises:
-            ToolkitUnfit: A toolkit lacks something.
+            InvalidToolkit: A toolkit lacks something.
         """
         return [*self.tools, *find_files(self.toolkits)]

@@ -65,9 +65,9 @@ class Claim:
                 # Released first: a process that sets it aside after this check finds no user, and clears it itself.
                 os.close(lease)
                 if not _is_lease(status, self._place):
-                    _clear_beside_loop(clear_unused, _name_aside(status, self._place))
+                    _clear_off_loop(clear_unused, _name_aside(status, self._place))
             if self.is_passing:
-                _clear_beside_loop(discard, self._place)
+                _clear_off_loop(discard, self._place)
 
     @property
     def folder(self) -> Path:
@@ -125,7 +125,7 @@ class Claim:
                 discard(self._place)
 
 
-def _clear_beside_loop(clearing: Callable[[Path], None], folder: Path) -> None:
+def _clear_off_loop(clearing: Callable[[Path], None], folder: Path) -> None:
     """Clear a folder, in a thread where it would block an event loop: there may be many files."""
 
     def run() -> None:
