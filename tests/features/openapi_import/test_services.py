@@ -99,7 +99,7 @@ def test_variables_and_yaml_and_places_beside_the_file(tmp_path: Path) -> None:
         ('{"services": {"s": {"document": "x", "operation": "a"}}}', "`operation` is none of its members; write `operations`"),  # noqa: E501
         ('{"services": {"s": {"document": "x", "zz": "a"}}}', "`zz` is none of its members; there are document"),
         ('{"services": {"s": {"document": "x", "auth": "s3cret"}}}', r"auth: write ${secret:NAME}, "),
-        ('{"services": {"s": {"document": "${NOWHERE}"}}}', "names the variable NO_SERVICES, which is not set"),
+        ('{"services": {"s": {"document": "${NOWHERE}"}}}', "names the variable NOWHERE, which is not set"),
         ('{"services": {"s": {"document": "x", "headers": {"A": "${secret:B}"}}}}', "is written as `auth`"),
         ('{"services": {"s": {"document": "x", "base_url": "x"}}}', "write an address with http:// or https://"),
         ('{"services": {"s": {"document": "x", "requires_approval": "reading"}}}', "requires_approval"),

@@ -224,7 +224,7 @@ class EventLogs:
 
     @contextmanager
     def watch(self, call_id: str, last: int) -> Iterator[EventLog]:
-        """Hold an event log while it is read."""
+        """Keep an event log while it is read."""
         event_log = self.hold(call_id, last)
         try:
             yield event_log
