@@ -6,9 +6,9 @@ from dataclasses import replace
 from functools import partial
 from tempfile import TemporaryDirectory
 
-from bench.beside.callers import introducing
-from bench.beside.collector import collecting
 from bench.environments import Unavailable
+from bench.helpers.callers import introducing
+from bench.helpers.collector import collecting
 from bench.load import CONNECTIONS, Pace, drive, new_client, verify
 from bench.machine import Cores
 from bench.results import Bar, Part, compare

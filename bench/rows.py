@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bench.beside.callers import AUDIENCE
 from bench.environments import version_of
+from bench.helpers.callers import AUDIENCE
 from bench.load import Request
 from bench.servers import Server, floor, peer, sidecall
 

@@ -110,7 +110,7 @@ def _bulkheads(server: Server) -> Iterator[Finding]:
         ("add", "doze", "in threads, with max_concurrency=16 of 32"),
         ("add_apart", "doze_apart", "in processes, with max_concurrency=2 of 4"),
     ):
-        answers = uvloop.run(_beside(server.port, call(tool, a=1, b=2), call(slow, seconds=10.0), 100))
+        answers = uvloop.run(_mix(server.port, call(tool, a=1, b=2), call(slow, seconds=10.0), 100))
         p99 = percentile([answer.seconds for answer in answers], 0.99)
         right = sum(answer.content == "3" for answer in answers)
         yield Finding(
@@ -123,7 +123,7 @@ def _bulkheads(server: Server) -> Iterator[Finding]:
         )
 
 
-async def _beside(port: int, quick: bytes, slow: bytes, count: int) -> list[Answer]:
+async def _mix(port: int, quick: bytes, slow: bytes, count: int) -> list[Answer]:
     """Make quick calls during slow ones, whose clients then hang up."""
     others = [asyncio.create_task(ask_once(port, slow)) for _ in range(count)]
     await asyncio.sleep(0.5)
@@ -135,7 +135,7 @@ async def _beside(port: int, quick: bytes, slow: bytes, count: int) -> list[Answ
 
 
 def _computing(server: Server, tool: str, where: str) -> Finding:
-    answers = uvloop.run(_beside(server.port, get("/healthz"), call(tool, seconds=_BESIDE + 1), 1))
+    answers = uvloop.run(_mix(server.port, get("/healthz"), call(tool, seconds=_BESIDE + 1), 1))
     times = [answer.seconds for answer in answers]
     p99 = percentile(times, 0.99)
     alive = sum(answer.status == 200 for answer in answers)

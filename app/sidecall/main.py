@@ -109,11 +109,11 @@ def create_app(
 
     Raises:
         DefinitionError: A tool cannot be offered.
-        KeysUnfit: The file of keys cannot be used.
-        McpServersUnfit: What names MCP servers does not, or the extra for them is not installed.
-        PinsUnfit: The file of their pins cannot be used.
+        InvalidKeyFile: The file of keys cannot be used.
+        InvalidMcpServers: What names MCP servers does not, or the extra for them is not installed.
+        InvalidPins: The file of their pins cannot be used.
         StoreUnfit: There is no such kind of store, or servers cannot share it and should.
-        ToolsetsUnfit: The file of toolsets is none.
+        InvalidToolsets: The file of toolsets is none.
         ValidationError: A setting is wrong.
     """
     settings, registry, documents, features = _begin(settings or Settings(), registry)

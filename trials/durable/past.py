@@ -51,7 +51,7 @@ def run() -> Iterator[Finding]:
     with homes("sqlite", "postgres") as found:
         for home in found:
             yield from uvloop.run(_ask(home))
-            yield _forgets_beside(home)
+            yield _forgets_during_calls(home)
             home.stop()
             yield _killed(home)
 
@@ -170,7 +170,7 @@ def _write(took: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {milliseconds:.1f} ms" for name, milliseconds in took.items())
 
 
-def _forgets_beside(home: Home) -> Finding:
+def _forgets_during_calls(home: Home) -> Finding:
     """Serve that history with room for a tenth of it, and send calls meanwhile."""
     server = home.start(SIDECALL_MAX_HISTORY_CALLS=str(_CALLS // 10))
     took: list[float] = []

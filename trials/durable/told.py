@@ -43,7 +43,7 @@ def run() -> Iterator[Finding]:
 
 
 @dataclass
-class _Told:
+class _Report:
     """Ids of calls: all, those that ended before a kill, and those whose webhook came before it."""
 
     accepted: set[str] = field(default_factory=set)
@@ -59,7 +59,7 @@ def _let_a_minute_pass(home: Home) -> None:
 
 
 async def _tell(home: Home, jobs: int, kills: int, before_start: Callable[[Home], None] = lambda _: None) -> Finding:
-    told = _Told()
+    told = _Report()
     async with listen() as listening:
         for _ in range(kills):
             server = await asyncio.to_thread(_start, home, listening)
@@ -97,7 +97,7 @@ def _count(listening: Listening) -> dict[str, list[bytes]]:
     return found
 
 
-async def _end_and_kill(home: Home, server: Server, listening: Listening, told: _Told, jobs: int) -> None:
+async def _end_and_kill(home: Home, server: Server, listening: Listening, told: _Report, jobs: int) -> None:
     """Have jobs accepted, and kill the server when some have ended; messages are sent within a second of that."""
     clients = Clients(lambda: server)
     call = {"name": "put", "args": {"mark": "told", "seconds": 0.2}, "callback_url": f"{listening.host}/told"}

@@ -153,7 +153,7 @@ def _under_kills(calls: int, others: int) -> Iterator[Finding]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Report:
     """How one call ended, and whether all answers agree."""
 
     mark: str
@@ -161,7 +161,7 @@ class _Told:
     is_single: bool = True
 
 
-_Trial = Callable[[_Clients, int], Awaitable[_Told]]
+_Trial = Callable[[_Clients, int], Awaitable[_Report]]
 
 
 async def _try_one(workers: _Workers, what: str, count: int, trial: _Trial) -> Finding:
@@ -169,7 +169,7 @@ async def _try_one(workers: _Workers, what: str, count: int, trial: _Trial) -> F
     async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE, limits=limits) as client:
         clients = _Clients(workers.server.url, client)
         waiting: list[int] = []
-        told: list[_Told] = []
+        told: list[_Report] = []
 
         async def send_some() -> None:
             while waiting:
@@ -192,7 +192,7 @@ async def _try_one(workers: _Workers, what: str, count: int, trial: _Trial) -> F
     return _judge(what, told, clients, workers.effects)
 
 
-def _judge(what: str, told: Sequence[_Told], clients: _Clients, effects: Counter[str]) -> Finding:
+def _judge(what: str, told: Sequence[_Report], clients: _Clients, effects: Counter[str]) -> Finding:
     ends = Counter(one.end for one in told)
     twice = sum(effects[one.mark] > 1 for one in told)
     without = sum(effects[one.mark] != 1 for one in told if one.end in _SUCCEEDED)
@@ -209,11 +209,11 @@ def _judge(what: str, told: Sequence[_Told], clients: _Clients, effects: Counter
     )
 
 
-async def _send_keyed(clients: _Clients, number: int) -> _Told:
+async def _send_keyed(clients: _Clients, number: int) -> _Report:
     tool, mark = ("book", f"book {number}") if number % 2 else ("add", f"keyed {number}")
     headers = {} if number % 2 else {"Idempotency-Key": mark}
     first, second = [await clients.send(tool, mark, **headers) for _ in range(2)]
-    return _Told(mark, _read_end(first), is_single=first.content == second.content)
+    return _Report(mark, _read_end(first), is_single=first.content == second.content)
 
 
 def _read_end(response: httpx.Response) -> str:
@@ -222,11 +222,11 @@ def _read_end(response: httpx.Response) -> str:
     return str(said.get("response_metadata", {}).get("error", {}).get("kind") or str(said.get("content")).split()[0])
 
 
-async def _decide(clients: _Clients, number: int) -> _Told:
+async def _decide(clients: _Clients, number: int) -> _Report:
     mark = f"pay {number}"
     waiting = await clients.send("pay", mark, **{"Idempotency-Key": mark})
     if waiting.status_code == httpx.codes.OK:  # Its worker was killed before it had asked a person.
-        return _Told(mark, _read_end(waiting))
+        return _Report(mark, _read_end(waiting))
     place = waiting.headers["Location"]
     await clients.ask("POST", place, json={"decision": "approve"})
     await clients.ask("GET", place)
@@ -234,14 +234,14 @@ async def _decide(clients: _Clients, number: int) -> _Told:
         while True:  # The server that carried out the decision may have been killed a moment ago.
             answered = await clients.send("pay", mark, **{"Idempotency-Key": mark})
             if answered.status_code != httpx.codes.ACCEPTED:
-                return _Told(mark, _read_end(answered))
+                return _Report(mark, _read_end(answered))
             await asyncio.sleep(0.1)
 
 
-async def _run_jobs(clients: _Clients, number: int) -> _Told:
+async def _run_jobs(clients: _Clients, number: int) -> _Report:
     mark = f"job {number}"
     accepted = await clients.send("add", mark, Prefer="respond-async", **{"Idempotency-Key": mark})
-    return _Told(mark, await clients.follow(accepted.headers["Location"]))
+    return _Report(mark, await clients.follow(accepted.headers["Location"]))
 
 
 def _hear_each_other(times: int) -> Iterator[Finding]:

@@ -55,7 +55,7 @@ def _keys(count: int) -> bytes:
     return b"{" + b",".join(b'"%x":0' % number for number in range(count)) + b"}"
 
 
-def _beside(keys: bytes) -> bytes:
+def _embed(keys: bytes) -> bytes:
     return b'{"name": "rows", "args": {}, ' + keys[1:]
 
 
@@ -64,7 +64,7 @@ BOMBS = (
     Bomb("100,000 levels of objects, not closed", lambda: b'{"a":' * 100_000, _REFUSED),
     Bomb("2,000,000 keys", lambda: args(_keys(2_000_000)), _REFUSED),
     Bomb("370,000 keys within 4 MB", lambda: args(_keys(370_000)), _ANSWERED, "is answered"),
-    Bomb("370,000 keys beside the call", lambda: _beside(_keys(370_000)), _ANSWERED, "is answered"),
+    Bomb("370,000 keys beside the call", lambda: _embed(_keys(370_000)), _ANSWERED, "is answered"),
     Bomb("700,000 equal keys", lambda: args(b"{" + b",".join([b'"":0'] * 700_000) + b"}"), _ANSWERED, "is answered"),
     Bomb("1,400,000 empty arrays", lambda: args(_filled(b"[]")), _ANSWERED, "is answered"),
     Bomb("520,000 arrays in objects", lambda: args(_filled(b'{"":[]}')), _ANSWERED, "is answered"),

@@ -50,7 +50,7 @@ _SCOPES = {
 
 
 @dataclass
-class _Told:
+class _Report:
     """What was done, refused for lack of room, or odd, and the memory of the processes, by the second."""
 
     done: Counter[str] = field(default_factory=Counter)
@@ -97,8 +97,8 @@ def _serving(*options: str, **settings: str) -> Iterator[tuple[Server, Mapping[s
         yield server, {**known, "nobody": {}, "wrong": {"Authorization": "Bearer sidecall_wrong"}}
 
 
-async def _press(server: Server, callers: Mapping[str, Mapping[str, str]], clients: int, seconds: float) -> _Told:
-    told, end = _Told(), time.monotonic() + seconds
+async def _press(server: Server, callers: Mapping[str, Mapping[str, str]], clients: int, seconds: float) -> _Report:
+    told, end = _Report(), time.monotonic() + seconds
     guests = [Guest(server.port, callers, Random(number)) for number in range(clients)]
     asking = asyncio.gather(*(_visit(guest, told, end) for guest in guests))
     began = time.monotonic()
@@ -111,7 +111,7 @@ async def _press(server: Server, callers: Mapping[str, Mapping[str, str]], clien
     return told
 
 
-async def _visit(guest: Guest, told: _Told, end: float) -> None:
+async def _visit(guest: Guest, told: _Report, end: float) -> None:
     names, weights = list(ACTS), [weight for weight, _ in ACTS.values()]
     # Each thing is done, also in a short time.
     plan = guest.dice.sample(names, len(names))
@@ -142,7 +142,7 @@ def _pss_mb(pid: int) -> float:
     return next((int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:")), 0) * 1024 / 1e6
 
 
-def _all_right(what: str, told: _Told, clients: int, minutes: float) -> Finding:
+def _all_right(what: str, told: _Report, clients: int, minutes: float) -> Finding:
     odd = "; ".join(f"{count} {text}" for text, count in told.odd.most_common(5))
     refused = ", ".join(f"{count} of {name}" for name, count in told.refused.most_common(5))
     return Finding(
@@ -154,7 +154,7 @@ def _all_right(what: str, told: _Told, clients: int, minutes: float) -> Finding:
     )
 
 
-def _flat(what: str, told: _Told) -> Finding:
+def _flat(what: str, told: _Report) -> Finding:
     last = told.held[-1][0] - _SETTLING
     early = _median_between(told.held, last * _FILLING, last * (_FILLING + 0.1))
     late = _median_between(told.held, last * 0.9, last)

@@ -12,7 +12,7 @@ from sidecall.features.access.credential_cache import BEARER, KEY
 from sidecall.features.access.methods import Method, Methods
 from sidecall.features.access.resource import ProtectedResource
 from sidecall.features.audit.auditor import Auditor
-from sidecall.features.credentials.own_secrets import SecretKeeper, SecretsUnfit
+from sidecall.features.credentials.own_secrets import SecretKeeper, UnsupportedSecrets
 from sidecall.features.toolsets.toolsets import (
     NO_TOOLSETS,
     AnonymousAuthenticator,
@@ -40,7 +40,7 @@ else:
 logger = logging.getLogger("sidecall")
 
 
-class TokensUnfit(SidecallError):
+class UnsupportedTokens(SidecallError):
     """Tokens cannot be taken by this program."""
 
 
@@ -48,8 +48,8 @@ def build_access(settings: Settings, toolsets: Toolsets = NO_TOOLSETS, auditor: 
     """Build the authenticator; None if all callers are one, with all scopes.
 
     Raises:
-        KeysUnfit: There is no file of keys where one was named, or it is none.
-        TokensUnfit: What it takes to read tokens is not installed.
+        InvalidKeyFile: There is no file of keys where one was named, or it is none.
+        UnsupportedTokens: What it takes to read tokens is not installed.
     """
     access = _build_access(settings, auditor)
     if not toolsets:
@@ -62,7 +62,7 @@ def open_toolsets(settings: Settings, tools: Iterable[CompiledTool]) -> Toolsets
     """Read the file of toolsets, if there is one, and warn of entries that match no tool.
 
     Raises:
-        ToolsetsUnfit: It is none.
+        InvalidToolsets: It is none.
     """
     if settings.toolsets is None:
         return NO_TOOLSETS
@@ -81,7 +81,7 @@ def warn_of_missing_keys(settings: Settings) -> None:
     """Warn that no caller can authenticate, if API keys are required and none is valid.
 
     Raises:
-        KeysUnfit: The file of keys is none.
+        InvalidKeyFile: The file of keys is none.
     """
     if "api_key" in settings.auth and not any(key.is_valid() for key in _key_file.KeyFile(settings.keys_file).read()):
         logger.warning(
@@ -131,7 +131,7 @@ def _build_tokens(settings: Settings) -> Method:
     except ModuleNotFoundError as error:
         if error.name != "joserfc":
             raise
-        raise TokensUnfit("SIDECALL_AUTH has `jwt`, which needs an extra: pip install 'sidecall[jwt]'") from None
+        raise UnsupportedTokens("SIDECALL_AUTH has `jwt`, which needs an extra: pip install 'sidecall[jwt]'") from None
     rules = tokens.TokenRules(
         issuer=settings.jwt_issuer,
         audience=settings.jwt_audience,
@@ -161,19 +161,21 @@ def build_keeper(settings: Settings, ledger: Ledger) -> SecretKeeper:
     """Build the store of callers' secrets and the audit log; without an encryption key there are none.
 
     Raises:
-        SecretsUnfit: What it takes to encrypt them is not installed.
+        UnsupportedSecrets: What it takes to encrypt them is not installed.
     """
     keys, places, auditor = settings.secrets_keys, ledger.secrets, Auditor(ledger.audit)
     if not keys:
         if settings.oauth is not None:
-            raise SecretsUnfit("SIDECALL_OAUTH is set, which needs a key to keep tokens with: set SIDECALL_SECRETS_KEY")
+            raise UnsupportedSecrets(
+                "SIDECALL_OAUTH is set, which needs a key to keep tokens with: set SIDECALL_SECRETS_KEY"
+            )
         return SecretKeeper(places, None, auditor)
     try:
         sealing = import_module("sidecall.features.credentials.sealing")
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "cryptography":
             raise
-        raise SecretsUnfit(
+        raise UnsupportedSecrets(
             "SIDECALL_SECRETS_KEY is set, which needs an extra: pip install 'sidecall[secrets]'"
         ) from None
     sealer = sealing.Sealer(keys)
@@ -187,7 +189,9 @@ def build_keeper(settings: Settings, ledger: Ledger) -> SecretKeeper:
 
 def _open_ring(settings: Settings, auditor: Auditor | None) -> "_api_keys.KeyRing":
     if "keys_file" in settings.model_fields_set and not settings.keys_file.exists():
-        raise _key_file.KeysUnfit(f"SIDECALL_KEYS_FILE is {settings.keys_file}, and there is no such file. {_MAKE}")
+        raise _key_file.InvalidKeyFile(
+            f"SIDECALL_KEYS_FILE is {settings.keys_file}, and there is no such file. {_MAKE}"
+        )
     return _api_keys.KeyRing(_key_file.KeyFile(settings.keys_file), note=None if auditor is None else auditor.note_keys)
 
 

@@ -54,8 +54,8 @@ def build_upstream(settings: Settings, registry: Registry, metrics: Metrics) -> 
     """Build the connections to upstream MCP servers, with metrics of their state.
 
     Raises:
-        McpServersUnfit: The setting names none, or the extra is not installed.
-        PinsUnfit: The file of pins cannot be read.
+        InvalidMcpServers: The setting names none, or the extra is not installed.
+        InvalidPins: The file of pins cannot be read.
     """
     if settings.mcp_servers is None:
         return Upstream({}, registry)

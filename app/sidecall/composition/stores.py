@@ -221,6 +221,6 @@ def read_locked() -> "Mapping[str, _lock.LockedTool]":
         return {}
     try:
         return _lock.parse_lock(Path(LOCK).read_text(encoding="utf-8"))
-    except (OSError, ValueError, _lock.LockUnfit) as error:
+    except (OSError, ValueError, _lock.InvalidLock) as error:
         logger.warning("%s is not used: %s", LOCK, error)
         return {}

@@ -35,6 +35,6 @@ class ToolSettings(BaseSettings, defer_build=True):
         """The places of the offered tools, toolkits last.
 
         Raises:
-            ToolkitUnfit: A toolkit lacks something.
+            InvalidToolkit: A toolkit lacks something.
         """
         return [*self.tools, *find_files(self.toolkits)]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sidecall.features.access.api_keys import ApiKeys, KeyRing
-from sidecall.features.access.key_file import KeyFile, KeysUnfit
+from sidecall.features.access.key_file import InvalidKeyFile, KeyFile
 from sidecall.features.access.keys import mint_key
 from sidecall.features.access.methods import BadCredential, Methods, Unauthenticated
 from sidecall.kernel.core.context import Caller
@@ -173,7 +173,7 @@ def test_a_file_that_is_broken_from_the_start_is_refused(desk: Desk) -> None:
     """Before anything is served."""
     desk.file.path.write_text("what")
 
-    with pytest.raises(KeysUnfit):
+    with pytest.raises(InvalidKeyFile):
         desk.open()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from sidecall.features.access.key_file import KeyFile, KeysUnfit
+from sidecall.features.access.key_file import InvalidKeyFile, KeyFile
 from sidecall.features.access.keys import digest_key, mint_key
 from sidecall.kernel.core.context import Caller
 
@@ -87,7 +87,7 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path, text: str, complaint: st
     path = tmp_path / "keys"
     path.write_bytes(f"\n{text}\n".encode("utf-8", "surrogateescape"))
 
-    with pytest.raises(KeysUnfit) as refused:
+    with pytest.raises(InvalidKeyFile) as refused:
         KeyFile(path).read()
 
     assert complaint in refused.value.message
@@ -100,5 +100,5 @@ def test_two_keys_of_one_id_are_refused(tmp_path: Path) -> None:
     file, key = KeyFile(tmp_path / "keys"), mint_key("a")[1]
     file.change(lambda _: [key, key])
 
-    with pytest.raises(KeysUnfit, match=f"several keys of the id {key.id}"):
+    with pytest.raises(InvalidKeyFile, match=f"several keys of the id {key.id}"):
         file.read()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.mcp_client.entries import McpServersUnfit, UpstreamEntry, read_entries
+from sidecall.features.mcp_client.entries import InvalidMcpServers, UpstreamEntry, read_entries
 
 TIME = {"command": "uvx", "args": ["mcp-server-time"]}
 
@@ -79,7 +79,7 @@ def test_what_is_the_callers_is_left_for_the_call() -> None:
 )
 def test_an_entry_that_is_none_is_named(raw: Any, reason: str) -> None:
     """With its server, and without its values."""
-    with pytest.raises(McpServersUnfit) as refused:
+    with pytest.raises(InvalidMcpServers) as refused:
         read(files=raw)
 
     assert "server 'files'" in refused.value.message
@@ -96,7 +96,7 @@ def test_an_entry_that_is_none_is_named(raw: Any, reason: str) -> None:
 )
 def test_a_setting_that_is_none_is_refused(setting: str, reason: str) -> None:
     """It says what to write instead."""
-    with pytest.raises(McpServersUnfit, match=reason):
+    with pytest.raises(InvalidMcpServers, match=reason):
         read_entries(setting, {})
 
 

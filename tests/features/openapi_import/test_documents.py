@@ -11,7 +11,7 @@ import pytest
 
 from sidecall import Registry, StructuredTool, tool
 from sidecall.features.openapi_import.documents import NamedDocument, OpenAPIDocuments
-from sidecall.features.openapi_import.services import ServicesUnfit
+from sidecall.features.openapi_import.services import InvalidServices
 from sidecall.kernel.core.errors import DefinitionError, ToolAlreadyRegistered
 from tests.features.openapi_import.pets import serving
 from tests.kit.clients import MakeClient
@@ -154,7 +154,7 @@ async def test_a_password_in_an_address_is_not_logged(
 )
 def test_a_malformed_address_is_said_without_its_password(address: str, shown: str) -> None:
     """However it is malformed."""
-    with pytest.raises(ServicesUnfit) as caught:
+    with pytest.raises(InvalidServices) as caught:
         NamedDocument.parse(address)
 
     assert str(caught.value) == (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sidecall import from_openapi
-from sidecall.features.openapi_import.reading import DocumentUnfit
+from sidecall.features.openapi_import.reading import InvalidDocument
 from sidecall.features.openapi_import.yaml_text import load_yaml
 
 # Nine lines, of which each has the one before it ten times.
@@ -30,7 +30,7 @@ GET = {"operationId": "get", "summary": "Get it.", "responses": {}}
 )
 def test_a_document_that_cannot_be_used_is_refused_with_words(written: dict[str, Any], complaint: str) -> None:
     """Swagger 2 has no converter in Python that is kept."""
-    with pytest.raises(DocumentUnfit) as caught:
+    with pytest.raises(InvalidDocument) as caught:
         from_openapi(written)
 
     assert complaint in caught.value.message
@@ -47,11 +47,11 @@ def test_files_are_read_as_json_and_yaml(tmp_path: Path) -> None:
     (tool,) = from_openapi(tmp_path / "api.yaml").get_tools()
 
     assert tool.compiled.args_schema.flat["properties"]["v"]["enum"] == ["on", "2024-01-01", "y"]
-    with pytest.raises(DocumentUnfit, match="is neither JSON nor YAML"):
+    with pytest.raises(InvalidDocument, match="is neither JSON nor YAML"):
         from_openapi(str(tmp_path / "broken.yaml"))
-    with pytest.raises(DocumentUnfit, match="cannot be read: No such file"):
+    with pytest.raises(InvalidDocument, match="cannot be read: No such file"):
         from_openapi(tmp_path / "none.json")
-    with pytest.raises(DocumentUnfit, match="name it in SIDECALL_OPENAPI"):
+    with pytest.raises(InvalidDocument, match="name it in SIDECALL_OPENAPI"):
         from_openapi("https://api.example.com/openapi.json")
 
 

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from sidecall import ForwardedHeader, Secret, UserToken, from_openapi, tool
-from sidecall.features.openapi_import.services import ServicesUnfit, read_services
+from sidecall.features.openapi_import.services import InvalidServices, read_services
 from sidecall.kernel.core.errors import DefinitionError
 from tests.features.openapi_import.pets import app, serving
 from tests.kit.clients import MakeClient
@@ -107,7 +107,7 @@ def test_variables_and_yaml_and_places_beside_the_file(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_what_cannot_be_used_is_told(setting: str, complaint: str) -> None:
     """With its place, what to write instead, and without what may be a secret."""
-    with pytest.raises(ServicesUnfit) as caught:
+    with pytest.raises(InvalidServices) as caught:
         read_services(setting, {})
 
     assert complaint in caught.value.message

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.features.telemetry.standard_variables import VariableUnfit, check_limits, read_batching, report_losses
+from sidecall.features.telemetry.standard_variables import InvalidVariable, check_limits, read_batching, report_losses
 
 USUAL = (2048, 5000, 512, 30_000)
 CERTIFICATES = "names no certificates that can be read, so no span is sent over https: write the path of a file (PEM)"
@@ -56,7 +56,7 @@ def test_a_number_that_is_wrong_is_refused(monkeypatch: pytest.MonkeyPatch, name
     """In one line."""
     monkeypatch.setenv(name, value)
 
-    with pytest.raises(VariableUnfit) as caught:
+    with pytest.raises(InvalidVariable) as caught:
         (check_limits if name.endswith("_LIMIT") else read_batching)()
 
     assert caught.value.message == name + said

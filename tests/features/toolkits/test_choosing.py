@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sidecall.features.toolkits import choosing
-from sidecall.features.toolkits.choosing import ToolkitUnfit, find_files, find_lack, shipped_tools
+from sidecall.features.toolkits.choosing import InvalidToolkit, find_files, find_missing, shipped_tools
 from sidecall.features.toolkits.table import TOOLKITS, ShippedToolkit
 from sidecall.loading.discovery import discover
 from sidecall.settings import Settings
@@ -64,7 +64,7 @@ def test_a_toolkit_that_is_named_is_offered_beside_the_tools() -> None:
 def test_an_unknown_name_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> None:
     """With those that there are, in the environment too."""
     known = ", ".join(sorted(toolkit.name for toolkit in TOOLKITS))
-    with pytest.raises(ToolkitUnfit) as caught:
+    with pytest.raises(InvalidToolkit) as caught:
         find_files([name])
     assert caught.value.message == f"{text}{known}."
     monkeypatch.setenv("SIDECALL_TOOLKITS", name)
@@ -76,8 +76,8 @@ def test_a_toolkit_without_its_extra_is_refused(monkeypatch: pytest.MonkeyPatch)
     """With what to install."""
     monkeypatch.setattr(choosing, "TOOLKITS", (LACKING,))
 
-    assert find_lack(LACKING) == "pip install 'sidecall[nowhere]'"
-    with pytest.raises(ToolkitUnfit) as caught:
+    assert find_missing(LACKING) == "pip install 'sidecall[nowhere]'"
+    with pytest.raises(InvalidToolkit) as caught:
         find_files(["lacking"])
     assert caught.value.message == "The toolkit lacking cannot be offered: pip install 'sidecall[nowhere]'"
 
@@ -85,7 +85,7 @@ def test_a_toolkit_without_its_extra_is_refused(monkeypatch: pytest.MonkeyPatch)
 def test_a_toolkit_whose_setting_is_missing_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
     """The operator is told what to set."""
     monkeypatch.delenv("SIDECALL_IMAGES_URL", raising=False)
-    with pytest.raises(ToolkitUnfit, match="image_generation cannot be offered: set SIDECALL_IMAGES_URL"):
+    with pytest.raises(InvalidToolkit, match="image_generation cannot be offered: set SIDECALL_IMAGES_URL"):
         find_files(["image_generation"])
 
     monkeypatch.setenv("SIDECALL_IMAGES_URL", "https://images.example.com/v1")

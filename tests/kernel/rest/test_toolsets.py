@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from sidecall import Caller, Registry, ToolCall, tool
-from sidecall.features.toolsets.toolsets import ToolsetsUnfit, read_toolsets
+from sidecall.features.toolsets.toolsets import InvalidToolsets, read_toolsets
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.record import CallRecord
 from sidecall.main import create_app
@@ -142,7 +142,7 @@ def test_a_file_that_is_none_stops_the_start(tmp_path: Path, text: str | None, c
     if text is not None:
         path.write_text(text)
 
-    with pytest.raises(ToolsetsUnfit) as refused:
+    with pytest.raises(InvalidToolsets) as refused:
         create_app(Settings(toolsets=path), Registry())
 
     assert complaint in refused.value.message

@@ -12,8 +12,8 @@ import pytest
 
 from sidecall.storage.postgres import notices as notices_module
 from sidecall.storage.postgres.notices import PostgresNotices
-from tests.kit.ears import Ear
 from tests.kit.ledgers import Clock
+from tests.kit.notice_listeners import NoticeLog
 from tests.kit.postgres import Cluster
 from tests.kit.waiting import until
 from tests.storage.sql.wires import wire_to
@@ -24,7 +24,7 @@ class Station:
     """The notices of one server, and what it hears."""
 
     notices: PostgresNotices
-    ear: Ear
+    ear: NoticeLog
 
     async def connect(self) -> None:
         """Begin, and wait until it is connected."""
@@ -41,7 +41,7 @@ class Station:
 
 def make(url: str, owner: str) -> Station:
     """Make the notices of a server."""
-    station = Station(PostgresNotices(url, owner, 2.0), Ear())
+    station = Station(PostgresNotices(url, owner, 2.0), NoticeLog())
     station.notices.attach(station.ear)
     return station
 

@@ -16,7 +16,7 @@ from sidecall.storage.sqlite.database import SqliteDatabase
 from sidecall.storage.sqlite.messages import Messages, Told, pack_message
 from sidecall.storage.sqlite.roles import LEDGER
 from sidecall.storage.sqlite.shared_writer import SharedWriter
-from tests.kit.ears import Ear
+from tests.kit.notice_listeners import NoticeLog
 from tests.kit.processes import find_writers
 from tests.kit.waiting import until
 
@@ -26,7 +26,7 @@ class Station:
     """The file as one worker has it open, and what it hears."""
 
     database: SqliteDatabase
-    ear: Ear
+    ear: NoticeLog
 
     async def calm(self, *others: "Station") -> None:
         """Wait until others have heard all that was told so far, and forget it."""
@@ -53,7 +53,7 @@ def writer(path: Path) -> Iterator[SharedWriter]:
 
 def make(path: Path, link: socket.socket) -> Station:
     """Make what a worker has."""
-    station = Station(SqliteDatabase(path, purpose=replace(LEDGER, is_alone=True, writer=link)), Ear())
+    station = Station(SqliteDatabase(path, purpose=replace(LEDGER, is_alone=True, writer=link)), NoticeLog())
     station.database.notices.attach(station.ear)
     return station
 

@@ -4,8 +4,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from sidecall.features.credentials.server_secrets import list_missing, list_unknown_providers, secrets_in
-from sidecall.features.mcp_client.entries import McpServersUnfit, UpstreamEntry, read_entries
-from sidecall.features.openapi_import.services import ServiceEntry, ServicesUnfit, read_services
+from sidecall.features.mcp_client.entries import InvalidMcpServers, UpstreamEntry, read_entries
+from sidecall.features.openapi_import.services import InvalidServices, ServiceEntry, read_services
 from sidecall.kernel.core.injection import Secret, UserToken
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.schema.lint import Finding
@@ -34,12 +34,12 @@ def find_unset_elsewhere(settings: Settings) -> Iterator[Finding]:
     """
     try:
         services = read_services(settings.openapi_services, os.environ)
-    except ServicesUnfit as error:
+    except InvalidServices as error:
         services = {}
         yield Finding(_SERVICES, "error", _shorten(error.message, _SERVICES))
     try:
         servers = {} if settings.mcp_servers is None else read_entries(settings.mcp_servers, os.environ)
-    except McpServersUnfit as error:
+    except InvalidMcpServers as error:
         servers = {}
         yield Finding(_SERVERS, "error", _shorten(error.message, _SERVERS))
     yield from _check_services(settings, services)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from starlette.types import Scope
 
 from sidecall.features.access.credential_cache import KEY, LOOK
-from sidecall.features.access.key_file import KeyFile, KeysUnfit
+from sidecall.features.access.key_file import InvalidKeyFile, KeyFile
 from sidecall.features.access.keys import PREFIX, ApiKey, digest_key
 from sidecall.features.access.methods import REFUSE, BadCredential, read_bearer, values_of
 from sidecall.kernel.core.context import Caller
@@ -34,7 +34,7 @@ class KeyRing:
         """Read the file; `note` is called with the keys now, and later with those that were added or changed.
 
         Raises:
-            KeysUnfit: The file holds no keys.
+            InvalidKeyFile: The file holds no keys.
         """
         self._file = file
         self._clock = clock
@@ -64,7 +64,7 @@ class KeyRing:
         self._state, before = state, len(self)
         try:
             self._keys = self._read()
-        except KeysUnfit as error:
+        except InvalidKeyFile as error:
             # The file may be read in the middle of an edit by hand.
             logger.error("the keys that were read before stay valid: %s", error.message)
         else:

@@ -101,7 +101,7 @@ class CallerHeader:
 
 
 class NamedOrAnonymous:
-    """Use the named caller; all other requests come from one caller who may do everything."""
+    """Use the named caller; all other requests come from one anonymous caller with all rights."""
 
     def __init__(self, header: CallerHeader) -> None:
         self._header = header

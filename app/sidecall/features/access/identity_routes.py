@@ -1,4 +1,4 @@
-"""Show callers who they are here."""
+"""The route that shows a caller its identity."""
 
 from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field

@@ -14,7 +14,7 @@ _NAME_ANOTHER = "Let the server read it, or name another file of keys (SIDECALL_
 _MEND = "Take that line out of it, or name another file of keys (SIDECALL_KEYS_FILE, or --file)."
 
 
-class KeysUnfit(SidecallError):
+class InvalidKeyFile(SidecallError):
     """The file of keys cannot be used."""
 
 
@@ -30,7 +30,7 @@ class KeyFile:
         """Read the keys, revoked ones included; none if there is no file.
 
         Raises:
-            KeysUnfit: It cannot be read, or a line is no key.
+            InvalidKeyFile: It cannot be read, or a line is no key.
         """
         try:
             lines = self.path.read_text(encoding="utf-8-sig").splitlines()
@@ -38,12 +38,12 @@ class KeyFile:
             return []
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
-            raise KeysUnfit(f"{self.path} cannot be read: {reason}. {_NAME_ANOTHER}") from None
+            raise InvalidKeyFile(f"{self.path} cannot be read: {reason}. {_NAME_ANOTHER}") from None
         written = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
         keys = [self._known.get(line) or self._read(number, line) for number, line in written]
         twice = [key_id for key_id, count in Counter(key.id for key in keys).items() if count > 1]
         if twice:
-            raise KeysUnfit(f"{self.path} has several keys of the id {', '.join(sorted(twice))}. {_MEND}")
+            raise InvalidKeyFile(f"{self.path} has several keys of the id {', '.join(sorted(twice))}. {_MEND}")
         self._known = {line: key for (_, line), key in zip(written, keys, strict=True)}
         return keys
 
@@ -53,7 +53,7 @@ class KeyFile:
         except ValidationError as error:
             # The content is left out of the message: it may be a key.
             wrong = "; ".join(f"{'.'.join(map(str, item['loc'])) or 'line'}: {item['msg']}" for item in error.errors())
-            raise KeysUnfit(
+            raise InvalidKeyFile(
                 f"{self.path}, line {number}, is no key as `sidecall keys new` writes them: {wrong}. {_MEND}"
             ) from None
 
@@ -61,7 +61,7 @@ class KeyFile:
         """Replace the keys atomically, under a lock.
 
         Raises:
-            KeysUnfit: The file cannot be read.
+            InvalidKeyFile: The file cannot be read.
             OSError: The file cannot be written.
         """
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

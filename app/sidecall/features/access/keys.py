@@ -51,7 +51,7 @@ class ApiKey(BaseModel, defer_build=True):
         return self.expires_at is None or self.expires_at.timestamp() > (time.time() if now is None else now)
 
     def revoke(self) -> Self:
-        """Return the same key, which opens nothing any more."""
+        """Return a revoked copy of the key."""
         return self if self.revoked_at else self.model_copy(update={"revoked_at": datetime.now(UTC)})
 
 

@@ -121,10 +121,10 @@ class Tokens:
 
 
 def _require_name(value: Any) -> str:
-    """Return a text that is fit for a name.
+    """Return a claim that is a valid name.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not one.
     """
     if not isinstance(value, str) or not value or len(value) > _LONGEST or not value.isprintable():
         raise ValueError(f"no name: {value!r:.100}")

@@ -52,7 +52,7 @@ class DecisionTerms:
             self.auditor.require(caller, scope)
 
     async def record(self, approval_id: str, decision: Decision, by: Caller, rule: ApprovalRule | None) -> None:
-        """Write down what was decided."""
+        """Write the decision to the audit."""
         if self.auditor is None:
             return
         details = {"reason": decision.reason, "edited": decision.args is not None}

@@ -40,7 +40,7 @@ class DecisionTracker:
         self._news.tell(OrphanedDecision(record, was_begun=True, answer=answer))
 
     def get(self, approval_id: str) -> ApprovalRecord | None:
-        """Return what is carried out under this id."""
+        """Return the running call of this approval."""
         return self._running.get(approval_id)
 
     @contextmanager
@@ -57,11 +57,11 @@ class DecisionTracker:
             self._deciding += Counter()  # Keeps no zeros.
 
     def is_deciding(self, approval_id: str) -> bool:
-        """Return whether a decision about it is being written down."""
+        """Return whether a decision about it is being written."""
         return approval_id in self._deciding
 
     def begin(self, record: ApprovalRecord) -> None:
-        """Note that a decision was written down, and is carried out from now on."""
+        """Note that a decision was written, and is being carried out."""
         self._doubts.pop(record.approval.id, None)
         self._running[record.approval.id] = record
 

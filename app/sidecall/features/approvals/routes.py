@@ -1,4 +1,4 @@
-"""Let people decide about calls."""
+"""Routes of approvals."""
 
 from typing import Annotated, Any
 from urllib.parse import urlencode

@@ -1,4 +1,4 @@
-"""Show and revoke the decisions that hold for later calls."""
+"""Routes of approval rules."""
 
 from typing import Annotated, Any
 from urllib.parse import urlencode

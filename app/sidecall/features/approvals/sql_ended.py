@@ -32,7 +32,7 @@ class EndedApprovals:
         """Delete the oldest ones beyond the maximum number.
 
         Raises:
-            StoreUnavailable: The database cannot be used just now.
+            StoreUnavailable: The database is unavailable.
         """
         [(ended, _)] = await self._database.read("measure_ended_approvals")
         await self._forget(0, ended - self._most)
@@ -41,7 +41,7 @@ class EndedApprovals:
         """Make room for so many more bytes; if that is impossible, delete nothing and return False.
 
         Raises:
-            StoreUnavailable: The database cannot be used just now.
+            StoreUnavailable: The database is unavailable.
         """
         [(_, taken)] = await self._database.read("count_approvals")
         [(_, held)] = await self._database.read("measure_ended_approvals")
@@ -75,7 +75,7 @@ class EndedApprovals:
 
     async def _forget(self, over: int, too_many: int) -> None:
         number = 0
-        # What has expired takes places only.
+        # Expired approvals only take places, no bytes.
         while (over > 0 or too_many > 0) and (rows := await self._list(number, 0 if over > 0 else -1)):
             number = rows[-1][0]
             for _, approval_id, size in rows:
@@ -85,6 +85,6 @@ class EndedApprovals:
                     over, too_many = over - size, too_many - 1
 
     async def _list(self, number: int, larger_than: int) -> list[tuple[int, str, int]]:
-        """List the number, the id and the bytes of the oldest behind a number."""
+        """List number, id and size of the oldest after a number."""
         rows = await self._database.read("list_ended_approvals", number, larger_than, _AT_ONCE)
         return [(number, approval_id, size) for number, approval_id, size in rows]

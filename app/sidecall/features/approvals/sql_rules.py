@@ -63,7 +63,7 @@ class SqlRules:
         """Delete expired rules.
 
         Raises:
-            StoreUnavailable: The database cannot be used just now.
+            StoreUnavailable: The database is unavailable.
         """
         await self._database.write("forget_rules", self._clock())
 

@@ -119,7 +119,7 @@ class SqlApprovals:
 
         Raises:
             UnknownApproval: There is none, or it has expired, and it cannot be decided any more.
-            StoreUnavailable: The database cannot be used just now.
+            StoreUnavailable: The database is unavailable.
         """
         now = self._clock()
         rows = await self._database.read("get_decided_approval", approval_id, now)
@@ -226,7 +226,7 @@ class SqlApprovals:
         """Delete expired approvals.
 
         Raises:
-            StoreUnavailable: The database cannot be used just now.
+            StoreUnavailable: The database is unavailable.
         """
         now, number = self._clock(), 0
         while expired := await self._database.read("list_expired_approvals", now, number, _AT_ONCE):

@@ -233,7 +233,7 @@ async def _ask_whole(invocation: Invocation, asking: Coroutine[Any, Any, Approva
 
 
 def show_call(invocation: Invocation) -> ToolCall:
-    """Return the call as a person should see it who decides about it."""
+    """Return the call as it is shown to a person for approval."""
     return ToolCall(name=invocation.tool.name, args=_write_args(invocation.args), id=invocation.call.id)
 
 

@@ -1,4 +1,4 @@
-"""Write down who has decided what, and who was refused."""
+"""Record decisions and refusals."""
 
 import asyncio
 import logging
@@ -60,7 +60,7 @@ class Auditor:
     _rounds: asyncio.Task[None] | None = None
 
     def open(self) -> None:
-        """Write what is counted from time to time."""
+        """Start to write the counted refusals periodically."""
         self._rounds = asyncio.create_task(self._go_round())
 
     async def close(self) -> None:
@@ -139,7 +139,7 @@ class Auditor:
         )
 
     async def flush(self) -> None:
-        """Write what is counted and noted now."""
+        """Write counted refusals and notes now."""
         noted, self._noted = self._noted, []
         refusals, self._refusals = self._refusals, {}
         noted += [_to_entry(kind, refused) for kind, refused in refusals.items()]

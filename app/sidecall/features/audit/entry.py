@@ -70,10 +70,10 @@ class AuditTrail(Protocol):
     ttl: float
 
     async def add(self, entry: AuditEntry) -> None:
-        """Keep an entry, unless one of its id is kept already."""
+        """Store an entry, unless there is one with its id."""
 
     async def list(self, wanted: AuditFilter, limit: int = 100, cursor: str | None = None) -> AuditPage:
         """List entries, latest first, up to `limit`, after the cursor of the page before."""
 
     async def forget(self) -> None:
-        """Remove what is too old or too much."""
+        """Delete entries that are too old or too many."""

@@ -20,7 +20,7 @@ class MemoryAudit:
         self._denials: dict[str, None] = {}
 
     async def add(self, entry: AuditEntry) -> None:
-        """Keep an entry, unless one of its id is kept already."""
+        """Store an entry, unless there is one with its id."""
         if entry.id in self._entries:
             return
         self._number += 1
@@ -45,7 +45,7 @@ class MemoryAudit:
         return AuditPage([entry for _, entry in shown], str(shown[-1][0]) if len(found) > limit else None)
 
     async def forget(self) -> None:
-        """Remove what is too old."""
+        """Delete entries that are too old."""
         old = self._clock() - self.ttl
         for entry_id, (_, entry) in list(self._entries.items()):
             if entry.at.timestamp() <= old:

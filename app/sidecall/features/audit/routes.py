@@ -1,4 +1,4 @@
-"""Show who has decided what, and who was refused."""
+"""The route of the audit."""
 
 from typing import Annotated, Any
 from urllib.parse import urlencode

@@ -29,7 +29,7 @@ class SqlAudit:
         """Store an entry, unless there is one with its id.
 
         Raises:
-            StoreUnavailable: The database cannot be used just now.
+            StoreUnavailable: The database is unavailable.
         """
         what = (entry.action, entry.by, entry.target, json.dumps(entry.details), entry.count)
         await self._database.write("add_audit_entry", entry.id, entry.tenant, entry.at.timestamp(), *what)
@@ -47,7 +47,7 @@ class SqlAudit:
         """Delete entries that are too old or too many.
 
         Raises:
-            StoreUnavailable: The database cannot be used just now.
+            StoreUnavailable: The database is unavailable.
         """
         old = self._clock() - self.ttl
         await self._database.write("forget_refusals", max(1, self._most // 2))

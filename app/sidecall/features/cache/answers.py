@@ -42,7 +42,7 @@ class KeptAnswer:
 
     @classmethod
     async def of(cls, message: ToolMessage, notes: Sequence[str], attempts: int) -> "KeptAnswer":
-        """Write down what a message says."""
+        """Serialize a message."""
         value = find_value(message)
         said = [message.content, message.artifact, message.additional_kwargs, message.status, notes]
         said += [] if value is ABSENT else [value]

@@ -29,7 +29,7 @@ class CallDecision:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Read what was written here, or by versions that wrote less."""
+        """Read what this or an earlier version has written."""
         by, at, *rest = from_json(text)
         return cls(by, None if at is None else datetime.fromisoformat(at), *rest)
 

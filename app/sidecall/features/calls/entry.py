@@ -176,7 +176,7 @@ def measure_ms(started: datetime, ended: datetime) -> float:
 
 
 def end_entry(entry: CallEntry, end: CallCompletion, at: float) -> CallEntry:
-    """Return what is known of a call that has ended then, in seconds since 1970."""
+    """Return the entry of a call that ended at this time, in seconds since 1970."""
     started = entry.started_at or entry.created_at
     ended = to_datetime(at)
     fields = {

@@ -169,7 +169,7 @@ def _has_to_be_admitted(parts: Parts, request: CallRequest, tool: CompiledTool) 
 
 
 async def _admit(parts: Parts, request: CallRequest, tool: CompiledTool) -> None:
-    """Refuse a call that its program has to mend, and count it."""
+    """Refuse an invalid call, and count it."""
     gate = parts.pipeline.gate
     if tool.injections:
         missing = await parts.pipeline.find_missing(request)
@@ -243,7 +243,7 @@ async def write_entry(parts: Parts, entry: CallEntry, form: DialectName, headers
 
 
 def show_entry(entry: CallEntry, form: DialectName = "langchain") -> bytes:
-    """Write what is known of a call, its message in this dialect."""
+    """Write the entry of a call, with its message in this dialect."""
     shown: dict[str, Any] = entry.model_dump(mode="json", exclude={"message"})
     return to_json({**shown, "message": None if entry.message is None else write_answer(entry.message, form)})
 

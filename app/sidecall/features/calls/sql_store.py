@@ -205,7 +205,7 @@ class SqlCalls:
 
 def _name_call(call: CallRecord) -> tuple[Row, float]:
     """Return the tenant and id of a call as columns, and its creation time in seconds since 1970."""
-    said = call.__dict__  # At once, since a model looks far for each attribute.
+    said = call.__dict__  # All at once, since attribute access on a model is slow.
     caller, sent = said["caller"], said["tool_call"].__dict__
     named = (said["id"], caller.tenant, caller.subject, sent["name"], quote_text(sent["id"]))
     return named, said["created_at"].timestamp()

@@ -1,4 +1,4 @@
-"""Read a content in parts, so that a model can look into what was cut."""
+"""Read a content in parts, so that a model can read what was cut."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

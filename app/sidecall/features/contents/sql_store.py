@@ -102,7 +102,7 @@ class SqlContents:
         """Delete expired contents.
 
         Raises:
-            StoreUnavailable: The database cannot be used just now.
+            StoreUnavailable: The database is unavailable.
         """
         await self._forget(self._clock(), 0, 0)
 
@@ -116,7 +116,7 @@ class SqlContents:
 
         Raises:
             UnknownContent: There is none, it has expired, or it is another caller's.
-            StoreUnavailable: The database cannot be used just now.
+            StoreUnavailable: The database is unavailable.
         """
         whose = (caller.tenant, caller.subject)
         rows = await self._database.read("get_content", content_id, self._clock(), *whose)
@@ -130,7 +130,7 @@ class SqlContents:
 
         Raises:
             UnknownContent: There is none, it has expired, or it is another caller's.
-            StoreUnavailable: The database cannot be used just now.
+            StoreUnavailable: The database is unavailable.
         """
         values = (content_id, self._clock(), caller.tenant, caller.subject)
         # PostgreSQL rejects a text with a NUL.

@@ -66,7 +66,7 @@ def cut_lines(text: str, wanted: LineRange) -> Excerpt:
 
 
 def _go_on(wanted: LineRange, number: int) -> LineRange:
-    """Return what is left of the lines that are wanted, from one of this number on."""
+    """Return the rest of the requested lines, from this number on."""
     return LineRange(number, wanted.last if wanted.first else None)
 
 
@@ -120,7 +120,7 @@ def _end_search(found: list[str], crowded: int | None, rest: LineRange | None) -
 
 
 def _show_around(text: str, at: int, after: int, bounds: tuple[int, int]) -> tuple[str, int]:
-    """Return what is around a place in its line, and where that ends."""
+    """Return the surroundings of a match in its line, and their end."""
     start, stop = max(bounds[0], at - _AROUND), min(bounds[1], after + _AROUND)
     begin, end = text.rfind("\n", start, at) + 1, text.find("\n", after, stop)
     is_begun = begin > 0 or start == bounds[0]

@@ -6,7 +6,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from sidecall.features.contract.lock import LockUnfit, ToolChange, compare_tools, parse_lock, write_lock
+from sidecall.features.contract.lock import InvalidLock, ToolChange, compare_tools, parse_lock, write_lock
 from sidecall.features.contract.lock_path import LOCK
 from sidecall.kernel.registry import Registry
 from sidecall.terminal.given import load_registry, read_settings, write_count
@@ -27,11 +27,11 @@ def compare_with_lock(registry: Registry) -> list[ToolChange]:
     """List what has changed since `tools.lock` was written.
 
     Raises:
-        LockUnfit: The file is missing or invalid.
+        InvalidLock: The file is missing or invalid.
     """
     path = Path(LOCK)
     if not path.is_file():
-        raise LockUnfit(f"There is no {LOCK} in this folder. `sidecall lock` writes it.")
+        raise InvalidLock(f"There is no {LOCK} in this folder. `sidecall lock` writes it.")
     return compare_tools(parse_lock(path.read_text(encoding="utf-8")), registry)
 
 

@@ -1,4 +1,4 @@
-"""Write into answers that a tool shall not be relied on any more."""
+"""Note in answers that a tool is deprecated."""
 
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.tool import CompiledTool

@@ -1,4 +1,4 @@
-"""Refuse a call that relies on what its tool is not any more."""
+"""Refuse a call that is pinned to another contract of its tool."""
 
 from sidecall.features.calls.errors import ContractChanged
 from sidecall.kernel.core.invocation import CallRequest

@@ -14,7 +14,7 @@ from sidecall.kernel.core.tool import CompiledTool, Schema
 from sidecall.kernel.schema.forms.definitions import hash_definition
 
 
-class LockUnfit(SidecallError):
+class InvalidLock(SidecallError):
     """The file is no lock of tools."""
 
 
@@ -60,14 +60,14 @@ def parse_lock(text: str) -> dict[str, LockedTool]:
     """Read a lock.
 
     Raises:
-        LockUnfit: It is none.
+        InvalidLock: It is invalid.
     """
     try:
         return _Lock.model_validate_json(text).tools
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
-        raise LockUnfit(f"{LOCK} is no lock of tools: {where + ': ' if where else ''}{first['msg']}.") from None
+        raise InvalidLock(f"{LOCK} is no lock of tools: {where + ': ' if where else ''}{first['msg']}.") from None
 
 
 def compare_tool(old: LockedTool, new: LockedTool) -> list[Change]:

@@ -25,7 +25,7 @@ logger = logging.getLogger("sidecall")
 _NO_KEY = ""  # A key id that no secret has.
 
 
-class SecretsUnfit(SidecallError):
+class UnsupportedSecrets(SidecallError):
     """Secrets of callers cannot be kept by this program."""
 
 

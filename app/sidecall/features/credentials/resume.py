@@ -46,7 +46,7 @@ class SignInWaits:
         self._begun.begin(self._reject_all(caller, provider))
 
     async def close(self, patience: float) -> None:
-        """Wait so many seconds for what runs, then break it off."""
+        """Wait so many seconds for running calls, then cancel them."""
         await self._begun.close(patience)
 
     async def _resume_all(self, caller: Caller, provider: str) -> None:

@@ -51,7 +51,7 @@ def show_denied() -> HTMLResponse:
 
 
 def show_invalid() -> HTMLResponse:
-    """Refuse a link, or a way back, that is none."""
+    """Refuse an invalid link or redirect."""
     return _render(
         400,
         "This link does not work",

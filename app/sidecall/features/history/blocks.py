@@ -107,7 +107,7 @@ class Block:
 
 
 def read_heads(text: bytes) -> Heads:
-    """Read what filters look at."""
+    """Read the columns for filters."""
     return Heads(*from_json(text))
 
 
@@ -128,7 +128,7 @@ def make_marks(heads: Heads) -> dict[str, int]:
 
 
 def _spread(count: int, of: Sequence[int]) -> list[int]:
-    """Return for each of so many numbers the bits of those that have it."""
+    """Return for each number the bits of the calls that have it."""
     if count == 1:
         return [(1 << len(of)) - 1]
     found = [0] * count
@@ -151,13 +151,13 @@ def find_piece(places: Sequence[int], indexes: Sequence[int]) -> Piece:
 
 
 def cut_body(text: bytes, begin: int, places: Sequence[int], index: int) -> bytes:
-    """Return what is kept of one call, from a part that begins there."""
+    """Return the body of a call, from the piece that begins there."""
     end = places[index + 1] - begin if index + 1 < len(places) else len(text)
     return text[places[index] - begin : end]
 
 
 def unpack_body(text: bytes) -> Body:
-    """Read what is kept of one call."""
+    """Read the body of a call."""
     call_id, ended, took, tags, kept, *decision = read_shown(text)
     args, is_whole, content, error, *notes = kept or (None, False, None, None)
     return Body(call_id, ended, took, tags, args, is_whole, content, error, tuple(decision), *notes)
@@ -169,7 +169,7 @@ def place_all(texts: Sequence[bytes]) -> list[int]:
 
 
 def make_entry(tenant: str, heads: Heads, index: int, body: Body) -> CallEntry:
-    """Make what is shown of a call."""
+    """Make the entry of a call."""
     name = heads.names[heads.name_of[index]]
     status, kind = heads.ends[heads.end_of[index]]
     call_id = heads.ids[index * ID : index * ID + ID]

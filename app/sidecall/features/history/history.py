@@ -74,7 +74,7 @@ class History:
         self._rounds = [asyncio.create_task(self._go_round()), asyncio.create_task(self._forget())]
 
     async def close(self) -> None:
-        """Write what is left, for a bounded time."""
+        """Write the rest, within a bounded time."""
         if not self._rounds:
             return
         for task in self._rounds:

@@ -51,7 +51,7 @@ class MemoryBlocks:
         return find_in(self._blocks, search)
 
     async def read(self, tenant: str, pieces: Mapping[str, Piece]) -> Mapping[str, bytes]:
-        """Return these parts of what is kept of the calls of blocks."""
+        """Return these parts of blocks."""
         return read_in(self._blocks, tenant, pieces)
 
     async def sum_up(self, tenant: str, by: SummaryPart, first: int, before: int) -> Sequence[FoundSum]:
@@ -59,7 +59,7 @@ class MemoryBlocks:
         return find_sums(self._sums, tenant, by, first, before)
 
     async def forget(self, now: float) -> bool:
-        """Forget what is too old."""
+        """Delete what is too old."""
         oldest, hour = first_id(now - self._ttl), int(now - self._ttl) // HOUR
         for _ in range(_STEP):
             if not self._blocks or self._blocks[0].last_id >= oldest:

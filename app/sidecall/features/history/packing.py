@@ -110,7 +110,7 @@ def _sort(noted: Sequence[NotedCall]) -> Iterator[tuple[str, list[NotedCall]]]:
 
 
 def _cut_off(calls: Sequence[NotedCall]) -> Sequence[NotedCall]:
-    """Return as many of the first of these calls as one block may hold."""
+    """Return as many of the first calls as fit into one block."""
     last = first_id((to_milliseconds(calls[0].id) + SPAN) / 1000)
     if len(calls) <= MOST_CALLS and calls[-1].id < last:
         return calls

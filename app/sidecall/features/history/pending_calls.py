@@ -132,7 +132,7 @@ class PendingCalls:
         content: Content = ""
         error = None
         if message is not None:
-            said = message.__dict__  # At once, since a model looks far for each attribute.
+            said = message.__dict__  # All at once, since attribute access on a model is slow.
             content, error = said["content"], said["response_metadata"].get("error")
             # Values that take longer are made by authors' code, and rare.
             if type(content) is not str or len(content) > showing.most or content[:1] in _MAY_BE_JSON:

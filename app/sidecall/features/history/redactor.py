@@ -131,7 +131,7 @@ def write_shown(value: Any) -> str:
 
 
 def read_shown(text: str | bytes) -> Any:
-    """Read what was written here."""
+    """Read the output of `write_shown`."""
     try:
         return from_json(text)
     except ValueError:

@@ -54,7 +54,7 @@ class Sums(dict[SumKey, Counts]):
         return counts
 
     def add(self, sums: Iterable[Sum]) -> None:
-        """Count what was counted elsewhere."""
+        """Add the counts of another one."""
         for key, counts in sums:
             self[key] = [ours + theirs for ours, theirs in zip(self[key], counts, strict=True)]
 

@@ -62,7 +62,7 @@ class SqlBlocks:
         return [(last_id, bytes(heads)) for last_id, heads in rows]
 
     async def read(self, tenant: str, pieces: Mapping[str, Piece]) -> Mapping[str, bytes]:
-        """Return these parts of what is kept of the calls of blocks."""
+        """Return these parts of blocks."""
         values: list[Any] = [tenant]
         wanted = []
         for last_id, (begin, end) in pieces.items():

@@ -69,10 +69,10 @@ class Blocks(FoundBlocks, Protocol):
         """The database; None for memory."""
 
     async def open(self) -> None:
-        """Make it ready.
+        """Prepare the store.
 
         Raises:
-            StoreUnfit: It cannot be used by this program.
+            StoreUnfit: It cannot be used by this version.
         """
 
     async def close(self) -> None:

@@ -13,7 +13,7 @@ _by_last_id = attrgetter("last_id")
 
 
 class HistoryWithPending:
-    """Find blocks and sums, whether they are kept already or wait."""
+    """Find blocks and sums, both stored and pending."""
 
     def __init__(self, blocks: Blocks, backlog: Collection[Block], packer: Packer) -> None:
         """Join the store with the blocks of a backlog, and with a packer's sums."""

@@ -38,7 +38,7 @@ class CompletionWriter:
         self.released: Callable[[], None] = lambda: None
 
     def describe(self, call: ToolCall, decided: Decided) -> CallDecision:
-        """Return what is kept of a person's word about a call that has not waited."""
+        """Return the stored decision about a call that has not waited."""
         return self._held.describe(call, decided)
 
     def write_down(self, running: RunningCall, write: Write | None) -> Awaitable[None]:

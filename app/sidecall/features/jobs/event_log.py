@@ -49,7 +49,7 @@ class LoggedEvent:
         self._written = b""
 
     def write(self, write: WriteEvent) -> bytes:
-        """Return it as all who watch read it, written once however many they are."""
+        """Return it as watchers read it, serialized once for all."""
         if not self._written:
             self._written, self._body = write(self._kind, self._body, self.number), b""
         return self._written
@@ -160,11 +160,11 @@ class EventLog:
             watcher.leave()
 
     def has_given(self, number: int) -> bool:
-        """Return whether this is one of its numbers, or the one that it began behind."""
+        """Return whether this is a number of this log, or its start."""
         return self._first <= number <= self.last
 
     def list_after(self, number: int) -> list[LoggedEvent]:
-        """List what is kept of what came after this number."""
+        """List the kept events after this number."""
         return [] if number >= self.last else [it for it in self._happenings.values() if it.number > number]
 
 
@@ -201,7 +201,7 @@ class EventLogs:
         return event_log
 
     def find(self, call_id: str) -> EventLog | None:
-        """Find the chronicle of a call that is held."""
+        """Return the event log of a call that is held."""
         held = self._held.get(call_id)
         return None if held is None else held[0]
 
@@ -214,7 +214,7 @@ class EventLogs:
         return (None, ()) if held is None else (held[0], held[0].watchers)
 
     def release(self, call_id: str) -> None:
-        """Keep a chronicle a while longer."""
+        """Release a hold; the log is kept a while longer."""
         event_log, count = self._held.pop(call_id)
         if count > 1:
             self._held[call_id] = (event_log, count - 1)
@@ -224,7 +224,7 @@ class EventLogs:
 
     @contextmanager
     def watch(self, call_id: str, last: int) -> Iterator[EventLog]:
-        """Keep a chronicle while it is read."""
+        """Keep an event log while it is read."""
         event_log = self.hold(call_id, last)
         try:
             yield event_log
@@ -308,7 +308,7 @@ class EventPublisher:
             await self._event_logs.progress.settle(self._call_id)
 
     def close(self) -> None:
-        """Write down nothing more."""
+        """Log nothing more."""
         self._is_closed = True
         if self._event_logs.progress is not None:
             self._event_logs.progress.leave(self._call_id)

@@ -1,4 +1,4 @@
-"""Read what tools say at other servers, for those who watch their calls here."""
+"""Read progress events of other servers, for watchers here."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -25,7 +25,7 @@ class ProgressReader:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def look(self, call_id: str) -> None:
-        """Read what is new of a call that is watched here, if it is."""
+        """Read new events of a call, if it is watched here."""
         event_log = self._event_logs.find(call_id)
         if self._log is None or event_log is None:
             return

@@ -1,4 +1,4 @@
-"""Write down what tools say, for those who watch their calls at other servers."""
+"""Store progress events, for watchers at other servers."""
 
 import asyncio
 from collections import deque
@@ -96,7 +96,7 @@ class ProgressWriter:
             await self._write(call_id, pending)
 
     def leave(self, call_id: str) -> None:
-        """Forget a call that runs here no more."""
+        """Forget a call that has stopped running here."""
         self._calls.pop(call_id, None)
 
     async def _write_rounds(self) -> None:

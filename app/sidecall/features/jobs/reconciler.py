@@ -116,7 +116,7 @@ class JobReconciler:
         return accepted
 
     def drop(self, call_id: str) -> None:
-        """Note that a call is not queued, or no more."""
+        """Note that a call is not queued, or no longer."""
         self._own.discard(call_id)
 
     def add(self, call: CallRecord | None = None) -> None:

@@ -50,7 +50,7 @@ class RunningCall:
             self.task.is_over = True
 
     def describe_end(self, end: CallCompletion, at: float) -> CallEntry | None:
-        """Return what is known of it once it has ended then, in seconds since 1970."""
+        """Return the entry of the call, ended at this time, in seconds since 1970."""
         if self.accepted is not None:
             return self.accepted.entry
         return None if self.describe is None else end_entry(self.describe(), end, at)

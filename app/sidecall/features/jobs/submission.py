@@ -59,5 +59,5 @@ Submitted = AcceptedCall | CallEntry
 
 
 def entry_of(submitted: Submitted) -> CallEntry:
-    """Return what is known of a call that was submitted."""
+    """Return the entry of a submitted call."""
     return submitted if isinstance(submitted, CallEntry) else submitted.entry

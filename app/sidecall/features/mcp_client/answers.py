@@ -61,9 +61,9 @@ def _join_texts(blocks: Iterable[ContentBlock]) -> str:
 def _write_block(block: Wire) -> ContentBlock:
     kind = block.get("type")
     if kind == "text":
-        return {**_write_text(block["text"]), **_name_beside(block, "text")}
+        return {**_write_text(block["text"]), **_read_extras(block, "text")}
     if kind in ("image", "audio"):
-        return {**_write_media(block["mimeType"], block["data"]), **_name_beside(block, "data", "mimeType")}
+        return {**_write_media(block["mimeType"], block["data"]), **_read_extras(block, "data", "mimeType")}
     if kind == "resource_link":
         return {**_write_text(_describe_link(block)), **name_origin(block)}
     if kind == "resource":
@@ -87,7 +87,7 @@ def _describe_link(link: Wire) -> str:
     return f"[resource {link.get('title') or link.get('name')}: {link.get('uri')}]{' ' if said else ''}{said}"
 
 
-def _name_beside(block: Wire, *written: str) -> dict[str, Any]:
+def _read_extras(block: Wire, *written: str) -> dict[str, Any]:
     """Return the fields of a block besides its content, such as annotations; most have none."""
     beside = {key: value for key, value in block.items() if key not in written}
     return name_origin(beside) if len(beside) > 1 else {}

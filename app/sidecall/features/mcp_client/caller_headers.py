@@ -70,7 +70,7 @@ def read_caller_headers(raw: Any) -> Any:
     """Read the headers of an entry.
 
     Raises:
-        ValueError: They are none.
+        ValueError: They are invalid.
     """
     if isinstance(raw, CallerHeaders):
         return raw

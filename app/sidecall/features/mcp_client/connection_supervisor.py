@@ -128,7 +128,7 @@ class UpstreamServer:
             return await asyncio.create_task(link.call(name, args, report, headers))
         except LinkLost as error:
             if headers:
-                self._news.notify_changed()  # Perhaps this connection alone; a look shows whether the server is there.
+                self._news.notify_changed()  # It may be this connection only; a poll shows whether the server is there.
             else:
                 self._news.notify_gone(str(error))
             raise self._make_failure() from error
@@ -222,7 +222,7 @@ class _ProtocolModes:
         """Choose the next mode, and return whether to try it at once."""
         if _has(error, ServerAbsent) or (_has(error, LinkRefused) and not self.is_legacy):
             return False  # The newest mode falls back to the older one by itself if a server answers at all.
-        # Who is slow once may just be starting for the first time.
+        # A slow server may just be starting for the first time.
         is_slow, was_slow = _has(error, TimeoutError), self._was_slow
         self._was_slow = is_slow and not was_slow
         if self._was_slow:

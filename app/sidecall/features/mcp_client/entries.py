@@ -28,7 +28,7 @@ _OF_OTHERS = frozenset(
 )
 
 
-class McpServersUnfit(SidecallError):
+class InvalidMcpServers(SidecallError):
     """SIDECALL_MCP_SERVERS cannot be used."""
 
 
@@ -121,13 +121,13 @@ def read_entries(setting: str, present: Mapping[str, str]) -> dict[str, Upstream
         present: The environment variables.
 
     Raises:
-        McpServersUnfit: The setting is invalid.
+        InvalidMcpServers: The setting is invalid.
     """
     text, place = _read_text(setting)
     try:
         document = json.loads(text)
     except ValueError as error:
-        raise McpServersUnfit(f"{place} is no JSON: {error}.") from None
+        raise InvalidMcpServers(f"{place} is no JSON: {error}.") from None
     listed = _find_servers(document, place)
     wanted = {name: raw for name, raw in listed.items() if not (isinstance(raw, dict) and raw.get("disabled") is True)}
     return {name: _read_entry(f"{place}: server {name!r}", raw, present) for name, raw in wanted.items()}
@@ -140,7 +140,7 @@ def _read_text(setting: str) -> tuple[str, str]:
         return Path(setting).read_text(encoding="utf-8-sig"), f"{_SETTING}, {setting},"
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise McpServersUnfit(
+        raise InvalidMcpServers(
             f"{_SETTING} is {setting[:200]}, which cannot be read: {reason}. Write the path of an mcp.json or its text."
         ) from None
 
@@ -148,7 +148,7 @@ def _read_text(setting: str) -> tuple[str, str]:
 def _find_servers(document: Any, place: str) -> dict[str, Any]:
     root = next((name for name in _ROOTS if isinstance(document, dict) and name in document), None)
     if root is None or not isinstance(document[root], dict):
-        raise McpServersUnfit(
+        raise InvalidMcpServers(
             f'{place} has to be an object with `mcpServers`: {{"mcpServers": {{"time": {{"command": "…"}}}}}}.'
         )
     found: dict[str, Any] = document[root]
@@ -159,17 +159,19 @@ def _read_entry(where: str, raw: Any, present: Mapping[str, str]) -> UpstreamEnt
     if isinstance(raw, dict):
         _look_at_names(where, raw)
         if raw.get("type") == "sse":
-            raise McpServersUnfit(f"{where} has the type sse, which MCP has given up; use its streamable HTTP address.")
+            raise InvalidMcpServers(
+                f"{where} has the type sse, which MCP has given up; use its streamable HTTP address."
+            )
     try:
         return UpstreamEntry.model_validate(expand_variables(raw, present))
     except VariableMissing as missing:
-        raise McpServersUnfit(
+        raise InvalidMcpServers(
             f"{where} names the variable {missing}, which is not set; set it, or write ${{{missing}:-instead}}."
         ) from None
     except ValidationError as error:
         # The value is left out, since it may be a secret.
         wrong = "; ".join(f"{format_path(item['loc']) or 'it'}: {_format_fault(item)}" for item in error.errors())
-        raise McpServersUnfit(f"{where} is none: {wrong}.") from None
+        raise InvalidMcpServers(f"{where} is none: {wrong}.") from None
 
 
 def _format_fault(item: Any) -> str:
@@ -179,5 +181,5 @@ def _format_fault(item: Any) -> str:
 def _look_at_names(where: str, raw: Mapping[str, Any]) -> None:
     for name in sorted(raw.keys() - UpstreamEntry.model_fields.keys() - _OF_OTHERS):
         for meant in get_close_matches(name, UpstreamEntry.model_fields, 1, 0.75):
-            raise McpServersUnfit(f"{where} has `{name}`, which is none of its members; write `{meant}`.")
+            raise InvalidMcpServers(f"{where} has `{name}`, which is none of its members; write `{meant}`.")
         logger.warning("%s has `%s`, which is not used here", where, name)

@@ -13,7 +13,7 @@ from sidecall.kernel.core.errors import SidecallError
 from sidecall.loading.replacing import hold_alone, replace_text
 
 
-class PinsUnfit(SidecallError):
+class InvalidPins(SidecallError):
     """The file of pins cannot be used."""
 
 
@@ -143,7 +143,7 @@ class PinFile:
         """Read the pins; without a file nothing has been accepted.
 
         Raises:
-            PinsUnfit: It cannot be read.
+            InvalidPins: It cannot be read.
         """
         try:
             return Pins.model_validate_json(self.path.read_bytes())
@@ -151,13 +151,13 @@ class PinFile:
             return Pins()
         except (OSError, ValidationError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is none that `sidecall mcp-servers` knows"
-            raise PinsUnfit(f"{self.path} cannot be read: {reason}.") from None
+            raise InvalidPins(f"{self.path} cannot be read: {reason}.") from None
 
     def change(self, change: Callable[[Pins], object]) -> Pins:
         """Change the pins under a lock, and write the file if they differ.
 
         Raises:
-            PinsUnfit: It cannot be read or written.
+            InvalidPins: It cannot be read or written.
         """
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -168,5 +168,5 @@ class PinFile:
                 if pins.model_dump_json() != before:
                     replace_text(self.path, pins.model_dump_json(indent=2) + "\n")
         except OSError as error:
-            raise PinsUnfit(f"{self.path} cannot be written: {error.strerror}.") from None
+            raise InvalidPins(f"{self.path} cannot be written: {error.strerror}.") from None
         return pins

@@ -200,7 +200,7 @@ class Upstream:
             pins = await SERVER.run(self._pins.change, lambda pins: found.append(pins.compare(server.name, tools)))
             waits = found[0]
             self._words[server.name] = pins.list_kept_words(server.name)
-        except _pins.PinsUnfit as error:
+        except _pins.InvalidPins as error:
             logger.error("no tools of MCP server %s are offered: %s", server.name, error)
             waits = frozenset(tool.name for tool in tools)
         self._stamp = self._pins.stamp
@@ -250,12 +250,12 @@ def open_upstream(setting: str | None, registry: Registry, settings: UpstreamSet
     """Read the configured servers; connections are made when the server runs.
 
     Raises:
-        McpServersUnfit: The setting is invalid, or the extra is not installed.
-        PinsUnfit: The file of pins cannot be read.
+        InvalidMcpServers: The setting is invalid, or the extra is not installed.
+        InvalidPins: The file of pins cannot be read.
     """
     entries = {} if setting is None else _entries.read_entries(setting, os.environ)
     if entries and find_spec(_PACKAGE) is None:
-        raise _entries.McpServersUnfit("SIDECALL_MCP_SERVERS needs an extra: pip install 'sidecall[mcp]'")
+        raise _entries.InvalidMcpServers("SIDECALL_MCP_SERVERS needs an extra: pip install 'sidecall[mcp]'")
     if entries and settings.pins is not None:
         _pins.PinFile(settings.pins).read()
     return Upstream(entries, registry, settings)

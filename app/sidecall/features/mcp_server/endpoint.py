@@ -57,7 +57,7 @@ class _Channel(NamedTuple):
 
 
 class McpEndpoint:
-    """Answer every request of one path, in front of the framework or behind it."""
+    """Answer every request of one path, before or behind the framework."""
 
     def __init__(self, parts: McpParts) -> None:
         self._parts = parts
@@ -98,7 +98,7 @@ class McpEndpoint:
     def _use(
         self, session: Session | None, message: RpcMessage | None = None, live: StreamableAnswer | None = None
     ) -> AbstractContextManager[None]:
-        """Hold a session, if any, during a request, so that its client can cancel it."""
+        """Keep a session, if any, during a request, so that its client can cancel it."""
         if session is None or self._parts.sessions is None:
             return nullcontext()
         if message is None or live is None:

@@ -1,4 +1,4 @@
-"""Read the whole of what was cut out of answers."""
+"""MCP resources: the full contents of cut answers."""
 
 import base64
 from typing import Any
@@ -25,7 +25,7 @@ TEMPLATE = {
 
 
 def make_uri(url: str) -> str:
-    """Return the resource of what is served at this path."""
+    """Return the URI of the content at this path."""
     return f"{_SCHEME}{url}"
 
 

@@ -154,7 +154,7 @@ def _join_members(parts: list[Any], definitions: Definitions) -> tuple[dict[str,
 
 
 def is_file(schema: Any, encoding: Encoding, definitions: Definitions) -> bool:
-    """Return whether a member of a form holds the bytes of a file, or of several."""
+    """Return whether a member of a form is a file, or a list of files."""
     node = definitions.resolve(schema)
     if not isinstance(node, dict):
         return False

@@ -59,7 +59,7 @@ class NamedDocument:
         """Read `name=place`, or a place alone.
 
         Raises:
-            ServicesUnfit: The place is an address without a host.
+            InvalidServices: The place is an address without a host.
         """
         found = _ENTRY.fullmatch(text)
         assert found is not None
@@ -68,7 +68,7 @@ class NamedDocument:
         except ValidationError as error:
             wrong = error.errors(include_input=False, include_url=False)[0]["msg"].removeprefix("Value error, ")
             shown = _PERHAPS_USER.sub(r"\1…", text)[:200]
-            raise _services.ServicesUnfit(f"SIDECALL_OPENAPI has {shown!r}: {wrong}.") from None
+            raise _services.InvalidServices(f"SIDECALL_OPENAPI has {shown!r}: {wrong}.") from None
 
     @property
     def place(self) -> str:

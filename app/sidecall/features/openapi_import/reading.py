@@ -15,7 +15,7 @@ _VERSION = re.compile(r"3\.[012](\.\d+)?(-\S*)?")
 _URL = re.compile(r"https?://", re.I)
 
 
-class DocumentUnfit(DefinitionError):
+class InvalidDocument(DefinitionError):
     """An OpenAPI document cannot be used."""
 
 
@@ -23,17 +23,17 @@ def read_document(source: Any) -> tuple[dict[str, Any], str]:
     """Return a document and its name in errors.
 
     Raises:
-        DocumentUnfit: It cannot be read, or is no document of OpenAPI 3.
+        InvalidDocument: It cannot be read, or is no document of OpenAPI 3.
     """
     if isinstance(source, Mapping):
         return check_document(dict(source), "the OpenAPI document"), "the OpenAPI document"
     if isinstance(source, str) and _URL.match(source):
-        raise DocumentUnfit(f"{source} is an address: name it in SIDECALL_OPENAPI, or save what is there to a file.")
+        raise InvalidDocument(f"{source} is an address: name it in SIDECALL_OPENAPI, or save what is there to a file.")
     try:
         text = Path(source).read_bytes()
     except (OSError, TypeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise DocumentUnfit(f"The OpenAPI document {source} cannot be read: {reason}.") from None
+        raise InvalidDocument(f"The OpenAPI document {source} cannot be read: {reason}.") from None
     return parse_document(text, str(source)), str(source)
 
 
@@ -41,14 +41,14 @@ def parse_document(text: bytes, where: str) -> dict[str, Any]:
     """Read a document from JSON or YAML.
 
     Raises:
-        DocumentUnfit: It is neither, or not a document of OpenAPI 3.
+        InvalidDocument: It is neither, or not a document of OpenAPI 3.
     """
     try:
         with pause_collector():
             document = from_json(text) if text.lstrip()[:1] in (b"{", b"[") else _read_yaml(text, where)
     except ValueError as error:
         reason = str(error).partition("\n")[0]
-        raise DocumentUnfit(f"{where} is neither JSON nor YAML: {reason}.") from None
+        raise InvalidDocument(f"{where} is neither JSON nor YAML: {reason}.") from None
     return check_document(document, where)
 
 
@@ -56,20 +56,20 @@ def check_document(document: Any, where: str) -> dict[str, Any]:
     """Return a document of OpenAPI 3.
 
     Raises:
-        DocumentUnfit: It is none.
+        InvalidDocument: It is not one.
     """
     if not isinstance(document, dict):
-        raise DocumentUnfit(f"{where} is no OpenAPI document: it has to be an object.")
+        raise InvalidDocument(f"{where} is no OpenAPI document: it has to be an object.")
     if "swagger" in document:
-        raise DocumentUnfit(
+        raise InvalidDocument(
             f"{where} is written in Swagger {str(document['swagger'])[:10]}: convert it to OpenAPI 3 first, for "
             "instance with `npx swagger2openapi`."
         )
     version = str(document.get("openapi", ""))
     if not _VERSION.fullmatch(version):
-        raise DocumentUnfit(f"{where} is no document of OpenAPI 3: its `openapi` is {version[:20]!r}.")
+        raise InvalidDocument(f"{where} is no document of OpenAPI 3: its `openapi` is {version[:20]!r}.")
     if not isinstance(document.get("paths", {}), dict):
-        raise DocumentUnfit(f"{where} is no OpenAPI document: its `paths` have to be an object.")
+        raise InvalidDocument(f"{where} is no OpenAPI document: its `paths` have to be an object.")
     return document
 
 
@@ -78,4 +78,4 @@ def _read_yaml(text: bytes, where: str) -> Any:
         return load_yaml(text)
     except ModuleNotFoundError:
         reason = "to read YAML takes an extra: pip install 'sidecall[openapi]'"
-        raise DocumentUnfit(f"{where} is no JSON; {reason}") from None
+        raise InvalidDocument(f"{where} is no JSON; {reason}") from None

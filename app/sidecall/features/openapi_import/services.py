@@ -27,14 +27,14 @@ _MEANT_AS_URL = re.compile(r"https?(?::|//)", re.IGNORECASE)
 _EXAMPLE = '{"services": {"shop": {"document": "shop.json", "auth": "${secret:SHOP_TOKEN}"}}}'
 
 
-class ServicesUnfit(DefinitionError):
+class InvalidServices(DefinitionError):
     """SIDECALL_OPENAPI_SERVICES cannot be used."""
 
 
 def _read_credential(text: Any) -> Any:
     found = _CREDENTIAL.fullmatch(text) if isinstance(text, str) else None
     if found is None:
-        # What was written may be the secret itself, and is not repeated.
+        # The written value may be the secret itself, so it is not repeated.
         raise ValueError("write ${secret:NAME}, ${user_token:PROVIDER} or ${header:NAME}")
     return _KINDS[found[1]](found[2])
 
@@ -121,7 +121,7 @@ def read_services(setting: str | None, present: Mapping[str, str]) -> dict[str, 
         present: The environment variables.
 
     Raises:
-        ServicesUnfit: The setting is invalid.
+        InvalidServices: The setting is invalid.
     """
     if setting is None:
         return {}
@@ -129,14 +129,14 @@ def read_services(setting: str | None, present: Mapping[str, str]) -> dict[str, 
     try:
         written = from_json(text) if text.lstrip()[:1] == b"{" else load_yaml(text)
     except ModuleNotFoundError:
-        raise ServicesUnfit(
+        raise InvalidServices(
             f"{place} is no JSON; to read YAML takes an extra: pip install 'sidecall[openapi]'."
         ) from None
     except ValueError as error:
-        raise ServicesUnfit(f"{place} is neither JSON nor YAML: {str(error).partition(chr(10))[0]}.") from None
+        raise InvalidServices(f"{place} is neither JSON nor YAML: {str(error).partition(chr(10))[0]}.") from None
     listed = written.get("services") if isinstance(written, dict) else None
     if not isinstance(listed, dict) or len(written) > 1:
-        raise ServicesUnfit(f"{place} has to be an object with `services` alone: {_EXAMPLE}.")
+        raise InvalidServices(f"{place} has to be an object with `services` alone: {_EXAMPLE}.")
     found = {name: _read_entry(place, name, raw, present, folder) for name, raw in listed.items()}
     return {name: entry for name, entry in found.items() if not entry.disabled}
 
@@ -148,7 +148,7 @@ def _read_text(setting: str) -> tuple[bytes, str, Path | None]:
         return Path(setting).read_bytes(), f"{_SETTING}, {setting},", Path(setting).parent
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise ServicesUnfit(
+        raise InvalidServices(
             f"{_SETTING} is {setting[:200]}, which cannot be read: {reason}. Write the path of a file or its text."
         ) from None
 
@@ -156,17 +156,17 @@ def _read_text(setting: str) -> tuple[bytes, str, Path | None]:
 def _read_entry(place: str, name: Any, raw: Any, present: Mapping[str, str], folder: Path | None) -> ServiceEntry:
     where = f"{place} service {name!r}"
     if not isinstance(name, str) or _NAME.fullmatch(name) is None:
-        raise ServicesUnfit(f"{where}: a name has letters, digits, `_` and `-`, 31 at most.")
+        raise InvalidServices(f"{where}: a name has letters, digits, `_` and `-`, 31 at most.")
     try:
         entry = ServiceEntry.model_validate(expand_variables(raw, present))
     except VariableMissing as missing:
-        raise ServicesUnfit(
+        raise InvalidServices(
             f"{where} names the variable {missing}, which is not set; set it, or write ${{{missing}:-instead}}."
         ) from None
     except ValidationError as error:
         # The value is left out, since it may be a secret.
         wrong = "; ".join(_format_fault(item) for item in error.errors(include_input=False, include_url=False))
-        raise ServicesUnfit(f"{where} is none: {wrong}.") from None
+        raise InvalidServices(f"{where} is none: {wrong}.") from None
     if folder is None or entry.is_remote:
         return entry
     return entry.model_copy(update={"document": str(folder / entry.document)})

@@ -15,7 +15,7 @@ from sidecall.features.openapi_import.credentials import Auth, check_auth, choos
 from sidecall.features.openapi_import.definitions import Definitions, Unusable
 from sidecall.features.openapi_import.operations import ApiOperation, OperationFilter, ToolNames, list_operations
 from sidecall.features.openapi_import.planning import ArgumentPlan, RequestPlan, plan_body, plan_parameters
-from sidecall.features.openapi_import.reading import DocumentUnfit, read_document
+from sidecall.features.openapi_import.reading import InvalidDocument, read_document
 from sidecall.features.openapi_import.requests import Destination, send_request
 from sidecall.features.openapi_import.servers import find_destination, find_server
 from sidecall.kernel.authoring.cacheable import refuse_uncacheable
@@ -169,7 +169,7 @@ def make_toolkit(document: dict[str, Any], choices: ToolDefaults, wanted: Operat
     if not kit._tools:
         first = next(iter(kit.skipped.items()), None)
         why = "it has none that is wanted" if first is None else f"{first[0]}: {first[1]}"
-        raise DocumentUnfit(f"{choices.where} has no operation that can be a tool; {why}.")
+        raise InvalidDocument(f"{choices.where} has no operation that can be a tool; {why}.")
     return kit
 
 
@@ -275,7 +275,7 @@ def _describe(operation: ApiOperation) -> str:
 
 def _accept(where: str, schema: Schema, definitions: Definitions) -> JsonArgsSchema:
     """Compile the schema of the arguments; patterns in another dialect are dropped."""
-    takes = frozenset(schema["properties"])  # Nothing else has a place in the request.
+    takes = frozenset(schema["properties"])  # No other argument has a place in the request.
     try:
         made = compile_json_args_schema(where, schema, takes, definitions.targets)
     except DefinitionError:

@@ -27,7 +27,7 @@ class RecentCallers(Generic[T]):
         self._of_tools: OrderedDict[QuotaKey, T] = OrderedDict()
 
     def get(self, key: QuotaKey) -> T | None:
-        """Return what is known of one."""
+        """Return the value of a caller."""
         return (self._of_tools if key[2] else self._all).get(key)
 
     def put(self, key: QuotaKey, value: T) -> None:

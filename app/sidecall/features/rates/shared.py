@@ -32,7 +32,7 @@ class _Lease:
     asking: asyncio.Task[None] | None = None
 
     def note(self, lease: Lease, now: int) -> None:
-        """Keep what was granted."""
+        """Add a granted lease."""
         self.granted, self.spent, self.asked_at = self.granted + lease.granted, lease.spent, now
 
     def is_spent(self, now: int) -> bool:

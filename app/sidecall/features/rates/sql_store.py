@@ -17,7 +17,7 @@ class SqlRates:
         """Grant a server up to so many calls of a key; none if none are left.
 
         Raises:
-            StoreUnavailable: The database cannot be used just now.
+            StoreUnavailable: The database is unavailable.
         """
         # By hash, since no database takes every text that may be a name.
         digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
@@ -30,6 +30,6 @@ class SqlRates:
         """Delete rows whose limit is fully restored.
 
         Raises:
-            StoreUnavailable: The database cannot be used just now.
+            StoreUnavailable: The database is unavailable.
         """
         await self._database.write("forget_call_rates")

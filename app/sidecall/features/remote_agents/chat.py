@@ -1,4 +1,4 @@
-"""Ask an agent behind an endpoint of Chat Completions."""
+"""Ask an agent at an endpoint of Chat Completions."""
 
 from collections.abc import Mapping
 from typing import Any

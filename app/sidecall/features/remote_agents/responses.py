@@ -1,4 +1,4 @@
-"""Ask an agent behind an endpoint of OpenAI's Responses."""
+"""Ask an agent at an endpoint of OpenAI's Responses."""
 
 import asyncio
 from collections.abc import Iterator, Mapping

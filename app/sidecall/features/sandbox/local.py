@@ -120,7 +120,7 @@ class LocalSandbox:
         return _NOT_NEEDED if self._support is None else (await self.open()).report
 
     def is_tried_for(self, use: SandboxUse) -> bool:
-        """Return whether such a use needs what has to be tried first."""
+        """Return whether a use depends on the self-test."""
         return use != "python" or self.python_tier != "monty"
 
     async def explain_lack(self, use: SandboxUse | None) -> str | None:

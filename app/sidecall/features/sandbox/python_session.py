@@ -113,7 +113,7 @@ def _read_answer(body: bytes) -> tuple[str | None, str | None]:
 
 
 def show_output(kept: KeptOutput) -> str:
-    """Return an output as text, with a note of what is left out."""
+    """Return an output as text, with a note on the part that was left out."""
     head, tail = kept.read()
     if not tail:
         return head.decode(errors="replace")

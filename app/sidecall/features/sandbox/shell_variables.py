@@ -37,7 +37,7 @@ def write_variables(variables: Mapping[str, str]) -> bytes:
 
 
 def read_variables(body: bytes) -> dict[str, str]:
-    """Read what was written down so."""
+    """Read the output of `write_variables`."""
     pairs = (text.partition("=") for text in os.fsdecode(body).split("\0") if text)
     return {name: value for name, _, value in pairs}
 

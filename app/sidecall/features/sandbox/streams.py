@@ -56,7 +56,7 @@ class Stream:
         self.close()
 
     def close(self) -> None:
-        """Read no more."""
+        """Stop reading."""
         if self._is_open:
             self._is_open = False
             self._loop.remove_reader(self._fd)

@@ -67,7 +67,7 @@ def _compile(name: str, function: Any) -> CompiledTool:
     return replace(compile_tool(function, _OPTIONS, name=name, texts=texts), is_own=True)
 
 
-# What is the same for every registry.
+# The parts that are the same for every registry.
 _NOTHING = _Search(Registry())
 _BY_WORDS = _compile(SEARCH_BY_WORDS, _NOTHING.by_words)
 _BY_PATTERN = _compile(SEARCH_BY_PATTERN, _NOTHING.by_pattern)

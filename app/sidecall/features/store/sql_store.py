@@ -41,7 +41,7 @@ class SqlItems:
         """Return the item, None if there is none.
 
         Raises:
-            StoreUnavailable: The database cannot be used just now.
+            StoreUnavailable: The database is unavailable.
         """
         await _begin()
         item_id, now = _identify(tenant, namespace, key), self._clock()
@@ -60,7 +60,7 @@ class SqlItems:
             ItemTooLarge: The value is larger than an item may be.
             TypeError: JSON cannot represent it.
             ValueError: JSON cannot represent it.
-            StoreUnavailable: The database cannot be used just now.
+            StoreUnavailable: The database is unavailable.
         """
         text = write_value(value, self._most_of_one)
         await _begin()
@@ -74,7 +74,7 @@ class SqlItems:
         """Delete the item; do nothing if there is none.
 
         Raises:
-            StoreUnavailable: The database cannot be used just now.
+            StoreUnavailable: The database is unavailable.
         """
         await _begin()
         await self._database.write("delete_item", _identify(tenant, namespace, key))
@@ -84,7 +84,7 @@ class SqlItems:
 
         Raises:
             ValueError: An operator of the filter is unknown.
-            StoreUnavailable: The database cannot be used just now.
+            StoreUnavailable: The database is unavailable.
         """
         passes, now = compile_filter(search.filter), self._clock()
         await _begin()
@@ -113,7 +113,7 @@ class SqlItems:
         """List the namespaces with items, in order.
 
         Raises:
-            StoreUnavailable: The database cannot be used just now.
+            StoreUnavailable: The database is unavailable.
         """
         await _begin()
         known = search.prefix[: search.prefix.index(_ANY)] if _ANY in search.prefix else search.prefix
@@ -124,7 +124,7 @@ class SqlItems:
         """Delete expired items.
 
         Raises:
-            StoreUnavailable: The database cannot be used just now.
+            StoreUnavailable: The database is unavailable.
         """
         await self._database.write("forget_items", self._clock())
 

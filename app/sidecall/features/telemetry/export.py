@@ -37,7 +37,7 @@ def open_spans(redaction: Redaction | None) -> Spans:
 
     Raises:
         MissingExtra: The environment asks for an exporter that is not installed.
-        VariableUnfit: A standard variable is wrong.
+        InvalidVariable: A standard variable is wrong.
     """
     provider = trace.get_tracer_provider()
     if isinstance(provider, trace.ProxyTracerProvider):
@@ -54,7 +54,7 @@ def provider_from_environment(losses: SpanLosses | None = None) -> TracerProvide
 
     Raises:
         MissingExtra: They ask for an exporter that is not installed.
-        VariableUnfit: One of them is wrong.
+        InvalidVariable: One of them is wrong.
     """
     resource = Resource.create()
     if str(resource.attributes[SERVICE_NAME]).startswith("unknown_service"):

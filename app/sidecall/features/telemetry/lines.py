@@ -37,7 +37,7 @@ def log_predicate_failure(tool: str, error: BaseException) -> None:
 def log_failure(invocation: Invocation, failure: ToolFailure) -> None:
     """Log one line for a failure that needs a person, with the traceback, which the model must not see."""
     if isinstance(failure, ToolNotConfigured):
-        _log_lack(invocation, failure)
+        _log_missing_setting(invocation, failure)
     if not isinstance(failure, (ToolExecutionError, ToolOutputError)):
         return
     keys = make_call_keys(invocation) | {
@@ -56,7 +56,7 @@ def log_failure(invocation: Invocation, failure: ToolFailure) -> None:
     )
 
 
-def _log_lack(invocation: Invocation, failure: ToolNotConfigured) -> None:
+def _log_missing_setting(invocation: Invocation, failure: ToolNotConfigured) -> None:
     """Log a missing setting, without a traceback, since nothing has crashed."""
     keys = make_call_keys(invocation) | {
         "event": "tool not configured",

@@ -18,7 +18,7 @@ MOST_MINUTES = 120
 SECONDS = 60.0
 # Pairs of tool and kind that a minute lists.
 MOST_FAILING = 10
-# What is no failure.
+# Outcomes that are no failures.
 _FINE = frozenset(("success", "approval_required"))
 _Outcomes = Counter[tuple[str, str]]
 
@@ -88,7 +88,7 @@ class Minutes:
         self._total, self._outcomes = add_up(self._metrics.tallies), _list_outcomes(self._metrics.tallies)
 
     def read_this(self) -> Minute:
-        """Return what has happened in the minute that has not ended yet."""
+        """Return the counts of the present minute."""
         tallies, room = self._metrics.tallies, self._admission.occupancy
         spent = add_up(tallies)
         spent.add(self._total, -1)

@@ -32,4 +32,4 @@ class Tracing(Protocol):
         """How many spans were lost; None where this process sends none."""
 
     async def close(self) -> None:
-        """Send what has not been sent yet."""
+        """Send the remaining spans."""

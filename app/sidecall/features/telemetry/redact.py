@@ -1,4 +1,4 @@
-"""Keep secrets, oddities and sheer size out of what is logged."""
+"""Keep secrets, odd characters and large values out of logs."""
 
 import json
 import math
@@ -64,7 +64,7 @@ class Redaction:
         return hash((self._more, self.longest))
 
     def has_to_do_with_secrets(self, name: str) -> bool:
-        """Return whether a field of this name holds a secret, or may say that another one does."""
+        """Return whether a field of this name holds a secret, or may name one."""
         return name in _NAMING or self.is_secret(name)
 
     def finds_trace(self, text: str) -> bool:
@@ -92,7 +92,7 @@ class Redaction:
         return shown
 
     def redact(self, value: Any, depth: int = 0) -> Any:
-        """Copy a value as something that JSON can say; what is long or deep is cut."""
+        """Copy a value in JSON types; long and deep parts are cut."""
         if isinstance(value, str):
             # Most texts are short, and begin as no JSON does.
             is_simple = len(value) <= self.longest and value[:1].isalnum()
@@ -111,7 +111,7 @@ class Redaction:
         return self._write(value)
 
     def _redact_text(self, text: str, depth: int) -> Any:
-        """Look into a text that is JSON, since the names of its fields tell what is secret."""
+        """Redact a text; one that is JSON is parsed, since field names mark secrets."""
         if not text[:_MOST_CHARACTERS].lstrip().startswith(("{", "[")):
             return self._shorten(text)
         try:

@@ -9,7 +9,7 @@ from sidecall.kernel.core.context import ANONYMOUS, Caller, cut_id
 
 logger = logging.getLogger("sidecall")
 
-# What is counted for requests of no route; what clients ask for is not ours to bound.
+# The label of requests without a route; paths from clients would be unbounded.
 NO_ROUTE = "none"
 # Polled every few seconds by orchestrators; logged only when refused.
 _PROBES = frozenset(("/healthz", "/readyz"))

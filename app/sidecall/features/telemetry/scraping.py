@@ -1,4 +1,4 @@
-"""Give Prometheus what is counted and read."""
+"""Export counters and gauges to Prometheus."""
 
 from collections.abc import Iterator, Mapping
 

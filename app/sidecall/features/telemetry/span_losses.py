@@ -56,7 +56,7 @@ class CountedBatches(BatchSpanProcessor):
         """Send with an exporter, in batches as the environment says.
 
         Raises:
-            VariableUnfit: It says nothing that could be done.
+            InvalidVariable: It says nothing that could be done.
         """
         super().__init__(_CountedExporter(exporter, losses), **read_batching())
         self._losses = losses

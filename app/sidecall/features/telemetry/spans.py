@@ -107,7 +107,7 @@ class Spans:
         return None if self._losses is None else self._losses.count
 
     async def close(self) -> None:
-        """Send what has not been sent yet."""
+        """Send the remaining spans."""
         if self._flush is not None:
             await self._flush()
 

@@ -87,7 +87,7 @@ def count_dropped() -> int:
 
 
 def flush_streams() -> None:
-    """Wait a moment until what was logged and printed is written."""
+    """Wait a moment until all output is written."""
     if find_writer(sys.stdout) is not None:
         sys.stdout.flush()
     patience = _PATIENCE

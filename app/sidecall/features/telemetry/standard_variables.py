@@ -28,7 +28,7 @@ _LIMITS = (
 _OF_TRACES, _OF_ALL = "OTEL_EXPORTER_OTLP_TRACES_", "OTEL_EXPORTER_OTLP_"
 
 
-class VariableUnfit(SidecallError):
+class InvalidVariable(SidecallError):
     """A standard variable `OTEL_…` has a wrong value."""
 
 
@@ -38,12 +38,12 @@ def read_batching() -> dict[str, Any]:
     If only the queue size is set, batches are no larger than it.
 
     Raises:
-        VariableUnfit: A value is wrong, or they contradict each other.
+        InvalidVariable: A value is wrong, or they contradict each other.
     """
     queue = _read("OTEL_BSP_MAX_QUEUE_SIZE", 2048)
     batch = _read("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", min(512, queue))
     if batch > queue:
-        raise VariableUnfit(
+        raise InvalidVariable(
             f"OTEL_BSP_MAX_EXPORT_BATCH_SIZE is {batch}, more than the {queue} spans that may wait: write "
             f"no more than that, or a larger OTEL_BSP_MAX_QUEUE_SIZE"
         )
@@ -59,7 +59,7 @@ def check_limits() -> None:
     """Refuse span limits that are not numbers, before the SDK is loaded and reads them.
 
     Raises:
-        VariableUnfit: One is not a number.
+        InvalidVariable: One is not a number.
     """
     for name in _LIMITS:
         _read(name, 0, least=0)
@@ -74,7 +74,7 @@ def _read(name: str, default: int, least: int = 1) -> int:
     except ValueError:
         number = -1
     if not least <= number <= _MOST:
-        raise VariableUnfit(f"{name} is {text!r}: write a whole number from {least} to {_MOST}")
+        raise InvalidVariable(f"{name} is {text!r}: write a whole number from {least} to {_MOST}")
     return number
 
 

@@ -29,7 +29,7 @@ def open_tracing(switch: TracingMode, redaction: Redaction) -> Tracing | None:
 
     Raises:
         MissingExtra: Tracing is on, but the extra is not installed.
-        VariableUnfit: A standard variable is wrong.
+        InvalidVariable: A standard variable is wrong.
     """
     if switch == "off" or (switch == "auto" and not _is_asked_for()):
         return None

@@ -95,7 +95,7 @@ class LineWriter:
             self._wait()
 
     def _gather(self) -> list[bytes]:
-        """Wait for a line, and take those behind it that are there."""
+        """Wait for a line, and take all that are queued."""
         lines = [self._lines.get()]
         size = len(lines[0])
         while size < _BATCH and not self._lines.empty():

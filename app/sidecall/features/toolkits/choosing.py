@@ -16,7 +16,7 @@ else:
     _resemblance = Later("sidecall.kernel.suggest.fuzzy_match")
 
 
-class ToolkitUnfit(DefinitionError):
+class InvalidToolkit(DefinitionError):
     """A toolkit that was named cannot be offered."""
 
 
@@ -32,17 +32,17 @@ def find_toolkit(name: str) -> ShippedToolkit:
     """Find a toolkit by its name.
 
     Raises:
-        ToolkitUnfit: There is none.
+        InvalidToolkit: There is none.
     """
     known = {toolkit.name: toolkit for toolkit in TOOLKITS}
     if name in known:
         return known[name]
     nearest = _resemblance.find_resembling(name, known)
     meant = f" Did you mean {nearest}?" if nearest else ""
-    raise ToolkitUnfit(f"There is no toolkit {name!r}.{meant} There are: {', '.join(sorted(known))}.")
+    raise InvalidToolkit(f"There is no toolkit {name!r}.{meant} There are: {', '.join(sorted(known))}.")
 
 
-def find_lack(toolkit: ShippedToolkit) -> str | None:
+def find_missing(toolkit: ShippedToolkit) -> str | None:
     """Return what is missing before a toolkit can be offered; None: nothing."""
     if not all(find_spec(module) is not None for module in toolkit.modules):
         return f"pip install 'sidecall[{toolkit.extra}]'"
@@ -55,13 +55,13 @@ def find_files(names: Iterable[str]) -> list[str]:
     """Return the files of the named toolkits.
 
     Raises:
-        ToolkitUnfit: A toolkit is unknown, or lacks something.
+        InvalidToolkit: A toolkit is unknown, or lacks something.
     """
     found = [find_toolkit(name) for name in dict.fromkeys(names)]
     for toolkit in found:
-        lack = find_lack(toolkit)
+        lack = find_missing(toolkit)
         if lack is not None:
-            raise ToolkitUnfit(f"The toolkit {toolkit.name} cannot be offered: {lack}")
+            raise InvalidToolkit(f"The toolkit {toolkit.name} cannot be offered: {lack}")
     return list(dict.fromkeys(str(shipped_tools() / f"{toolkit.file}.py") for toolkit in found))
 
 

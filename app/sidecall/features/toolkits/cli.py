@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sidecall.features.sandbox.local import LocalSandbox
-from sidecall.features.toolkits.choosing import find_lack
+from sidecall.features.toolkits.choosing import find_missing
 from sidecall.features.toolkits.table import TOOLKITS, ShippedToolkit
 from sidecall.main import build_sandbox
 from sidecall.terminal.console import make_console
@@ -21,7 +21,7 @@ from sidecall.terminal.remote import AsJson
 def toolkits(toolkits: Toolkits = None, as_json: AsJson = False) -> None:
     """List the toolkits that ship: whether they are on, what may go wrong with them, and what they lack here."""
     settings = read_settings(toolkits=toolkits)
-    lacks = asyncio.run(_find_lacks(build_sandbox(settings)))
+    lacks = asyncio.run(_list_missing(build_sandbox(settings)))
     told = [_describe(toolkit, toolkit.name in settings.toolkits, lacks[toolkit.name]) for toolkit in TOOLKITS]
     console = make_console()
     if as_json:
@@ -49,9 +49,9 @@ def _format_state(told: Mapping[str, Any]) -> str:
     return "\n".join([*said, *([f"It lacks something: {told['lacks']}"] if told["lacks"] else [])])
 
 
-async def _find_lacks(sandbox: LocalSandbox) -> dict[str, str | None]:
-    return {toolkit.name: await _find_lack(toolkit, sandbox) for toolkit in TOOLKITS}
+async def _list_missing(sandbox: LocalSandbox) -> dict[str, str | None]:
+    return {toolkit.name: await _find_missing(toolkit, sandbox) for toolkit in TOOLKITS}
 
 
-async def _find_lack(toolkit: ShippedToolkit, sandbox: LocalSandbox) -> str | None:
-    return find_lack(toolkit) or await sandbox.explain_lack(toolkit.sandbox)
+async def _find_missing(toolkit: ShippedToolkit, sandbox: LocalSandbox) -> str | None:
+    return find_missing(toolkit) or await sandbox.explain_lack(toolkit.sandbox)

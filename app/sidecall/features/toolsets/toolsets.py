@@ -21,7 +21,7 @@ _REMEMBERED = 1024
 _WILDCARDS = frozenset("*?[")
 
 
-class ToolsetsUnfit(SidecallError):
+class InvalidToolsets(SidecallError):
     """The file of toolsets cannot be used."""
 
 
@@ -119,17 +119,19 @@ def read_toolsets(path: Path) -> Toolsets:
     """Read the file of toolsets.
 
     Raises:
-        ToolsetsUnfit: It cannot be read, or is invalid.
+        InvalidToolsets: It cannot be read, or is invalid.
     """
     try:
         return Toolsets(_FILE.validate_python(tomllib.loads(path.read_text())))
     except OSError as error:
-        raise ToolsetsUnfit(f"SIDECALL_TOOLSETS is {path}, which cannot be read: {error.strerror}. {_REMEDY}") from None
+        raise InvalidToolsets(
+            f"SIDECALL_TOOLSETS is {path}, which cannot be read: {error.strerror}. {_REMEDY}"
+        ) from None
     except ValidationError as error:
         wrong = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
-        raise ToolsetsUnfit(f"SIDECALL_TOOLSETS is {path}, which is no file of toolsets: {wrong}.") from None
+        raise InvalidToolsets(f"SIDECALL_TOOLSETS is {path}, which is no file of toolsets: {wrong}.") from None
     except ValueError as error:
-        raise ToolsetsUnfit(f"SIDECALL_TOOLSETS is {path}, which is no TOML: {error}.") from None
+        raise InvalidToolsets(f"SIDECALL_TOOLSETS is {path}, which is no TOML: {error}.") from None
 
 
 class AnonymousAuthenticator:

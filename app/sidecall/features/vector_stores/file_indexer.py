@@ -71,7 +71,7 @@ class FileIndexer:
             UnknownFile: The tenant has no such file.
             TooManyFiles: There is no room for it.
             FileBusy: Another request is adding it with other options, or removing it.
-            StoreUnavailable: The database cannot be used just now.
+            StoreUnavailable: The database is unavailable.
         """
         found = await self.files.find(tenant, wanted.file)
         body = await self.files.read(tenant, wanted.file)

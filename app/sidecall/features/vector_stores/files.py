@@ -26,7 +26,7 @@ class UploadedFiles:
         Raises:
             InvalidFile: It has no printable name.
             TooManyFiles: Its tenant has no room left.
-            StoreUnavailable: The database cannot be used just now.
+            StoreUnavailable: The database is unavailable.
         """
         if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
             raise InvalidFile(f"The file needs a name of 1 to {LONGEST_NAME} printable characters.")

@@ -62,7 +62,7 @@ class PassageSearch:
 
         Raises:
             ToolException: The filters are invalid.
-            StoreUnavailable: The database cannot be used just now, or too many searches wait.
+            StoreUnavailable: The database is unavailable, or too many searches wait.
         """
         where = _write_where(filters, stores)
         many = limit * _MORE

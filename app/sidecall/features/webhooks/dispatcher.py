@@ -1,4 +1,4 @@
-"""Send word of each call that has ended, until its receiver has heard it."""
+"""Send a webhook for each ended call, until its receiver has confirmed it."""
 
 import asyncio
 import logging
@@ -42,7 +42,7 @@ _PATIENCE = 3.0
 
 
 class WebhookDispatcher:
-    """Send what is due, each message at least once."""
+    """Send due webhooks, each at least once."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class WebhookDispatcher:
         self._is_waiting = False
 
     async def _send_due(self, sender: "_sender.Sender") -> bool:
-        """Send what there is a place for, and return whether there may be more."""
+        """Send messages for which there are slots, and return whether there may be more."""
         if self._places.are_taken:
             return True
         due = await self._callbacks.list_due(time.time(), _MOST_LISTED, MOST_OF_HOST)

@@ -42,7 +42,7 @@ class Sender:
         self._named = open_client(_NAMED, _BOUNDS, timeout=_TIMEOUT)
 
     async def close(self) -> None:
-        """Close what is open."""
+        """Close open connections."""
         try:
             await self._public.aclose()
         finally:

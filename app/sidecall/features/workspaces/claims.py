@@ -65,9 +65,9 @@ class Claim:
                 # Released first: a process that sets it aside after this check finds no user, and clears it itself.
                 os.close(lease)
                 if not _is_lease(status, self._place):
-                    _clear_beside_loop(clear_unused, _name_aside(status, self._place))
+                    _clear_off_loop(clear_unused, _name_aside(status, self._place))
             if self.is_passing:
-                _clear_beside_loop(discard, self._place)
+                _clear_off_loop(discard, self._place)
 
     @property
     def folder(self) -> Path:
@@ -94,7 +94,7 @@ class Claim:
                 if not self.is_in_place():
                     return False
                 aside = _name_aside(os.fstat(self._lease), self._place)
-                clear(aside)  # What an interrupted removal has left there had no lease any more.
+                clear(aside)  # What an interrupted removal has left there has no lease.
                 self._place.rename(aside)
         finally:
             os.close(place)
@@ -125,7 +125,7 @@ class Claim:
                 discard(self._place)
 
 
-def _clear_beside_loop(clearing: Callable[[Path], None], folder: Path) -> None:
+def _clear_off_loop(clearing: Callable[[Path], None], folder: Path) -> None:
     """Clear a folder, in a thread where it would block an event loop: there may be many files."""
 
     def run() -> None:

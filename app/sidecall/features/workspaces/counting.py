@@ -52,7 +52,7 @@ class Count:
         return DiskUsage(self._size, self._count_entries(), self._is_whole)
 
     def _look_into(self, folder: int) -> Iterator[str]:
-        """Count what is in a folder, and yield the names of the folders in it."""
+        """Count the entries of a folder, and yield the names of its folders."""
         with os.scandir(folder) as found:
             for entry in found:
                 status = _look(entry)

@@ -16,7 +16,7 @@ _NAME = "sent"
 
 def read_sent(workspace: Workspace) -> frozenset[str]:
     """Return the paths of the files that programs have sent."""
-    with suppress(OSError), _beside(workspace) as folder:
+    with suppress(OSError), _open_parent(workspace) as folder:
         return _read(folder)
     return frozenset()
 
@@ -27,7 +27,7 @@ def note_sent(workspace: Workspace, path: str) -> None:
     Raises:
         WorkspaceError: The record cannot be written.
     """
-    with workspace_errors(path), _beside(workspace) as folder, locking(folder):
+    with workspace_errors(path), _open_parent(workspace) as folder, locking(folder):
         kept = sorted({path, *(it for it in _read(folder) if _is_there(workspace, it))})
         unfinished = make_unfinished_name()
         opened = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder)
@@ -37,7 +37,7 @@ def note_sent(workspace: Workspace, path: str) -> None:
 
 
 @contextmanager
-def _beside(workspace: Workspace) -> Iterator[int]:
+def _open_parent(workspace: Workspace) -> Iterator[int]:
     """Open the folder above a workspace's files, even after it was moved."""
     folder = os.open("..", FOLDER | os.O_CLOEXEC, dir_fd=workspace.root_fd)
     try:

@@ -15,7 +15,7 @@ from sidecall.features.workspaces.limits import DiskUsage, WorkspaceLimits
 from sidecall.features.workspaces.paths import join_path, split_path
 from sidecall.features.workspaces.removing import remove_below
 from sidecall.features.workspaces.safe_open import FOLDER, PLACE, choose_opener
-from sidecall.features.workspaces.writing import look_beside, make_folders, put_file, read_part, require_replaceable
+from sidecall.features.workspaces.writing import find_entry, make_folders, put_file, read_part, require_replaceable
 
 _WRITING = os.O_WRONLY | os.O_RDWR
 _KNOWN = _WRITING | os.O_CREAT | os.O_EXCL | os.O_TRUNC | os.O_APPEND | os.O_DIRECTORY | os.O_CLOEXEC
@@ -138,7 +138,7 @@ class Workspace(ClaimedFolder):
         folder = self._open_folder(parts[:-1], make=parents)
         try:
             with workspace_errors(shown):
-                before = look_beside(folder, parts[-1])
+                before = find_entry(folder, parts[-1])
                 require_replaceable(shown, before, create_only)
                 self._take_room(len(content) - (before.st_size if before else 0), 0 if before else 1)
                 return describe_entry(parts, put_file(folder, parts[-1], content, before, create_only))
@@ -175,7 +175,7 @@ class Workspace(ClaimedFolder):
             folder = self._open_folder(target[:-1], make=True)
             try:
                 with workspace_errors(join_path(target)):
-                    if look_beside(folder, target[-1]) is not None:
+                    if find_entry(folder, target[-1]) is not None:
                         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
                     os.rename(source[-1], target[-1], src_dir_fd=origin, dst_dir_fd=folder)
             finally:

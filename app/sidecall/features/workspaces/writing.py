@@ -1,4 +1,4 @@
-"""Read and replace files in folders that are open already."""
+"""Read and replace files in open folders."""
 
 import os
 import stat
@@ -15,7 +15,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _USUAL = 0o644
 
 
-def look_beside(folder: int, name: str) -> os.stat_result | None:
+def find_entry(folder: int, name: str) -> os.stat_result | None:
     """Return the entry of a name in an open folder, without following links; None where there is none."""
     try:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -24,7 +24,7 @@ def look_beside(folder: int, name: str) -> os.stat_result | None:
 
 
 def read_part(opened: int, start: int, limit: int) -> bytes:
-    """Read so many bytes of an open file, or those that there are."""
+    """Read so many bytes of an open file, or as many as there are."""
     pieces = []
     while limit > 0 and (piece := os.pread(opened, min(limit, _PIECE), start)):
         pieces.append(piece)
@@ -83,7 +83,7 @@ def make_folders(root: int, parts: Sequence[str], opener: Opener, take_room: Cal
     place = os.dup(root)
     try:
         for name in parts:
-            if look_beside(place, name) is None:
+            if find_entry(place, name) is None:
                 take_room()
                 with suppress(FileExistsError):
                     os.mkdir(name, 0o755, dir_fd=place)

@@ -7,7 +7,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from sidecall.cli.commands import cli
-from sidecall.features.contract.lock import LockUnfit
+from sidecall.features.contract.lock import InvalidLock
 
 ADD = '''
 from sidecall import tool
@@ -59,7 +59,7 @@ def test_without_a_lock_there_is_nothing_to_compare_with() -> None:
 
     result = run("check", "--lock")
 
-    assert isinstance(result.exception, LockUnfit)
+    assert isinstance(result.exception, InvalidLock)
     assert result.exception.message == "There is no tools.lock in this folder. `sidecall lock` writes it."
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sidecall import tool
-from sidecall.features.contract.lock import LockUnfit, compare_tools, parse_lock, write_lock
+from sidecall.features.contract.lock import InvalidLock, compare_tools, parse_lock, write_lock
 
 
 @tool
@@ -68,5 +68,5 @@ def test_tools_are_compared_with_what_is_locked(before: Any, after: Any, changes
 )
 def test_what_is_no_lock_is_refused(text: str, why: str) -> None:
     """In words."""
-    with pytest.raises(LockUnfit, match=why):
+    with pytest.raises(InvalidLock, match=why):
         parse_lock(text)

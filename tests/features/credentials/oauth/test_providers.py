@@ -19,7 +19,7 @@ from sidecall.features.credentials.oauth.endpoints import ProviderEndpoints
 from sidecall.features.credentials.oauth.provider_client import OAuthProvider
 from sidecall.features.credentials.oauth.providers import ProviderSettings, read_providers
 from sidecall.features.credentials.oauth.sign_in import OAuthSignIn
-from sidecall.features.credentials.own_secrets import SecretsUnfit
+from sidecall.features.credentials.own_secrets import UnsupportedSecrets
 from sidecall.features.credentials.sealing import Sealer
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.ports.user_tokens import TokenUnavailable
@@ -88,7 +88,7 @@ def test_it_takes_a_key_and_a_way_back() -> None:
         Settings(oauth=oauth)
     with pytest.raises(ValidationError, match="write an address such as"):
         Settings(public_url="tools.example.com")
-    with pytest.raises(SecretsUnfit, match="set SIDECALL_SECRETS_KEY"):
+    with pytest.raises(UnsupportedSecrets, match="set SIDECALL_SECRETS_KEY"):
         create_app(Settings(oauth=oauth, public_url=PUBLIC_URL), Registry())
 
 

@@ -65,13 +65,13 @@ class AuthorizationFlows:
         urls: SignInUrls,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Join what it takes.
+        """Take the parts.
 
         Args:
-            providers: Whom persons sign in at, by name.
+            providers: The providers, by name.
             store: The store of tokens.
-            seal: Seals what goes through browsers.
-            auditor: Who writes down what persons allowed.
+            seal: Seals links and states.
+            auditor: Records what persons allowed.
             urls: The addresses of this server.
             clock: Seconds since 1970.
         """

@@ -42,7 +42,7 @@ class Grant:
 
 
 def make_verifier() -> str:
-    """Make a text that only who asked for a person's consent knows (RFC 7636)."""
+    """Make a random secret that proves who began the flow (RFC 7636)."""
     return secrets.token_urlsafe(48)
 
 
@@ -164,6 +164,6 @@ def _read_seconds(said: Any) -> float | None:
 
 
 def _write_basic(client_id: str, secret: str) -> str:
-    """Write who this server is, each part in the form of a form (RFC 6749, 2.3.1)."""
+    """Write the client's credentials for HTTP Basic, each part form-encoded (RFC 6749, 2.3.1)."""
     pair = f"{quote_plus(client_id)}:{quote_plus(secret)}"
     return "Basic " + base64.b64encode(pair.encode()).decode()

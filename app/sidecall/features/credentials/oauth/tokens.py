@@ -120,7 +120,7 @@ class TokenKeeper:
         return TokenRemoval(provider=provider, revoked=is_revoked)
 
     async def close(self) -> None:
-        """Wait for what is being refreshed."""
+        """Wait for open refreshes."""
         await asyncio.gather(*self._refreshing.values(), return_exceptions=True)
 
     async def _revoke(self, provider: str, token: StoredToken) -> bool:

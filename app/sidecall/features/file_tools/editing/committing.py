@@ -29,7 +29,7 @@ def hold_workspace(workspace: Workspace) -> Iterator[None]:
 
 
 def _lock(folder: int) -> None:
-    # A program in a sandbox may hold the folder for ever.
+    # A sandboxed program may hold the lock forever.
     deadline = time.monotonic() + _MOST_WAIT
     while True:
         try:

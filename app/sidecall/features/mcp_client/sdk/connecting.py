@@ -26,7 +26,7 @@ from sidecall.features.mcp_client.link import (
     ServerAbsent,
 )
 from sidecall.features.mcp_client.listed import ListedTool
-from sidecall.features.mcp_client.sdk.listing import PageUnfit, fetch_page, keep_first, read_tools
+from sidecall.features.mcp_client.sdk.listing import InvalidPage, fetch_page, keep_first, read_tools
 from sidecall.features.mcp_client.sdk.pipes import open_pipes
 from sidecall.features.mcp_client.sdk.process_reapers import ProcessReaper
 from sidecall.version import __version__
@@ -69,7 +69,7 @@ class SdkLink:
                 found.extend(read_tools(self._server, self._client.session, items))
                 if not cursor:
                     break
-        except (MCPError, ValidationError, PageUnfit, RuntimeError) as error:
+        except (MCPError, ValidationError, InvalidPage, RuntimeError) as error:
             raise LinkLost(f"It does not list its tools: {format_connection_error(error)}") from error
         return keep_first(self._server, found)
 

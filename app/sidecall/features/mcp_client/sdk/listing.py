@@ -15,7 +15,7 @@ logger = logging.getLogger("sidecall")
 _NEEDED = frozenset(("name", "inputSchema", "description"))
 
 
-class PageUnfit(ValueError):
+class InvalidPage(ValueError):
     """What a server sends is no page of a list."""
 
 
@@ -23,7 +23,7 @@ async def fetch_page(session: Any, cursor: str | None) -> tuple[list[Any], str |
     """Fetch a raw page and the cursor of the next one.
 
     Raises:
-        PageUnfit: The page is invalid.
+        InvalidPage: The page is invalid.
     """
     # The session's own request validates the whole page, and has no public way around that; hence the package's version
     # is capped.
@@ -34,9 +34,9 @@ async def fetch_page(session: Any, cursor: str | None) -> tuple[list[Any], str |
     page = await session._dispatcher.send_raw_request(data["method"], data.get("params"), options)
     tools, following = page.get("tools"), page.get("nextCursor")
     if not isinstance(tools, list):
-        raise PageUnfit("`tools` is no list.")
+        raise InvalidPage("`tools` is no list.")
     if following is not None and not isinstance(following, str):
-        raise PageUnfit("`nextCursor` is no text.")
+        raise InvalidPage("`nextCursor` is no text.")
     return tools, following
 
 

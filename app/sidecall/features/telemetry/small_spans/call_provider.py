@@ -30,7 +30,7 @@ class CallProvider(TracerProvider):
         """Send nothing until there is somewhere to send it to."""
         limits = SpanLimits()
         processor = SynchronousMultiSpanProcessor()  # type: ignore[no-untyped-call]
-        # Not shut down at exit, which may take half a minute; what is left is sent when the server ends.
+        # Not shut down at exit, which may take half a minute; the rest is sent when the server ends.
         super().__init__(resource=resource, shutdown_on_exit=False, active_span_processor=processor, span_limits=limits)
         self.origin = Origin(self, InstrumentationScope("sidecall", __version__, None, None), limits, processor)
         self._templates: dict[str, tuple[CompiledTool, Template]] = {}

@@ -98,7 +98,7 @@ class CallSpan(Span):
     written: bytes | None = None
 
     def __getattr__(self, name: str) -> Any:
-        """Make the parts, and look again: what was asked for is not there yet."""
+        """Make the parts, then look the missing attribute up again."""
         if self.is_complete or name.startswith("__"):
             raise AttributeError(name)
         self.complete()
@@ -135,7 +135,7 @@ class CallSpan(Span):
             whole.start(self.began)
             if self.ended:
                 end_span(whole, self.failure, self.ended)
-            # At once, since another thread may look at it.
+            # In one step, since another thread may read it.
             self.__dict__.update({**vars(whole), "is_complete": True})
 
     def finish(self, failure: str | None) -> bool:

@@ -37,7 +37,7 @@ def _names_of(headers: Mapping[str, str]) -> Iterable[str | bytes]:
 
 
 class _Asking(Getter[Mapping[str, str]]):
-    """Find nothing, and note what was looked for."""
+    """Find nothing, and record the names that were looked up."""
 
     def __init__(self) -> None:
         self.names: set[str | bytes] = set()

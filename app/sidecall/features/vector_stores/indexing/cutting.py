@@ -4,7 +4,7 @@ import re
 
 # OpenAI's 800 tokens with 400 of overlap, at four characters each.
 PIECE, OVERLAP = 3200, 1600
-# Where a text may be cut, the best places first: before a heading, after an empty line, a line, a sentence, a word.
+# Places for a cut, best first: before a heading, after an empty line, a line, a sentence, a word.
 _PAUSES = tuple(re.compile(it) for it in (r"\n(?=#{1,6} )", r"\n\s*\n", r"\n", r"(?<=[.!?])\s", r"\s"))
 
 

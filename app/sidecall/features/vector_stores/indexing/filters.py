@@ -34,7 +34,7 @@ def name_kind(value: Any) -> str | None:
         return "truth"
     if isinstance(value, str):
         return "text" if len(value) <= LONGEST_VALUE and not _UNKEPT.search(value) else None
-    # What is no number is not less than anything either.
+    # A value that is not a number is not less than anything either.
     is_number = isinstance(value, int | float) and abs(value) <= LARGEST_NUMBER
     return "number" if is_number else None
 

@@ -14,7 +14,7 @@ _EARLY = 1024
 
 
 def is_pdf(body: bytes) -> bool:
-    """Return whether a file says that it is a PDF, which takes long to read."""
+    """Return whether a file is a PDF by its first bytes; PDFs take long to read."""
     return _PDF in body[:_EARLY]
 
 

@@ -159,7 +159,7 @@ def _read_id(file_id: str) -> str:
 
 @contextmanager
 def _in_problems() -> Iterator[None]:
-    """Raise what is wrong with a file as a problem of the calling program."""
+    """Convert errors of files to problems for the client."""
     try:
         yield
     except WorkspaceError as error:

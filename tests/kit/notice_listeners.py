@@ -6,7 +6,7 @@ from sidecall.features.calls.notices import NoticeKind
 
 
 @dataclass
-class Ear:
+class NoticeLog:
     """Keeps what it hears."""
 
     heard: list[tuple[NoticeKind, str]] = field(default_factory=list)
