@@ -98,10 +98,10 @@ async def _tell_of_approval(pipeline: Pipeline, registry: Registry, request: Cal
 
 
 class _AuthorsLines(logging.Formatter):
-    """Writes of a failure what its author can mend: the lines that are not ours."""
+    """Log formatter that keeps only what the author can fix: lines outside of Sidecall."""
 
     def formatException(self, ei: Any) -> str:  # noqa: N802  the library's name
-        """Write the traceback from where the author's code begins."""
+        """Format the traceback from the first line of the author's code."""
         failure = traceback.TracebackException(*ei)
         lines = [line for line in failure.stack if not Path(line.filename).is_relative_to(_OURS)]
         failure.stack = traceback.StackSummary.from_list(lines)

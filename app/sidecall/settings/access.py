@@ -27,7 +27,7 @@ _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _IMPLIED_PORTS = {"http": ":80", "https": ":443"}
 
 AuthMethod = Literal["none", "api_key", "jwt", "gateway"]
-# Those of public keys: with another one a token could be signed with what everybody may read.
+# Public-key algorithms only: with a symmetric one a token could be signed with the public key.
 TokenAlgorithm = Literal[
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519", "EdDSA"
 ]

@@ -72,7 +72,7 @@ class Settings(
         return self._forgets
 
     def forgetting(self, store: str, reason: str) -> Self:
-        """Return the same with another store, which forgets, and why."""
+        """Return the settings with another, non-durable store, and the reason."""
         changed = self.model_copy(update={"store": store})
         changed._forgets = reason
         return changed

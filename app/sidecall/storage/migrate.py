@@ -1,4 +1,4 @@
-"""Numbered migrations: what brings the tables of a database up to date."""
+"""Numbered migrations of a database's tables."""
 
 from functools import cache
 from importlib.resources import files
@@ -9,7 +9,7 @@ from sidecall.kernel.core.overload import StoreUnfit
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One step, which brings a database from the version before to its own number."""
+    """One migration, from the previous version to its own number."""
 
     number: int
     name: str
@@ -18,7 +18,7 @@ class Migration:
 
 @cache
 def read_migrations(series: str) -> tuple[Migration, ...]:
-    """Return all steps of a series in their order; the file `0002_calls.sql` is the second one."""
+    """Return all migrations of a series in order; the file `0002_calls.sql` is the second one."""
     folder = files("sidecall.storage") / "migrations" / series
     found = sorted((file.name, file) for file in folder.iterdir() if file.name.endswith(".sql"))
     return tuple(
@@ -31,9 +31,9 @@ def list_missing(series: str, version: int, place: str) -> tuple[Migration, ...]
     """Return the migrations that a database of this version lacks.
 
     Args:
-        series: Which tables they make: those of a ledger, by its dialect, or of the history beside a file.
-        version: The number of its newest step, 0 where it is empty.
-        place: What to call it.
+        series: The tables: those of a ledger, by its dialect, or of a file's history.
+        version: Its newest migration, 0 for an empty one.
+        place: Its name in errors.
 
     Raises:
         StoreUnfit: It has steps that this program does not know.

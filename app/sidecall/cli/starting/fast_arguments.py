@@ -33,7 +33,7 @@ def read_serve(words: Sequence[str]) -> dict[str, Any] | None:
 
 
 def _add(given: dict[str, Any], option: str, value: str) -> bool:
-    """Add a value, and return whether that could be done."""
+    """Add a value, and return whether that was possible."""
     if option in _LISTS:
         given.setdefault(_LISTS[option], []).append(value)
     elif option in _TEXTS:

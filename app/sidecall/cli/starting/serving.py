@@ -75,7 +75,9 @@ def serve(
     for name in unknown_names(os.environ):
         logger.warning("%s is not a setting of this version and changes nothing", name)
     registry = _prepare(settings)
-    listen(settings).close()  # Before anybody is told to try it, or of a store: nobody is let in to be dropped.
+    listen(
+        settings
+    ).close()  # Before the address is printed and the store opened, so that no client connects only to be dropped.
     with _ending_where_refused():
         refuse_empty(settings, registry)
         settings = choose_store(settings)
@@ -116,7 +118,7 @@ def _tell_what_is_served(settings: Settings, registry: Registry) -> None:
 
 
 def _prepare(settings: Settings) -> Registry:
-    """Load the tools; what keeps them from being served is a line of the log, since it has begun."""
+    """Load the tools; errors are logged, since logging has begun."""
     try:
         find_address(settings)
     except (OSError, UnicodeError) as error:
@@ -140,7 +142,7 @@ def _prepare(settings: Settings) -> Registry:
 
 @contextmanager
 def _ending_where_refused() -> Iterator[None]:
-    """Log why the settings cannot be served, and end."""
+    """Log why the settings cannot be served, and exit."""
     try:
         yield
     except SidecallError as error:
@@ -157,7 +159,7 @@ def _serve_alone(settings: Settings, registry: Registry, on_started: Callable[[]
 
 
 def _serve_in_worker(settings: Settings, writers: Writers, sock: socket.socket, on_started: Callable[[], None]) -> None:
-    """Serve in a worker process, which loads the tools for itself."""
+    """Serve in a worker process, which loads the tools itself."""
     leave_on(signal.SIGTERM, signal.SIGINT)
     _begin_to_log(settings)
     leave_on(signal.SIGTERM, signal.SIGINT, end=leave_at_once)
@@ -232,13 +234,13 @@ def _read_patience(settings: Settings) -> Patience:
 
 
 def _begin_to_log(settings: Settings) -> None:
-    """Log in one way, in worker processes too; a crash of the interpreter itself says where it was."""
+    """Configure logging, also in worker processes; a crash of the interpreter prints its stack."""
     redirect_streams(settings.log_buffer_bytes)
     faulthandler.enable(all_threads=False)
     logging.config.dictConfig(make_log_config(settings.log_level, settings.log_format, settings.log_redact))
 
 
 def _leave_unserved(code: int) -> None:
-    """End on a signal, which a file of tools may have sent itself; a start that just ends would be a riddle."""
+    """Exit on a signal with a log line, since a tool file may have sent it itself."""
     say_last("ended by a signal before anything was served")
     leave_at_once(code)

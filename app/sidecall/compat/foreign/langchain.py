@@ -1,4 +1,4 @@
-"""Take over tools of LangChain, without importing it."""
+"""Adopt tools of LangChain, without importing it."""
 
 import inspect
 from collections.abc import Callable, Mapping

@@ -8,7 +8,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 
 def check_by_v1(model: Any, given: Any) -> Any:
-    """Make an instance of a model of pydantic 1.
+    """Validate values with a model of pydantic 1.
 
     Raises:
         ValidationError: One of pydantic 2, caused by the model's own.
@@ -59,7 +59,7 @@ def _to_plain(kind: str) -> _Translation:
 
 
 def _to_text_error(name: str) -> _Translation:
-    """Choose between a text that cannot be parsed and a value of another type."""
+    """Choose between the errors for an unparsable text and for a value of another type."""
     return lambda _context, sent: (f"{name}_parsing" if isinstance(sent, str) else f"{name}_type", {})
 
 

@@ -10,9 +10,9 @@ from sidecall.dataclasses import dataclass
 from sidecall.features.native_items.browser_state import list_tabs, write_browser_state
 from sidecall.kernel.core.messages import ContentBlock, ToolMessage
 
-# Where a message has what items of a shell say, of which its content is a readable form.
+# The key of a message's shell outputs; its content is a readable form of them.
 OUTPUTS = "item_output"
-# Where a text has the state of a browser of which it is a readable form.
+# The key of a text block's browser state; the text is a readable form of it.
 BROWSER_STATE = "browser_state"
 
 

@@ -42,7 +42,7 @@ class Application(FastAPI):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request or one lifespan.
 
-        Requests do not take FastAPI's own way to the same stack, which is there for spans of requests and costs.
+        FastAPI's own entry to the same stack, which is only there for request spans, is skipped.
         """
         if scope["type"] == "http" and scope["path"].endswith("/"):
             _drop_slash(scope)

@@ -202,7 +202,7 @@ def install(app: FastAPI) -> None:
 
 
 async def answer(request: Request, error: Exception) -> Response:
-    """Make the answer to an error outside the framework, as its handlers would."""
+    """Build the answer to an error outside of the framework, as its handlers would."""
     known = find_known(error)
     return await (_answer_crash(request, error) if known is None else _answer_request_error(request, known))
 
@@ -213,7 +213,7 @@ def find_known(error: Exception) -> RequestError | None:
 
 
 async def refuse(scope: Scope, receive: Receive, send: Send, error: Exception) -> None:
-    """Answer a request outside the framework with an error."""
+    """Answer a request with an error, outside of the framework."""
     response = await answer(Request(scope), error)
     response.headers["X-Request-Id"] = scope["state"]["request_id"]
     await response(scope, receive, send)

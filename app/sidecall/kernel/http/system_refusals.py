@@ -42,7 +42,7 @@ _REMEDIES = {
 
 
 class _Teller:
-    """Log a shortage once a minute, with what to do about it."""
+    """Logs a shortage at most once a minute, with advice."""
 
     def __init__(self) -> None:
         self._next = 0.0
@@ -59,7 +59,7 @@ _teller = _Teller()
 
 
 def find_shortage(error: BaseException) -> PartUnavailable | None:
-    """Return what clients are told where the system is short of files or memory, and log it; None for other errors."""
+    """Return the error for clients if the system is short of files or memory, and log it; None for other errors."""
     shortage = _read_shortage(error)
     if shortage is None:
         return None

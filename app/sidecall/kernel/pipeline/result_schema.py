@@ -15,7 +15,7 @@ from sidecall.kernel.json_data.to_json import to_plain, to_text
 
 
 def promises_value(tool: CompiledTool) -> bool:
-    """Return whether a tool, or the server that it is of, says of its results what values they are."""
+    """Return whether a tool, or its upstream server, declares an output schema."""
     return tool.results is not None
 
 
@@ -52,7 +52,7 @@ def _hold(invocation: Invocation, message: ToolMessage, results: ResultSchema) -
 
 
 def _put(invocation: Invocation, message: ToolMessage, value: object) -> None:
-    """Put a value that fits in the place of the result."""
+    """Replace the result's value by the validated one."""
     message.content = list(value) if isinstance(value, list) and are_blocks(value) else to_text(value)
     paired = invocation.tool.options.response_format == "content_and_artifact"
     invocation.output = (value, invocation.output[1]) if paired else value

@@ -131,7 +131,7 @@ def build_api(
 
 
 def _add_document(app: Application, pages: Pages, parts: Parts, access: Access | None) -> None:
-    # Where callers are told apart it is for everybody, and says nothing of what some see.
+    # With authentication it is public, and shows nothing that only some callers see.
     shown = parts.registry if access is None else Registry()
     is_proved, has_files = access is not None and access.is_proved, parts.vector_stores is not None
     is_for_all = partial(_is_open, with_metrics=pages.metrics == "open")
@@ -174,7 +174,7 @@ def _add_routes(app: Application, pages: Pages, ways: Mapping[str, ASGIApp], *, 
 def _wrappers(
     parts: Parts, watch: RequestWatch, access: Access | None, welcome: OriginPolicy, is_open: Callable[[str], bool]
 ) -> list[Wrapper]:
-    """List what every request passes through, from the outside in."""
+    """List the middleware, from the outside in."""
     share, refuse = share_with(welcome.origins), _watch_refusals(watch)
     rule = partial(PageRule, welcome=welcome, share=share, refuse=refuse, is_exempt=_PROBES.__contains__)
     wrappers: list[Wrapper] = [RequestId, *([Arrivals] if parts.metrics.requests.logs else []), rule]
@@ -191,7 +191,7 @@ def _wrappers(
 
 
 def _watch_refusals(watch: RequestWatch) -> Refuse:
-    """Return what refuses requests and counts them."""
+    """Return an error responder that counts refusals."""
 
     async def refuse(scope: Scope, receive: Receive, send: Send, error: RequestError) -> None:
         await problems.refuse(scope, receive, watch.follow(scope, send), error)
@@ -200,7 +200,7 @@ def _watch_refusals(watch: RequestWatch) -> Refuse:
 
 
 def _note_refusals(refuse: Refuse, auditor: Auditor) -> Refuse:
-    """Return what refuses requests and notes for whom."""
+    """Return an error responder that also audits refusals."""
 
     async def note_and_refuse(scope: Scope, receive: Receive, send: Send, error: RequestError) -> None:
         auditor.deny(error, scope.get(CALLER))

@@ -13,7 +13,7 @@ _LENGTH = 100
 
 
 def list_misfits(error: ValidationError, body: Any) -> list[dict[str, Any]]:
-    """List where a body does not fit, by which rule, and what to send instead."""
+    """List the errors of a body: place, rule, and what to send instead."""
     return [
         {"loc": _find_place(item["loc"], item["type"], body), "type": item["type"], "msg": explain(item)}
         for item in error.errors(include_url=False)
@@ -21,7 +21,7 @@ def list_misfits(error: ValidationError, body: Any) -> list[dict[str, Any]]:
 
 
 def say_misfits(misfits: Sequence[dict[str, Any]]) -> str:
-    """Write them in a line, which ends without a full stop."""
+    """Format the errors in a line, without a full stop."""
     return "; ".join(f"`{_name(it['loc'])}`: {it['msg'].rstrip('.')}" for it in misfits)
 
 

@@ -55,7 +55,7 @@ def _refuse_misfit(
 
 
 def _forbid_extra(where: str, model: ArgsModel) -> ArgsModel:
-    """Derive a model that refuses unknown fields; a keyword of the class means the same in both pydantics."""
+    """Derive a model that refuses unknown fields; the class keyword is the same in both pydantics."""
     kind: Any = model.kind
     if model.extra == "allow":
         raise InvalidToolOption(

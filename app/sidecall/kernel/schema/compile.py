@@ -1,4 +1,4 @@
-"""Compile a tool: everything that can be worked out before a call arrives."""
+"""Compile a tool: compute everything that does not depend on a call."""
 
 import inspect
 import typing
@@ -114,7 +114,7 @@ def compile_tool(
 
 
 def find_description(texts: DescriptionTexts) -> str:
-    """Find the description that a tool with these texts will have."""
+    """Return the description that a tool with these texts will have."""
     return (
         _read_docstring("", replace(texts, strict=False), ()).description
         if texts.description is None
@@ -136,7 +136,7 @@ def _read_signature(where: str, function: Callable[..., Any]) -> Signature:
 
 
 def _plan_injections(where: str, signature: Signature, model: type[BaseModel] | None) -> tuple[Injection, ...]:
-    """Plan the hidden parameters; a marker on the parameter beats one on the model's field."""
+    """Plan the hidden parameters; a marker on the parameter overrides one on the model's field."""
     try:
         planned = plan_injections(signature.parameters)
     except SchemaInferenceError as error:

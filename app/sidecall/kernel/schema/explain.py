@@ -59,7 +59,7 @@ _OF_PYTHON = re.compile(
 
 
 def explain(detail: ErrorDetails) -> str:
-    """Word one validation error; `detail` has to include the input."""
+    """Format one validation error; `detail` must include the input."""
     context = detail.get("ctx", {})
     if detail["type"] in _MESSAGES:
         return _MESSAGES[detail["type"]](context)

@@ -1,4 +1,4 @@
-"""Ask a model of pydantic whether arguments fit, and which names in them no field takes."""
+"""Validate arguments with a pydantic model, and find unknown names."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
@@ -90,7 +90,7 @@ class ModelJudge:
         return found if self.walks else [it for it in found if any(_is_about(loc, it.path) for loc in unknown)]
 
     def list_sites(self, reading: Reading, data: Mapping[str, Any]) -> list[Site]:
-        """List the places of wrong values."""
+        """List the places of invalid values."""
         if reading.sites is None:
             reading.sites = [locate(it["loc"], it["type"], data, self.root) for it in reading.faults]
         # Each member of a union has its own complaint.
@@ -98,7 +98,7 @@ class ModelJudge:
         return [*sites, *(null for site in sites if site.in_union for null in find_nulls(site, self.root))]
 
     def list_extras(self, reading: Reading, data: Mapping[str, Any]) -> list[Path]:
-        """List the paths that names without a place may have; the labels of unions in a location may be names, too."""
+        """List the possible paths of unknown names; union labels in a location may also be names."""
         if self.walks:
             return [unknown_key.path for unknown_key in reading.unknown_keys]
         both = [
@@ -117,6 +117,6 @@ class ModelJudge:
 
 
 def _is_about(loc: Path, path: Path) -> bool:
-    """Return whether a location is that of a path, with labels of unions in between."""
+    """Return whether a location matches a path, ignoring union labels."""
     rest = iter(loc)
     return loc[-1] == path[-1] and all(step in rest for step in path)

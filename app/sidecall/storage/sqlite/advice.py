@@ -13,7 +13,7 @@ _MAKE_ROOM = "Make room on its disk, or name a file on another one in SIDECALL_S
 
 
 def find_too_few_files() -> TooFewFiles | None:
-    """Try whether files can be opened, as many as a database takes, since SQLite tells no reason."""
+    """Test whether as many files can be opened as a database needs, since SQLite gives no reason."""
     opened: list[int] = []
     try:
         opened += os.pipe()

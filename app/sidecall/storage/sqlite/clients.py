@@ -14,10 +14,10 @@ from sidecall.storage.sqlite.writer_connection import Alive, Unavailable
 
 
 class Client:
-    """A process that asks, and the socket to it; it never makes the others wait, however slowly it reads."""
+    """A client process and its socket; it never delays the others, however slowly it reads."""
 
     def __init__(self, link: socket.socket, pid: int) -> None:
-        """Name the socket, and the process at its other end."""
+        """Set the socket, and the process at its other end."""
         self._link = link
         self.pid = pid
         self.trouble: Unavailable | None = None  # Which it was told, and has not asked to try again since.
@@ -48,7 +48,7 @@ class Client:
         return True
 
     def receive(self) -> list[Any]:
-        """Return the messages that have come, once it has heard all answers."""
+        """Return the received messages, once it has read all answers."""
         if self._unsaid:
             self._flush()
             return []
@@ -68,7 +68,7 @@ class Client:
         self._flush()
 
     def pass_on(self, words: Sequence[str]) -> None:
-        """Send what another has told, at once or as soon as it has read all before that."""
+        """Send a notice of another worker, at once or as soon as it has read everything before."""
         for word in words:
             self._told.add(word)
         self._flush()

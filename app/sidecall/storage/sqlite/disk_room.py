@@ -30,7 +30,7 @@ def try_room(path: Path) -> None:
 
 
 def has_room(path: Path, size: int) -> bool:
-    """Return whether so many bytes more in the log of a file, and all of that in the file itself, find room."""
+    """Return whether there is room for this many more bytes in the log, and for all of it in the file."""
     if sys.platform == "win32":
         return True
     try:

@@ -68,12 +68,12 @@ class DiskFull(sqlite3.OperationalError):
 
 
 def is_fault(error: Exception) -> bool:
-    """Return whether the file cannot be used, rather than a statement be carried out."""
+    """Return whether the file is unusable, as opposed to a faulty statement."""
     return isinstance(error, FileMoved) or _code(error) in _FAULTS
 
 
 def is_passing(error: Exception) -> bool:
-    """Return whether the same connection may serve again."""
+    """Return whether the connection may work again."""
     return _code(error) in _PASSING
 
 
@@ -83,7 +83,7 @@ def is_unsettled(error: Exception) -> bool:
 
 
 def is_full(error: Exception) -> bool:
-    """Return whether it takes more space on the disk."""
+    """Return whether the disk is too full."""
     return _code(error) == sqlite3.SQLITE_FULL
 
 

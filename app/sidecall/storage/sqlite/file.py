@@ -85,7 +85,7 @@ class SqliteFile:
         return self.path is None
 
     def open(self) -> sqlite3.Connection:
-        """Take the lock, and return the one connection that writes, to tables that are up to date.
+        """Take the lock, migrate the tables, and return the only writing connection.
 
         Raises:
             StoreUnfit: It is not ours, newer than this program, used by another process, or cannot be opened.
@@ -111,7 +111,7 @@ class SqliteFile:
             kind = StoreWithoutRoom if error.errno in NO_ROOM else StoreOutOfReach
             raise kind(f"{self} cannot be opened: {error.strerror}. {advise_place(self.path, error)}") from error
         except sqlite3.Error as error:
-            # SQLite calls it an error of the disk where its memory beside the file finds no room.
+            # SQLite reports a disk error if its shared memory file finds no room.
             raise self._refuse(self._find_full() or find_too_few_files() or error, "opened") from error
         try:
             self._migrate(connection)
@@ -160,7 +160,7 @@ class SqliteFile:
             self._lock.give_back()
 
     def require_same(self) -> None:
-        """Look whether it is still the file that was opened.
+        """Check that the opened file is still in place.
 
         Raises:
             FileMoved: It was deleted or replaced.
@@ -174,7 +174,7 @@ class SqliteFile:
         return self._likeness.has_lost_log
 
     def drop_other_log(self) -> None:
-        """Remove the log in the place of one that is lost, once what stood in that is in the file."""
+        """Delete a log that has replaced a lost one, once the lost one's content is in the file."""
         self._likeness.drop_other_log()
 
     @property
@@ -183,7 +183,7 @@ class SqliteFile:
         return self._likeness.is_empty
 
     def require_room(self) -> None:
-        """Try whether the disk has room for more than a few bytes.
+        """Test whether the disk has room for more than a few bytes.
 
         Raises:
             DiskFull: It has none.
@@ -192,7 +192,7 @@ class SqliteFile:
             try_room(self.path)
 
     def has_room_for(self, size: int) -> bool:
-        """Return whether so many bytes can be written, and all of the log into the file after that."""
+        """Return whether this many bytes can be written, and then the whole log into the file."""
         return self.path is None or has_room(self.path, size)
 
     def _find_full(self) -> DiskFull | None:
@@ -249,5 +249,5 @@ class SqliteFile:
         connection.execute(f"PRAGMA journal_size_limit = {_LEFT_IN_WAL}")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_IN_WAL}")
         carry_out(missing, connection)
-        # Makes the log where nothing was written, and the memory beside the file, which no reader does.
+        # Creates the log and the shared memory file, which readers do not.
         connection.execute("PRAGMA schema_version").fetchone()

@@ -21,7 +21,7 @@ class KnownFile:
     """Recognizes a file and its log; without a path there is nothing to recognize."""
 
     def __init__(self, path: Path | None, *, is_locked: bool = False) -> None:
-        """Know the file of a path; where it is to be locked, no other process has it under any name."""
+        """Watch the file at a path; `is_locked` also locks it against other processes, under any name."""
         self._path = path
         self._is_locked = is_locked
         self._log = None if path is None else Path(f"{path}-wal")
@@ -40,7 +40,7 @@ class KnownFile:
         """Return whether this is the file that is in place now.
 
         Raises:
-            LogMoved: It is, and what stands beside it is not what stood there.
+            LogMoved: It is, but its log or shared memory was replaced.
         """
         found = self._identify_all()
         if identity is not None and found != identity and found[0] == identity[0]:
@@ -79,7 +79,7 @@ class KnownFile:
 
     def _hold(self) -> FileIO:
         assert self._path is not None
-        # What is remembered may be secret. SQLite gives the files beside it the same rights.
+        # The data may be secret. SQLite gives the log and shared memory the same permissions.
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         self._held.append(open(descriptor, "rb", buffering=0))  # noqa: SIM115
         return self._held[-1]

@@ -1,4 +1,4 @@
-"""One process per file."""
+"""Lock a database file for one process."""
 
 import errno
 import os
@@ -44,14 +44,14 @@ class FileLock:
     """
 
     def __init__(self, path: Path, holder: int) -> None:
-        """Name the file, and the process that others are told has it."""
+        """Prepare a lock; `holder` is the process that others are told holds it."""
         self._path = path
         self._holder = holder
         self._descriptor: int | None = None
         self._is_new = False
 
     def take(self) -> None:
-        """Take it, and write the holder's id into the file.
+        """Take the lock, and write the holder's id into its file.
 
         Raises:
             FileTaken: Another process holds it, of this id.
@@ -154,7 +154,7 @@ def unlock_itself(descriptor: int) -> None:
 
 
 def _describe_lock(kind: int) -> bytes:
-    """Return what C calls a `struct flock`."""
+    """Return a C `struct flock`."""
     return struct.pack("hhqqi", kind, os.SEEK_SET, _BEYOND, 1, 0)
 
 

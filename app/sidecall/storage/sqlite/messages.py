@@ -8,7 +8,7 @@ from typing import Any
 
 from sidecall.dataclasses import dataclass
 
-# Both are of the same program, and nobody else has the socket between them.
+# Both run the same program, and no other process has the socket between them.
 _NUMBER = struct.Struct("!I")
 # The head of a message of one part, as most are.
 _HEAD_OF_ONE = struct.Struct("!II")
@@ -34,13 +34,13 @@ def pack_message(content: Any) -> list[bytes | memoryview]:
 
 
 class Messages:
-    """Put messages together from the pieces in which they come."""
+    """Assembles messages from chunks."""
 
     def __init__(self) -> None:
         self._received = bytearray()
 
     def feed(self, piece: bytes) -> Iterator[Any]:
-        """Take the next piece, and yield each message that it completes."""
+        """Add a chunk, and yield the messages that it completes."""
         if not self._received and len(piece) > _HEAD_OF_ONE.size:
             count, size = _HEAD_OF_ONE.unpack_from(piece)
             if count == 1 and len(piece) == _HEAD_OF_ONE.size + size:
@@ -53,7 +53,7 @@ class Messages:
             yield pickle.loads(body, buffers=apart)  # noqa: S301  of our own program
 
     def _find_ends(self) -> list[int]:
-        """Find where the head of the next message and each of its parts end; empty while the head is not whole."""
+        """Return the ends of the next message's head and parts; empty while the head is incomplete."""
         if len(self._received) < _NUMBER.size:
             return []
         (count,) = _NUMBER.unpack_from(self._received)

@@ -212,14 +212,14 @@ class Service:
 
 
 def write_for_server(series: str, path: str, patience: str, descriptor: str, server: str) -> None:
-    """Write a file for a server, until that ends or wants no more."""
+    """Write a file for a server, until it ends or closes."""
     service = Service(_prepare(series, path, patience, server), int(server))
     service.admit(Client(socket.socket(fileno=int(descriptor)), int(server)))
     service.run()
 
 
 def write_for_workers(series: str, path: str, patience: str, descriptor: str, server: str) -> None:
-    """Write a file for the workers of a server, until that wants no more and all of them have ended."""
+    """Write a file for the workers of a server, until it closes and all of them have ended."""
     with socket.socket(fileno=int(descriptor)) as listener:
         Service(_prepare(series, path, patience, server), int(server), listener).run()
 

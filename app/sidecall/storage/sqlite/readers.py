@@ -1,4 +1,4 @@
-"""Connections that read a SQLite file, each in a thread while it does."""
+"""Connections for reading a SQLite file, each in a thread while in use."""
 
 import asyncio
 import sqlite3
@@ -34,7 +34,7 @@ class _Reading:
         self.is_given_up = False
 
     def give_up(self) -> None:
-        """End the statement, so that its thread and its connection are free again."""
+        """Interrupt the query, to free its thread and connection."""
         with self._lock:
             self.is_given_up = True
             if self._connection is not None:
@@ -45,7 +45,7 @@ class _Reading:
         """Run it on a connection within the body.
 
         Raises:
-            sqlite3.OperationalError: Nobody waits for it.
+            sqlite3.OperationalError: Its result is no longer awaited.
         """
         with self._lock:
             if self.is_given_up:
@@ -98,7 +98,7 @@ class Readers:
                 return self._read_now(statement, values, source, reading)
             except sqlite3.Error as error:
                 if reading.is_given_up:
-                    return []  # Nobody hears of it.
+                    return []  # The error is not reported.
                 if not is_unsettled(error) or time.monotonic() > until:
                     raise
             time.sleep(_MOMENT)

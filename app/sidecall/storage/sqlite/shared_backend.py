@@ -1,4 +1,4 @@
-"""The process that writes a SQLite file for all workers of a server, as one of them sees it."""
+"""A worker's view of the process that writes a SQLite file for all workers."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ class SharedWriter(LinkedWriter):
     """Writes through a process that other workers share, and that the supervisor restarts when it ends."""
 
     def __init__(self, path: Path, writer: socket.socket) -> None:
-        """Name the file, and the socket on which the process hears who wants to ask it."""
+        """Set the file, and the socket on which the process accepts clients."""
         super().__init__(path)
         writer.set_inheritable(False)
         self._listener = writer
@@ -54,7 +54,7 @@ class SharedWriter(LinkedWriter):
             raise
 
     def note_process(self, pid: int) -> None:
-        """Note which process it is that writes."""
+        """Note the id of the writing process."""
         self._writer = pid
 
     async def start(self, hear: Hear) -> None:

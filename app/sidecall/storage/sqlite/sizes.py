@@ -10,7 +10,7 @@ _PAGES = 8 * 4096
 
 
 def measure(values: Row) -> int:
-    """Return about how many bytes a row takes while it waits.
+    """Return the approximate bytes of a queued row.
 
     Raises:
         TypeError: A value of it cannot be written.
@@ -25,6 +25,6 @@ def measure(values: Row) -> int:
 
 
 def measure_pages(group: Sequence[tuple[str, Any, str]]) -> int:
-    """Return about how many bytes the orders of a group take in a file."""
+    """Return the approximate bytes of a group's orders in a file."""
     rows = [row for _, values, kind in group for row in (values if kind == "many" else [values])]
     return len(rows) * _PAGES + sum(len(value) for row in rows for value in row if isinstance(value, (str, bytes)))

@@ -16,7 +16,7 @@ _Work = Callable[[], Outcomes]
 
 
 class ThreadWriter:
-    """Write in a thread of this process."""
+    """Writes in a thread of this process."""
 
     def __init__(self, pen: WriterConnection) -> None:
         self._pen = pen
@@ -66,5 +66,5 @@ class ThreadWriter:
 
 
 def _call_on(loop: asyncio.AbstractEventLoop, function: Callable[..., Any], *args: Any) -> None:
-    with suppress(RuntimeError):  # The loop is closed, and nobody waits any more.
+    with suppress(RuntimeError):  # The loop is closed, with all its waiters.
         loop.call_soon_threadsafe(function, *args)

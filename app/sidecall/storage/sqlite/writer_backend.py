@@ -1,4 +1,4 @@
-"""The process that writes a SQLite file, as the server sees it."""
+"""The server's view of the process that writes a SQLite file."""
 
 import asyncio
 import json
@@ -31,13 +31,13 @@ _SECONDS_TO_OPEN = 60.0
 
 
 class LinkedWriter:
-    """Write in another process, by a socket to it."""
+    """Writes through a socket to another process."""
 
     _link: socket.socket
     _transport: asyncio.WriteTransport
 
     def __init__(self, path: Path) -> None:
-        """Name the file."""
+        """Set the file."""
         self._path = path
 
     def await_opening(self) -> Usable:
@@ -135,7 +135,7 @@ class ProcessWriter(LinkedWriter):
 def start_process(
     function: str, series: str, path: Path, patience: float, handed: socket.socket
 ) -> "subprocess.Popen[bytes]":
-    """Start a process that writes a file, and hand it a socket.
+    """Start a process that writes a file, and pass it a socket.
 
     Raises:
         OSError: The system has none left to give.

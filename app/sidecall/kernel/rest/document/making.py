@@ -58,10 +58,10 @@ def make_document(
 
     Args:
         app: The application.
-        probes: The paths that are served under every name, and to every web page.
-        is_open: Tells whether a path is for everybody.
-        is_proved: Whether callers prove who they are.
-        has_files: Whether there are files that are searched.
+        probes: The paths that are served under every host name, and to every web page.
+        is_open: Returns whether a path is public.
+        is_proved: Whether callers authenticate.
+        has_files: Whether files can be searched.
     """
     document = _describe(app, [*_REQUEST_MODELS, *REQUESTS] if has_files else _REQUEST_MODELS)
     _mend(document["paths"], _EXAMPLES, probes)
@@ -119,7 +119,7 @@ def _add_page_problems(responses: dict[str, Any]) -> None:
 
 
 def _mend_problems(responses: dict[str, Any]) -> None:
-    """Name `application/problem+json` for every error, which FastAPI would call `application/json`."""
+    """Set `application/problem+json` for every error, which FastAPI would call `application/json`."""
     unused = {"$ref": REF.format(model="HTTPValidationError")}
     if responses.get("422", {}).get("content", {}).get("application/json", {}).get("schema") == unused:
         # FastAPI expects any parameter to be refused, even one that takes every text.

@@ -1,4 +1,4 @@
-"""Describe in the OpenAPI document how callers prove who they are, and which scope each request takes."""
+"""Describe in the OpenAPI document how callers authenticate, and which scope each request needs."""
 
 from collections.abc import Callable, Collection
 from typing import Any
@@ -20,7 +20,7 @@ _SCHEMES_OF = {"api_key": ("bearer", "apiKey"), "jwt": ("bearer",)}
 
 
 def choose_schemes(proofs: Collection[str]) -> dict[str, dict[str, Any]]:
-    """Return the schemes of the ways in which callers prove who they are."""
+    """Return the schemes of the accepted credentials."""
     wanted = {name for proof in proofs for name in _SCHEMES_OF.get(proof, ())}
     return {name: scheme for name, scheme in _SCHEMES.items() if name in wanted}
 
@@ -29,9 +29,9 @@ def add_security(document: dict[str, Any], is_open: Callable[[str], bool], *, is
     """Add the credentials and the scope of each operation.
 
     Args:
-        document: The OpenAPI document, which is changed.
-        is_open: Returns whether a path is served to everybody.
-        is_proved: Whether callers have to prove who they are; else there is nothing to name.
+        document: The OpenAPI document; changed in place.
+        is_open: Returns whether a path is public.
+        is_proved: Whether callers authenticate; if not, nothing is added.
     """
     for path, operations in document["paths"].items():
         for method, operation in operations.items():

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.scopes import CALL, DECIDE, OPERATE, READ, require_scope
 
-# Where None stands, everybody who is known may ask, and is told of what is theirs.
+# None means that any authenticated caller may ask, and sees what is its own.
 _EXACT: Mapping[tuple[str, str], str | None] = {
     ("GET", "/tools"): None,
     ("GET", "/tools/search"): None,

@@ -1,4 +1,4 @@
-"""Find the nulls within the value of a union that say "not given", as strict schemas make models send them."""
+"""Find nulls inside union values that mean "not given", as strict schemas make models send them."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from sidecall.kernel.schema.repair.validation_errors import Misfits
 
 
 def find_nulls(site: Site, root: Schema) -> list[Site]:
-    """List the nulls that the likely member of the union at a site refuses, and does not require to be there."""
+    """List the nulls that the likely union member refuses and does not require."""
     if not _holds_null(site.value):
         return []
     value, start = site.value, len(site.path)

@@ -1,4 +1,4 @@
-"""Word the rules of JSON Schema that arguments break."""
+"""Format violations of JSON Schema rules."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -49,7 +49,7 @@ def add_rule(node: Schema | None, rule: Schema | None, keyword: str, root: Schem
 
 
 def format_rule(error: Any, locate: Callable[[Any], Site], root: Schema) -> list[FieldError]:
-    """Make the entries of one error of the validator; `locate` finds the place of any of its errors."""
+    """Make the entries of one validator error; `locate` finds the place of any of its errors."""
     site = locate(error)
     word = _WORDS.get(error.kind.name)
     found = [] if word is None else word(error, site, root)
@@ -69,7 +69,7 @@ def _choose_branch(error: Any) -> list[Any]:
 
 
 def _is_of_type(error: Any) -> bool:
-    """Return whether a value is another kind of thing than a schema is for."""
+    """Return whether a value has another type than the schema expects."""
     is_false = error.kind.name == "falseSchema" and error.schema_path[-2:-1] in (["anyOf"], ["oneOf"])
     return is_false or error.kind.name in _OF_TYPE
 
@@ -145,7 +145,7 @@ def _word_union(error: Any, site: Site, root: Schema) -> list[FieldError]:
 
 
 def _spread(node: Schema, options: Sequence[Any]) -> Schema:
-    """Write the rules of an object that hold for all members of a union into each of them."""
+    """Copy the shared rules of an object into each member of its union."""
     if "properties" not in node:
         return node
     shared = {key: value for key, value in node.items() if key not in _UNIONS}

@@ -123,6 +123,6 @@ def _is_item(value: Any, schema: Any, root: Schema) -> bool:
 
 
 def _knows_keys(value: Any, option: Schema) -> bool:
-    """Return whether a member has a place for all keys of a value."""
+    """Return whether a member accepts all keys of a value."""
     properties = option.get("properties")
     return properties is None or not isinstance(value, dict) or all(key in properties for key in value)
