@@ -10,7 +10,7 @@ from pydantic import BaseModel, model_serializer
 SECRET = "hunter2-postgres-password"
 
 
-class Unsayable:
+class Unserializable:
     """Crash whoever wants to print it, and tell a secret on the way."""
 
     def __str__(self) -> str:

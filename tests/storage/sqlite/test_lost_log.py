@@ -34,12 +34,12 @@ async def database(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
 
 
 @pytest.fixture
-def pen(tmp_path: Path) -> Iterator[WriterConnection]:
+def connection(tmp_path: Path) -> Iterator[WriterConnection]:
     """Open a file in this process."""
-    pen = WriterConnection(SqliteFile(tmp_path / "ledger.db", patience=0.1))
-    pen.open()
-    yield pen
-    pen.close()
+    connection = WriterConnection(SqliteFile(tmp_path / "ledger.db", patience=0.1))
+    connection.open()
+    yield connection
+    connection.close()
 
 
 def _insert(name: str) -> list[Order]:
@@ -139,37 +139,41 @@ async def test_whoever_reads_notices_as_well(database: SqliteDatabase, tmp_path:
     assert await database.read("find_servers") == [("before", 1.0, 1.0)]
 
 
-def test_a_log_that_others_read_is_saved_once_they_have(pen: WriterConnection, tmp_path: Path) -> None:
+def test_a_log_that_others_read_is_saved_once_they_have(connection: WriterConnection, tmp_path: Path) -> None:
     """What was written into it is not acknowledged before."""
     path = tmp_path / "ledger.db"
     with closing(sqlite3.connect(path, isolation_level=None)) as reader:
-        pen.write(_insert("before"))
+        connection.write(_insert("before"))
         reader.execute("BEGIN")
         reader.execute("SELECT id FROM servers").fetchall()
-        pen.write(_insert("meanwhile"))
+        connection.write(_insert("meanwhile"))
         _remove(path, ("-wal",))
-        refused = [pen.write(_insert("refused")), pen.try_again(), pen.write(_insert("refused"))]
+        refused = [connection.write(_insert("refused")), connection.try_again(), connection.write(_insert("refused"))]
         reader.execute("ROLLBACK")
-    mended = pen.try_again()
+    mended = connection.try_again()
 
     assert refused == [Unavailable(f"{path}: another program has locked it (database is locked).")] * 3
     assert isinstance(mended, Usable)
-    assert pen.write(_insert("after")) == [None]
+    assert connection.write(_insert("after")) == [None]
     assert _find_after_a_kill(path)[:2] == ["before", "meanwhile"]
     assert _find_after_a_kill(path)[-1] == "after"
 
 
-def test_another_log_in_the_place_of_the_one_that_was_lost_is_not_used(pen: WriterConnection, tmp_path: Path) -> None:
+def test_another_log_in_the_place_of_the_one_that_was_lost_is_not_used(
+    connection: WriterConnection, tmp_path: Path
+) -> None:
     """It would put pages of yesterday among those of today."""
     path, log = tmp_path / "ledger.db", tmp_path / "ledger.db-wal"
-    pen.write(_insert("before"))
+    connection.write(_insert("before"))
     old = log.read_bytes()
-    pen.write(_insert("since"))
+    connection.write(_insert("since"))
     _remove(path, ("-wal", "-shm"))
     log.write_bytes(old)
 
-    assert pen.write(_insert("acknowledged")) == [None]
-    assert pen.write(_insert("refused")) == Unavailable(f"{path}: the -wal or -shm beside it was deleted or replaced.")
-    assert isinstance(pen.try_again(), Usable)
-    assert pen.write(_insert("after")) == [None]
+    assert connection.write(_insert("acknowledged")) == [None]
+    assert connection.write(_insert("refused")) == Unavailable(
+        f"{path}: the -wal or -shm beside it was deleted or replaced."
+    )
+    assert isinstance(connection.try_again(), Usable)
+    assert connection.write(_insert("after")) == [None]
     assert _find_after_a_kill(path) == ["before", "since", "acknowledged", "after"]

@@ -12,7 +12,7 @@ from sidecall.kernel.core.errors import InvalidArguments
 _MOST = 10_000
 
 
-class RefusalTeller:
+class RefusalReporter:
     """Notifies a LangChain tool's own callbacks of arguments refused before it ran, as LangChain does.
 
     It is a callback handler of ours. LangChain itself notifies them of calls that reach it.

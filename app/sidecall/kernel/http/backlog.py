@@ -48,7 +48,7 @@ class Backlog:
                     return
                 slowest = list(self._readers)[1]
             slowest.cut()
-            self._tell_of_cut()
+            self._report_cut()
 
     def take(self, reader: Reader, size: int) -> None:
         """Remove bytes that a reader has taken or that will never be taken."""
@@ -57,7 +57,7 @@ class Backlog:
         if reader.size:
             self._readers[reader] = None
 
-    def _tell_of_cut(self) -> None:
+    def _report_cut(self) -> None:
         self._cut_off += 1
         now = time.monotonic()
         if now >= self._quiet_until:

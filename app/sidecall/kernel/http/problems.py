@@ -195,7 +195,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestError, _answer_request_error)
     app.add_exception_handler(RequestValidationError, _answer_parameter)
     app.add_exception_handler(HTTPException, answer_http)
-    app.add_exception_handler(ClientDisconnect, _answer_nobody)
+    app.add_exception_handler(ClientDisconnect, _answer_disconnected)
     app.add_exception_handler(OSError, _answer_passing)
     app.add_exception_handler(ImportError, _answer_passing)
     app.add_exception_handler(Exception, _answer_crash)
@@ -293,7 +293,7 @@ async def _answer_passing(request: Request, error: Exception) -> Response:
     return await _answer_request_error(request, known)
 
 
-async def _answer_nobody(request: Request, _error: Exception) -> Response:
+async def _answer_disconnected(request: Request, _error: Exception) -> Response:
     """Return an empty answer: the client disconnected in the middle of its body, which is no error of ours."""
     request.scope[UNHEARD] = True
     return Response(status_code=400)

@@ -41,7 +41,7 @@ _REMEDIES = {
 }
 
 
-class _Teller:
+class _ShortageLog:
     """Logs a shortage at most once a minute, with advice."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class _Teller:
             logger.error("requests are refused with 503 for a moment: %s", _word(error))
 
 
-_teller = _Teller()
+_teller = _ShortageLog()
 
 
 def find_shortage(error: BaseException) -> PartUnavailable | None:

@@ -32,10 +32,10 @@ from sidecall.later import Later
 
 if TYPE_CHECKING:
     from sidecall.kernel.pipeline import check as _check
-    from sidecall.kernel.pipeline import dry_run as _rehearse
+    from sidecall.kernel.pipeline import dry_run as _dry_run
 else:
     _check = Later("sidecall.kernel.pipeline.check")
-    _rehearse = Later("sidecall.kernel.pipeline.dry_run")
+    _dry_run = Later("sidecall.kernel.pipeline.dry_run")
 
 # An answer that is there already, or what has to be awaited for it.
 Answering = ToolMessage | Coroutine[Any, Any, ToolMessage]
@@ -197,14 +197,14 @@ class Pipeline:
             await waits
         return _check.try_arguments(invocation)
 
-    async def rehearse(self, request: CallRequest) -> "_rehearse.RehearsedCall":
+    async def dry_run(self, request: CallRequest) -> "_dry_run.DryRunResult":
         """Dry-run a call; raises what `run` raises, except ApprovalRequired."""
         entered = await self.gate.enter(request)
         if not isinstance(entered, Ticket):
-            return _rehearse.RehearsedCall(message=entered)
+            return _dry_run.DryRunResult(message=entered)
         invocation = self._accept(request, entered.plan.tool)
         try:
-            return await _rehearse.rehearse(invocation, entered.plan.success)
+            return await _dry_run.run_dry(invocation, entered.plan.success)
         except BaseException as error:
             invocation.fail(error)
             await _take_failure(entered.plan, invocation)
@@ -212,7 +212,7 @@ class Pipeline:
             entered.leave()
         if invocation.message is None:
             raise invocation.pop_error()
-        return _rehearse.RehearsedCall(message=invocation.message)
+        return _dry_run.DryRunResult(message=invocation.message)
 
     async def find_missing(self, request: CallRequest) -> MissingContext | None:
         """Return the first thing that its caller, not the model, left out of the call; None if nothing is missing."""

@@ -29,7 +29,7 @@ def hold_result(invocation: Invocation) -> Awaitable[None] | None:
     if message is None or results is None or message.status == "error":
         return None
     if invocation.tool.says_values:
-        _tell_misfit(invocation.tool.name, message, results)
+        _log_mismatch(invocation.tool.name, message, results)
         return None
     value = find_value(message)
     if value is ABSENT or type(value) in results.scalars:
@@ -58,7 +58,7 @@ def _put(invocation: Invocation, message: ToolMessage, value: object) -> None:
     invocation.output = (value, invocation.output[1]) if paired else value
 
 
-def _tell_misfit(name: str, message: ToolMessage, results: ResultSchema) -> None:
+def _log_mismatch(name: str, message: ToolMessage, results: ResultSchema) -> None:
     """Log that a result does not match another server's output schema; it is passed on, since the tool has run."""
     value = find_value(message)
     if value is ABSENT:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sidecall.dataclasses import dataclass
 from sidecall.kernel.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.kernel.core.tool import Schema
-from sidecall.kernel.schema.authored.faults import describe_whole, find_misfit, locate_fault
+from sidecall.kernel.schema.authored.faults import describe_whole, find_mismatch, locate_fault
 from sidecall.kernel.schema.forms.one_object import find_omissible
 from sidecall.kernel.schema.normal.dialects import hide_forbidden
 from sidecall.kernel.schema.references import Targets, inline_references, inline_root, resolve
@@ -102,7 +102,7 @@ def make_json_args_schema(
     if isinstance(clean["type"], list) and "object" in clean["type"]:
         clean["type"] = "object"  # Arguments are never anything else.
     is_object = clean["type"] == "object" and isinstance(clean["properties"], dict)
-    reason = find_misfit(given, clean["properties"], takes, needs) if is_object else describe_whole()
+    reason = find_mismatch(given, clean["properties"], takes, needs) if is_object else describe_whole()
     if reason is not None:
         raise SchemaInferenceError(f"{where}: args_schema: {reason}.")
     return compile_json_args_schema(where, _forbid_unknown(where, clean) if forbid_unknown else clean, takes)

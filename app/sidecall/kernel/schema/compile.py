@@ -219,7 +219,7 @@ def _read_docstring(where: str, texts: DescriptionTexts, names: tuple[str, ...])
         return Docstring(inspect.cleandoc(texts.docstring or ""))
     docstring = parse_docstring(texts.docstring, names, texts.style)
     if texts.strict:
-        _refuse_misfits(where, docstring, names)
+        _refuse_mismatches(where, docstring, names)
     return _join_paragraphs(docstring) if texts.parse else _join_sentences(docstring)
 
 
@@ -235,7 +235,7 @@ def _join_paragraphs(docstring: Docstring) -> Docstring:
     return replace(docstring, description=docstring.description.replace("\n\n", " "), parameters=parameters)
 
 
-def _refuse_misfits(where: str, docstring: Docstring, names: tuple[str, ...]) -> None:
+def _refuse_mismatches(where: str, docstring: Docstring, names: tuple[str, ...]) -> None:
     misfits = _list_notes(docstring, names)
     if names and not docstring.parameters:
         misfits = ("the docstring describes none of the parameters",)

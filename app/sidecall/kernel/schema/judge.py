@@ -73,7 +73,7 @@ class ModelJudge:
         faults = [it for it in details if it["type"] not in _UNKNOWN]
         unknown = [it["loc"] for it in details if it["type"] in _UNKNOWN] if len(faults) < len(details) else []
         keys = [it["loc"][:-1] for it in faults if it["loc"] and it["loc"][-1] == OF_KEYS]
-        unknown_keys = self._find_strays([*unknown, *keys], data)
+        unknown_keys = self._find_unknown_names([*unknown, *keys], data)
         if keys and unknown_keys:
             paths = {unknown_key.path for unknown_key in unknown_keys}
             faults = [
@@ -81,7 +81,7 @@ class ModelJudge:
             ]
         return Reading(count=count, faults=faults, unknown_keys=unknown_keys, unknown=unknown)
 
-    def _find_strays(self, unknown: Sequence[Path], data: Any) -> list[UnknownKey]:
+    def _find_unknown_names(self, unknown: Sequence[Path], data: Any) -> list[UnknownKey]:
         """Return the unknown names that pydantic reports, except aliases that the schema lacks."""
         if not unknown and not self.walks:
             return []

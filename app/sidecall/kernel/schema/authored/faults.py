@@ -32,7 +32,7 @@ def locate_fault(error: Exception) -> str:
     return f"`{format_path(path)}` is {value}: {reason}"
 
 
-def find_misfit(
+def find_mismatch(
     given: Schema, properties: Mapping[str, Any], takes: frozenset[str] | None, needs: frozenset[str]
 ) -> str | None:
     """Return why no call can satisfy this schema, or None.

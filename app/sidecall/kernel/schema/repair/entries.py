@@ -30,7 +30,7 @@ def list_allowed(node: Schema, root: Schema) -> list[Any]:
     return found
 
 
-def make_misfit(path: Path, kind: str, node: Schema, root: Schema, sent: Any = None) -> FieldError:
+def make_invalid(path: Path, kind: str, node: Schema, root: Schema, sent: Any = None) -> FieldError:
     """Make the entry of an invalid value; `sent` is only compared, never repeated."""
     allowed = list_allowed(node, root) if "not" not in node else []
     if not allowed:

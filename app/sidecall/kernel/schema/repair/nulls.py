@@ -6,7 +6,7 @@ from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.paths import drop_member, is_free
 from sidecall.kernel.schema.repair.entries import Path
 from sidecall.kernel.schema.repair.locations import Site
-from sidecall.kernel.schema.repair.validation_errors import Misfits
+from sidecall.kernel.schema.repair.validation_errors import ValidationErrors
 
 
 def find_nulls(site: Site, root: Schema) -> list[Site]:
@@ -14,13 +14,13 @@ def find_nulls(site: Site, root: Schema) -> list[Site]:
     if not _holds_null(site.value):
         return []
     value, start = site.value, len(site.path)
-    entries = Misfits(root).find(value, site.node, site.path)
+    entries = ValidationErrors(root).find(value, site.node, site.path)
     paths = [
         path for path in (tuple(it["loc"]) for it in entries) if len(path) > start and _is_null(value, path[start:])
     ]
     for path in paths:
         value = drop_member(value, path[start:])
-    left = Misfits(root).find(value, site.node, site.path)
+    left = ValidationErrors(root).find(value, site.node, site.path)
     wanted = {tuple(it["loc"]) for it in left if it["type"] == "missing"}
     return [Site("type", path, None, None) for path in paths if path not in wanted and not is_free(root, path)]
 

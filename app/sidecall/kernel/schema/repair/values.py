@@ -9,7 +9,7 @@ from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.json_data.text import name_json_type
 from sidecall.kernel.schema.describe import write_literal
 from sidecall.kernel.schema.paths import drop_member, is_free, replace_member
-from sidecall.kernel.schema.repair.entries import list_allowed, make_misfit
+from sidecall.kernel.schema.repair.entries import list_allowed, make_invalid
 from sidecall.kernel.schema.repair.fitting import FALSE, TRUE, read_number
 from sidecall.kernel.schema.repair.locations import ABSENT, Site
 from sidecall.kernel.schema.repair.members import list_options
@@ -35,7 +35,7 @@ def mend_value(data: Any, site: Site, root: Schema, notes: Notes) -> Any:
     if value is None:
         if not site.path or is_free(root, site.path):
             return data
-        notes.nulls[site.path] = make_misfit(site.path, site.kind, site.node or {}, root)
+        notes.nulls[site.path] = make_invalid(site.path, site.kind, site.node or {}, root)
         return drop_member(data, site.path)
     if isinstance(value, float) and site.node is not None:
         return _read_whole(data, site, _list_types(site.node, root))
@@ -94,7 +94,7 @@ def _read_null(data: Any, site: Site, root: Schema, notes: Notes, *, takes_null:
         return _replace(data, site, None, "text instead of null", notes)
     if not site.path or is_free(root, site.path):
         return data
-    notes.nulls[site.path] = make_misfit(site.path, site.kind, site.node or {}, root)
+    notes.nulls[site.path] = make_invalid(site.path, site.kind, site.node or {}, root)
     notes.repaired.append(f"{format_path(site.path)}: text instead of null")
     return drop_member(data, site.path)
 
