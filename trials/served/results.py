@@ -128,5 +128,6 @@ def not_awaited() -> Any:
 
 RESULTS: tuple[Callable[[], Any], ...] = (
     nan, cycle, object_cycle, raw_bytes, surrogates, unserializable, unserializable_inside, twisted, twisted_text,
-    model, odd_keys, huge_integer, machinery, deep_list, deep_dict, parts, torn, torn_async, nested_generators, not_awaited,
+    model, odd_keys, huge_integer, machinery, deep_list, deep_dict, parts, torn, torn_async, nested_generators,
+    not_awaited,
 )  # fmt: skip
