@@ -87,4 +87,7 @@ CLEAN = (
     "app/sidecall/settings",
     "app/sidecall/terminal",
     "app/sidecall/main.py",
+    "app/sidecall/dataclasses",
+    "app/sidecall/later.py",
+    "app/sidecall/native.py",
 )
