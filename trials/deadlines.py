@@ -103,7 +103,7 @@ def _gone(server: Server) -> Finding:
 
 
 async def _hang_up(port: int) -> tuple[float, float | None]:
-    closed = await Line(port).hang_up(call("wait_for_nobody", mark="trial"), 0.2)
+    closed = await Line(port).hang_up(call("wait_unheard", mark="trial"), 0.2)
     await asyncio.sleep(1)
     answer = await ask_once(port, call("noted", mark="trial"))
     return closed, float(answer.content) if answer.content not in ("", "null") else None

@@ -1,4 +1,4 @@
-"""Build the server: the one place where its parts meet."""
+"""Build the server: the only place where all parts meet."""
 
 import logging
 import os
@@ -225,7 +225,7 @@ def _make_operation(
 
 
 def _resolve_secrets(registry: Registry, settings: Settings) -> Callable[[str], str | None]:
-    """Return what finds secrets, once all tools can run with it."""
+    """Return the look-up of secrets, after checking that all tools have theirs."""
     secrets = secrets_in(settings.secrets_dir)
     warn_of_missing(registry, secrets)
     warn_of_unknown_providers(registry, settings.providers)
@@ -264,7 +264,7 @@ def _make_jobs(
 
 @asynccontextmanager
 async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterator[Pipeline]:
-    """Build the pipeline alone, for callers without a server; its executors are closed afterwards."""
+    """Build only the pipeline, for callers without a server; its executors are closed afterwards."""
     executors = build_executors(settings)
     try:
         ledger = build_ledger(settings.model_copy(update={"store": IN_MEMORY}))
@@ -282,7 +282,7 @@ async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterato
 
 
 def build_sandbox(settings: Settings) -> LocalSandbox:
-    """Make the sandbox of this machine; it is tried when it is first needed."""
+    """Make the sandbox of this machine; it is tested at first use."""
     limits = SandboxLimits(
         memory_mb=settings.sandbox_memory_mb,
         processes=settings.sandbox_processes,

@@ -31,7 +31,7 @@ def _unknown(program: Program, sent: dict[str, Any]) -> list[str]:
     return [] if takes_any else [name for name in sent if name not in {it.key for it in program.parameters}]
 
 
-def _misfits(made: Made, program: Program, sent: dict[str, Any]) -> list[str]:
+def _invalid_arguments(made: Made, program: Program, sent: dict[str, Any]) -> list[str]:
     return [it.name for it in program.parameters if not _fits(made, it, sent)]
 
 
@@ -60,7 +60,7 @@ def test_what_the_schema_allows_reaches_the_function(program: Program, policy: s
         ignored = message.response_metadata["ignored_args"]
         # Beside what no parameter takes, what no model inside one takes, which has a path.
         assert [name for name in ignored if name in sent] == _unknown(program, sent)
-        assert _misfits(made, program, sent) == []
+        assert _invalid_arguments(made, program, sent) == []
 
 
 @given(program=programs(), data=st.data())
@@ -76,7 +76,7 @@ def test_what_the_types_take_is_allowed_and_means_what_they_say(program: Program
         assert (errors, message.status, message.content) == ([], "success", "done"), message.content
         assert message.response_metadata["ignored_args"] == []
         assert message.response_metadata["repaired"] == []
-        assert _misfits(made, program, sent) == []
+        assert _invalid_arguments(made, program, sent) == []
         assert {name: made.calls[-1][name] for name in _meant(made, program, sent)} == _meant(made, program, sent)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sidecall import ToolException
-from trials.served.things import SECRET, Crashing, Unsayable
+from trials.served.things import SECRET, Crashing, Unserializable
 
 _MB = 1024 * 1024
 
@@ -36,7 +36,7 @@ def fail_unsayably() -> None:
 
 def fail_unsayably_on_purpose() -> None:
     """Raise, for the model, something that cannot be said."""
-    raise ToolException(Unsayable())
+    raise ToolException(Unserializable())
 
 
 def fail_at_length() -> None:

@@ -149,7 +149,7 @@ def _sign(pid_file: str) -> None:
 
 
 @tool
-async def wait_for_nobody(mark: str) -> str:
+async def wait_unheard(mark: str) -> str:
     """Wait for five seconds, and note when the clean-up ran."""
     try:
         await asyncio.sleep(5)

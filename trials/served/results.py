@@ -6,7 +6,7 @@ from decimal import Decimal
 from threading import Lock
 from typing import Any
 
-from trials.served.things import SECRET, Member, Model, Text, Twisted, Unsayable
+from trials.served.things import SECRET, Member, Model, Text, Twisted, Unserializable
 
 
 def nan() -> Any:
@@ -38,14 +38,14 @@ def surrogates() -> Any:
     return {"\udc80key": "\ud800value", "nul": "\x00"}
 
 
-def unsayable() -> Any:
+def unserializable() -> Any:
     """Return an object whose `__str__` crashes."""
-    return Unsayable()
+    return Unserializable()
 
 
-def unsayable_inside() -> Any:
+def unserializable_inside() -> Any:
     """Return that object as key and as value."""
-    return {Unsayable(): [Unsayable()]}
+    return {Unserializable(): [Unserializable()]}
 
 
 def twisted() -> Any:
@@ -99,7 +99,7 @@ def parts() -> Iterator[Any]:
     yield "text"
     yield b"\xff"
     yield float("nan")
-    yield Unsayable()
+    yield Unserializable()
 
 
 def torn() -> Iterator[str]:
@@ -116,7 +116,7 @@ async def torn_async() -> AsyncIterator[str]:
 
 def nested_generators() -> Any:
     """Return a generator inside a list, which crashes."""
-    return [(Unsayable() for _ in range(3))]
+    return [(Unserializable() for _ in range(3))]
 
 
 def not_awaited() -> Any:
@@ -127,6 +127,7 @@ def not_awaited() -> Any:
 
 
 RESULTS: tuple[Callable[[], Any], ...] = (
-    nan, cycle, object_cycle, raw_bytes, surrogates, unsayable, unsayable_inside, twisted, twisted_text, model,
-    odd_keys, huge_integer, machinery, deep_list, deep_dict, parts, torn, torn_async, nested_generators, not_awaited,
+    nan, cycle, object_cycle, raw_bytes, surrogates, unserializable, unserializable_inside, twisted, twisted_text,
+    model, odd_keys, huge_integer, machinery, deep_list, deep_dict, parts, torn, torn_async, nested_generators,
+    not_awaited,
 )  # fmt: skip

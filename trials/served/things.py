@@ -10,8 +10,8 @@ from pydantic import BaseModel, model_serializer
 SECRET = "hunter2-postgres-password"
 
 
-class Unsayable:
-    """Raise when printed, with a secret in the error."""
+class Unserializable:
+    """Crash whoever wants to print it, and tell a secret on the way."""
 
     def __str__(self) -> str:
         raise RuntimeError(SECRET)

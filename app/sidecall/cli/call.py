@@ -80,7 +80,7 @@ def _call_here(
 
 async def _run(registry: Registry, request: CallRequest, settings: Settings) -> dict[str, Any]:
     async with build_pipeline(registry, settings) as pipeline:
-        await _tell_of_approval(pipeline, registry, request)
+        await _report_approval(pipeline, registry, request)
         try:
             answer = to_json(await pipeline.run(request)).decode()
         except ToolCallFailed as failed:
@@ -89,19 +89,19 @@ async def _run(registry: Registry, request: CallRequest, settings: Settings) -> 
         return message
 
 
-async def _tell_of_approval(pipeline: Pipeline, registry: Registry, request: CallRequest) -> None:
+async def _report_approval(pipeline: Pipeline, registry: Registry, request: CallRequest) -> None:
     tool = registry.get(request.call.name)
     if tool is None or tool.options.requires_approval is False:
         return
-    if (await pipeline.rehearse(replace(request, approved=False))).requires_approval:
+    if (await pipeline.dry_run(replace(request, approved=False))).requires_approval:
         typer.echo("On a server this call waits for a person's approval; here you gave yours by typing it.", err=True)
 
 
 class _AuthorsLines(logging.Formatter):
-    """Writes of a failure what its author can mend: the lines that are not ours."""
+    """Log formatter that keeps only what the author can fix: lines outside of Sidecall."""
 
     def formatException(self, ei: Any) -> str:  # noqa: N802  the library's name
-        """Write the traceback from where the author's code begins."""
+        """Format the traceback from the first line of the author's code."""
         failure = traceback.TracebackException(*ei)
         lines = [line for line in failure.stack if not Path(line.filename).is_relative_to(_OURS)]
         failure.stack = traceback.StackSummary.from_list(lines)

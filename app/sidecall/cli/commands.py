@@ -39,7 +39,7 @@ def list_commands() -> Mapping[str, str]:
 
 
 class Commands(TyperGroup):
-    """The group of all commands, each loaded when it is asked for."""
+    """The group of all commands, each loaded on demand."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -47,7 +47,7 @@ class Commands(TyperGroup):
 
 
 class _Loaded(MutableMapping[str, Any]):
-    """Makes a command when it is looked up."""
+    """A command that is made when it is looked up."""
 
     def __init__(self) -> None:
         self._made: dict[str, Any] = {}

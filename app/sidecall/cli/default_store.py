@@ -80,7 +80,7 @@ def _is_there() -> bool:
 
 
 def _require_sockets(settings: Settings) -> None:
-    """Refuse workers that cannot share a file: they need sockets that Windows does not hand on."""
+    """Refuse workers that cannot share a file: they need socket passing, which Windows lacks."""
     url = settings.store or _DEFAULT
     if sys.platform == "win32" and (url == IN_MEMORY or sqlite_path(url) is not None):
         raise StoreUnfit(
@@ -101,7 +101,7 @@ def _forgetful(settings: Settings, reason: str) -> Settings:
 
 
 def _make_folder() -> None:
-    """Make the folder of the default, which no repository should hold."""
+    """Make the default folder, excluded from version control."""
     _FOLDER.mkdir(mode=0o700, exist_ok=True)
     ignored = _FOLDER / ".gitignore"
     if not ignored.exists():

@@ -24,7 +24,7 @@ class OpenToAll(SidecallError):
 
 
 def find_address(settings: Settings) -> tuple[int, Any]:
-    """Return the family of the address to listen on, and the address; a name may have several, and has one here.
+    """Return the address family and address to listen on; a name with several is reduced to one.
 
     Raises:
         OSError: It is none.
@@ -53,7 +53,7 @@ def refuse_open(settings: Settings) -> None:
 
 
 def listen(settings: Settings, backlog: int = 0) -> socket.socket:
-    """Bind the address, and listen there where connections may wait; end where that cannot be."""
+    """Bind the address and listen; exit if that fails."""
     family, address = find_address(settings)
     sock = socket.socket(family)
     try:

@@ -1,4 +1,4 @@
-"""The program `sidecall`, and how its errors look."""
+"""The program `sidecall`, and the format of its errors."""
 
 import sys
 

@@ -90,7 +90,7 @@ def new(
 
 
 def _name_file(name: str, *, is_package: bool) -> str:
-    """Name the file as the tool, with a prefix where it would be left alone or taken for another module."""
+    """Name the file after the tool, with a prefix if it would be skipped or shadow another module."""
     stem = name.replace("-", "_")
     is_left_alone = _is_left_alone(stem) or stem.startswith("conftest")
     is_plain = _is_import_name(stem) and not is_left_alone and (is_package or not _is_module(stem))
@@ -98,14 +98,14 @@ def _name_file(name: str, *, is_package: bool) -> str:
 
 
 def _name_function(name: str) -> str:
-    """Name the function as the tool, with a prefix where Python, discovery or pytest would not take it for one."""
+    """Name the function after the tool, with a prefix if Python, discovery or pytest would not accept it."""
     function = name.replace("-", "_")
     is_plain = _is_import_name(function) and not _is_left_alone(function) and function not in _TAKEN
     return function if is_plain else f"tool_{function}"
 
 
 def _is_import_name(name: str) -> bool:
-    """Return whether an import can say this name."""
+    """Return whether a name is importable."""
     return name.isidentifier() and not keyword.iskeyword(name)
 
 

@@ -1,4 +1,4 @@
-"""Estimate how many tokens the definitions of tools take of a model's context."""
+"""Estimate the tokens of tool definitions in a model's context."""
 
 import json
 import re

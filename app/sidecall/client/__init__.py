@@ -1,4 +1,4 @@
-"""Use a Sidecall server from Python: list its tools, run calls, follow and approve them. It takes httpx only."""
+"""Python client of a Sidecall server: list tools, run calls, follow and approve them. It needs only httpx."""
 
 from sidecall.client.answers import (
     CallApproval,

@@ -13,7 +13,7 @@ OF_GEMINI = ("candidates", "promptFeedback", "prompt_feedback", "usageMetadata")
 
 
 def gather(chunks: Sequence[Any]) -> Any:
-    """Gather the chunks of OpenAI (both APIs), Anthropic, Gemini or Ollama.
+    """Join the chunks of OpenAI (both APIs), Anthropic, Gemini or Ollama.
 
     Raises:
         UnknownAnswer: They are none of these.
@@ -112,7 +112,7 @@ def _finish(block: dict[str, Any]) -> dict[str, Any]:
 
 
 def _gather_gemini(plain: Sequence[Mapping[str, Any]], chunks: Sequence[Any]) -> Any:
-    """Join the parts; of objects of Google's SDK make another one."""
+    """Join the parts; objects of Google's SDK become a new one."""
     heads = [(chunk.get("candidates") or [{}])[0] for chunk in plain]
     ends = (head.get("finishReason") or head.get("finish_reason") for head in reversed(heads))
     end = next(filter(None, ends), None)

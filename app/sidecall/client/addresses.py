@@ -40,7 +40,7 @@ def read_address(url: str | None) -> httpx.URL:
 
 
 def require_value(text: Any, what: str) -> str:
-    """Return a text that a header may hold.
+    """Validate a text as a header's value.
 
     Raises:
         ValueError: It has a line break, or letters that are none of ASCII.
@@ -51,7 +51,7 @@ def require_value(text: Any, what: str) -> str:
 
 
 def require_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
-    """Return headers that can be sent.
+    """Validate headers.
 
     Raises:
         ValueError: One cannot.

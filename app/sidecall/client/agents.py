@@ -71,7 +71,7 @@ def load_tools(
 async def aload_tools(
     server: AsyncSidecall, *, filters: ToolFilters | None = None, **options: Unpack[RunOptions]
 ) -> list[FunctionTool]:
-    """Return the server's tools, for agents that run on the event loop of the client."""
+    """Return the server's tools, for agents that run on the client's event loop."""
     require_options(cast("CallOptions", options), _OF_RUNS, "aload_tools")
     listed, marked = await server.tools(**(filters or {})), await server.tools("mcp", **_leave_strict(filters))
     functions = _list_functions(listed, marked)
@@ -79,7 +79,7 @@ async def aload_tools(
 
 
 def _list_functions(listed: list[dict[str, Any]], marked: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """List tools as functions: one that takes a text is one of one argument, since the SDK runs no others."""
+    """List tools as functions; one with text input becomes a function of one argument, since the SDK runs no others."""
     schemas = {it["name"]: it["inputSchema"] for it in marked}
     customs = [it["custom"] for it in listed if it["type"] == "custom"]
     texts = {it["name"]: {**it, "parameters": schemas[it["name"]]} for it in customs}
@@ -111,7 +111,7 @@ class _Remote:
     options: RunOptions
 
     def supply(self, context: RunContextWrapper[Any]) -> CallOptions:
-        """Return what goes with a call of this run."""
+        """Return the options for a call of this run."""
         supplied: CallOptions = {}
         if "state" in self.options:
             supplied["state"] = to_jsonable_python(self.options["state"](context), fallback=str)

@@ -10,7 +10,7 @@ ENDS = frozenset(("succeeded", "failed", "cancelled", "expired", "outcome_unknow
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a call failed: `kind` is for programs, `message` for the model; `errors` say place by place what to mend."""
+    """Why a call failed: `kind` is for programs, `message` for the model; `errors` lists what to fix by location."""
 
     kind: str
     message: str
@@ -24,7 +24,7 @@ class Failure:
 class ToolAnswer:
     """The answer to a call: the nine keys of LangChain's ToolMessage.
 
-    `replayed` is true where it was first given to an earlier request with the same key.
+    `replayed` is true if it was first given to an earlier request with the same key.
     """
 
     content: Any
@@ -40,18 +40,18 @@ class ToolAnswer:
 
     @classmethod
     def read(cls, message: Mapping[str, Any], *, replayed: bool = False) -> Self:
-        """Read a ToolMessage; keys of newer servers are left out."""
+        """Read a ToolMessage; unknown keys of newer servers are dropped."""
         return cls(**_choose(cls, message), replayed=replayed)
 
     @property
     def failure(self) -> Failure | None:
-        """Why the call failed; None where it succeeded."""
+        """Why the call failed; None if it succeeded."""
         error = self.response_metadata.get("error")
         return None if error is None else Failure(**_choose(Failure, error))
 
     @property
     def message(self) -> dict[str, Any]:
-        """The nine keys, as `langchain_core.messages.ToolMessage` takes them."""
+        """The nine keys, for `langchain_core.messages.ToolMessage`."""
         return {key: value for key, value in vars(self).items() if key != "replayed"}
 
 
@@ -155,7 +155,7 @@ class CallState:
 
     @property
     def awaited(self) -> str | None:
-        """The id of the approval that it waits for; None where it waits for no person."""
+        """The id of the pending approval; None if the call waits for no person."""
         return self.approval_id if self.status == "awaiting_approval" else None
 
     @property
@@ -177,7 +177,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class PartialAnswer:
-    """A part of an answer that a tool has made before the rest is there."""
+    """A part of an answer that a tool has sent early."""
 
     tool_call_id: str
     content: Any
@@ -209,7 +209,7 @@ def _choose(kind: type[Any], document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_event(name: str, document: Mapping[str, Any]) -> CallEvent | None:
-    """Read one event of a stream; None for one that only newer clients know."""
+    """Read one event of a stream; None for unknown ones."""
     if name in ("message", "approval"):
         return ToolAnswer.read(document) if name == "message" else CallApproval.read(document)
     kinds = {"progress": Progress, "partial": PartialAnswer, "missed": MissedEvents, "status": StatusChange}

@@ -1,4 +1,4 @@
-"""The client of programs with an event loop; the twin of `blocking.py`."""
+"""The async client; the counterpart of `blocking.py`."""
 
 import asyncio
 import inspect
@@ -24,14 +24,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class AsyncOpenStream:
-    """An answer that is still coming, and its lines."""
+    """A streamed answer, and its lines."""
 
     response: httpx.Response
     lines: AsyncIterator[str]
 
 
 class AsyncPerformer:
-    """Do what steps say."""
+    """Performs steps."""
 
     def __init__(self, clients: LoopClients) -> None:
         self.clients = clients
@@ -98,21 +98,21 @@ class AsyncSidecall:
         self.approvals = AsyncApprovalDesk(self._operations, self._performer)
 
     async def tools(self, format: str = "openai", **filters: Unpack[ToolFilters]) -> list[Any]:
-        """List the tools as a provider's API takes them; an unchanged list is not fetched again."""
+        """List the tools in a provider's form; an unchanged list is not fetched again."""
         return await self._performer.run(self._operations.list_tools(format, filters))
 
     async def tool(self, name: str) -> dict[str, Any]:
-        """Show everything about one tool."""
+        """Return everything about one tool."""
         return await self._performer.run(self._operations.show_tool(name))
 
     async def show_tools(self, **filters: Unpack[ToolFilters]) -> list[dict[str, Any]]:
-        """Show everything about each tool that is listed, one after the other."""
+        """Yield everything about each listed tool."""
         return await self._performer.run(self._operations.show_tools(filters))
 
     async def call(
         self, call: Any, args: Mapping[str, Any] | None = None, **options: Unpack[CallOptions]
     ) -> ToolAnswer:
-        """Run a tool, by its name and arguments or by a call as a model wrote it.
+        """Run a tool, by name and arguments or by a model's call.
 
         Raises:
             ApprovalNeeded: A person has to decide.
@@ -181,7 +181,7 @@ class AsyncSidecall:
 
 
 class AsyncJob:
-    """A remembered call; `known` is how it stood when it was sent."""
+    """A durable call; `known` is its state when it was sent."""
 
     def __init__(
         self, call_id: str, operations: Operations, performer: AsyncPerformer, known: CallState | None = None
@@ -204,7 +204,7 @@ class AsyncJob:
         return self._performer.flow(follow_job(self.id, self._operations.persistence, self._known))
 
     async def cancel(self) -> CallState:
-        """Cancel it."""
+        """Cancel the call."""
         return await self._performer.run(self._operations.cancel(self.id))
 
 
@@ -220,7 +220,7 @@ class AsyncApprovalDesk:
         return await self._performer.run(self._operations.list_approvals(status))
 
     async def show(self, approval_id: str) -> CallApproval:
-        """Show one."""
+        """Return an approval."""
         return await self._performer.run(self._operations.show_approval(approval_id))
 
     async def approve(
@@ -234,5 +234,5 @@ class AsyncApprovalDesk:
         return await self.decide(approval_id, PersonVerdict("reject", reason=reason))
 
     async def decide(self, approval_id: str, verdict: PersonVerdict) -> CallApproval:
-        """Approve or reject the call, also for all later ones."""
+        """Decide about the call, with a verdict that may hold for all later ones."""
         return await self._performer.run(self._operations.decide(approval_id, verdict))

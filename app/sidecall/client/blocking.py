@@ -1,4 +1,4 @@
-"""The client of programs without an event loop."""
+"""The sync client."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,14 +22,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class OpenStream:
-    """An answer that is still coming, and its lines."""
+    """A streamed answer, and its lines."""
 
     response: httpx.Response
     lines: Iterator[str]
 
 
 class Performer:
-    """Do what steps say."""
+    """Performs steps."""
 
     def __init__(self, client: httpx.Client) -> None:
         self.client = client
@@ -91,19 +91,19 @@ class Sidecall:
         self.approvals = ApprovalDesk(self._operations, self._performer)
 
     def tools(self, format: str = "openai", **filters: Unpack[ToolFilters]) -> list[Any]:
-        """List the tools as a provider's API takes them; an unchanged list is not fetched again."""
+        """List the tools in a provider's form; an unchanged list is not fetched again."""
         return self._performer.run(self._operations.list_tools(format, filters))
 
     def tool(self, name: str) -> dict[str, Any]:
-        """Show everything about one tool."""
+        """Return everything about one tool."""
         return self._performer.run(self._operations.show_tool(name))
 
     def show_tools(self, **filters: Unpack[ToolFilters]) -> list[dict[str, Any]]:
-        """Show everything about each tool that is listed, one after the other."""
+        """Yield everything about each listed tool."""
         return self._performer.run(self._operations.show_tools(filters))
 
     def call(self, call: Any, args: Mapping[str, Any] | None = None, **options: Unpack[CallOptions]) -> ToolAnswer:
-        """Run a tool, by its name and arguments or by a call as a model wrote it.
+        """Run a tool, by name and arguments or by a model's call.
 
         Raises:
             ApprovalNeeded: A person has to decide.
@@ -166,7 +166,7 @@ class Sidecall:
 
 
 class Job:
-    """A remembered call; `known` is how it stood when it was sent."""
+    """A durable call; `known` is its state when it was sent."""
 
     def __init__(
         self, call_id: str, operations: Operations, performer: Performer, known: CallState | None = None
@@ -189,7 +189,7 @@ class Job:
         return self._performer.flow(follow_job(self.id, self._operations.persistence, self._known))
 
     def cancel(self) -> CallState:
-        """Cancel it."""
+        """Cancel the call."""
         return self._performer.run(self._operations.cancel(self.id))
 
 
@@ -205,7 +205,7 @@ class ApprovalDesk:
         return self._performer.run(self._operations.list_approvals(status))
 
     def show(self, approval_id: str) -> CallApproval:
-        """Show one."""
+        """Return an approval."""
         return self._performer.run(self._operations.show_approval(approval_id))
 
     def approve(self, approval_id: str, args: dict[str, Any] | None = None, reason: str | None = None) -> CallApproval:
@@ -217,5 +217,5 @@ class ApprovalDesk:
         return self.decide(approval_id, PersonVerdict("reject", reason=reason))
 
     def decide(self, approval_id: str, verdict: PersonVerdict) -> CallApproval:
-        """Approve or reject the call, also for all later ones."""
+        """Decide about the call, with a verdict that may hold for all later ones."""
         return self._performer.run(self._operations.decide(approval_id, verdict))

@@ -21,7 +21,7 @@ _ASSUMED: Mapping[str, str] = {"image": "image/png", "audio": "audio/mpeg", "vid
 
 @dataclass(frozen=True)
 class MediaBlock:
-    """An image, a file, a sound or a film: by its address, its data in base64, or the id of an uploaded file."""
+    """An image, file, sound or video: by its URL, its data in base64, or the id of an uploaded file."""
 
     kind: str
     type: str

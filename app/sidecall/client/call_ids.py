@@ -14,7 +14,7 @@ _PLACES: Mapping[str, tuple[tuple[str | int, ...], ...]] = {
 
 
 def make_call_id() -> str:
-    """Make the id of a call."""
+    """Return a new call id."""
     return f"call_{uuid.uuid4().hex}"
 
 

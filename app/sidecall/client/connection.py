@@ -70,14 +70,14 @@ def make_transport(arranged: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def make_operations(options: ClientOptions) -> Operations:
-    """Return what both clients ask with."""
+    """Make the requests that both clients share."""
     persistence = Persistence(options.get("retries", 4), options.get("longest_wait", 60.0))
     names_conversation = any(name.lower() == HEADER.lower() for name in options.get("headers", {}))
     return Operations(persistence, options.get("makes_keys", False), names_conversation)
 
 
 def prepare_request(client: httpx.Client | httpx.AsyncClient, sending: Sending) -> httpx.Request:
-    """Write a request as httpx sends it; an answer that the server takes its time for is waited for."""
+    """Build the httpx request; its timeout includes the time that the server may take."""
     return client.build_request(
         sending.method,
         sending.path,

@@ -1,4 +1,4 @@
-"""Name the conversation of a call, as its header can carry it."""
+"""The conversation header of a call."""
 
 import hashlib
 import re

@@ -130,14 +130,14 @@ def _read_problem(text: str) -> dict[str, Any] | None:
 
 
 def _keep_words(document: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """Return a problem; of the JSON of a proxy on the way, which may have its words anywhere, keep the text."""
+    """Return a problem; from a proxy's JSON, which has no known form, keep the text."""
     is_ours = str(document.get("type", "")).startswith(_PREFIX)
     has_words = isinstance(document.get("detail"), str) and document["detail"] != ""
     return dict(document) if is_ours or has_words else {**document, "detail": text[:_MOST_SHOWN]}
 
 
 def make_misplaced(response: httpx.Response, path: str) -> RequestRefused:
-    """Return the exception for an answer that names another address, as that of a server behind HTTPS or a proxy.
+    """Return the exception for a redirect, as from a server behind HTTPS or a proxy.
 
     `path` is that of the request, without the address of its server.
     """

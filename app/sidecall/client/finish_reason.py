@@ -15,7 +15,7 @@ _CUT_OFF: Mapping[str, frozenset[str | bool | None]] = {
 
 
 def is_cut_off(answer: Mapping[str, Any], name: str) -> bool:
-    """Return whether an answer says under this name that it was cut off."""
+    """Return whether an answer reports under this name that it was truncated."""
     return name in answer and answer[name] in _CUT_OFF[name]
 
 
@@ -30,5 +30,5 @@ def choose_calls(
 
 
 def mark_half(call: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a call that says of itself that it is only a part of one."""
+    """Mark a call as incomplete."""
     return {**call, "status": "incomplete"}

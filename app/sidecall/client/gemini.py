@@ -1,4 +1,4 @@
-"""The models of Google's Gen AI SDK with the tools of a server, to be used in the place of `gemini.models`."""
+"""Google's Gen AI SDK with the tools of a server, in place of `gemini.models`."""
 
 import base64
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator
@@ -42,18 +42,18 @@ class ServedModels:
     def __init__(
         self, gemini: Client, server: Sidecall, *, filters: ToolFilters | None = None, **options: Unpack[LoopOptions]
     ) -> None:
-        # Kept, because it closes its connections when nobody has it any more.
+        # Kept, because it closes its connections when it is collected.
         self._gemini = gemini
         self._server = server
         self._filters = filters or ToolFilters()
         self._options = options
 
     def tools(self) -> list[types.Tool]:
-        """Return the server's tools as the SDK has them."""
+        """Return the server's tools as the SDK takes them."""
         return _read_tools(self._server.tools("gemini", **self._filters))
 
     def run(self, response: Any, **options: Unpack[LoopOptions]) -> list[types.Content]:
-        """Run the calls of a response, whole or in chunks, and return the contents to append; none where it has none.
+        """Run the calls of a response, whole or in chunks, and return the contents to append; none without calls.
 
         Raises:
             ApprovalNeeded: A person has to decide; afterwards give its `turn` in the place of the response.
@@ -62,7 +62,7 @@ class ServedModels:
         return _write_contents(self._server.run(turn, **_leave_listener(wanted)), wanted) if turn.calls else []
 
     def generate_content(self, **request: Unpack[ModelRequest]) -> types.GenerateContentResponse:
-        """Ask a model until it calls none of the tools."""
+        """Ask a model until it calls no more tools."""
         loop = _Conversation(request, self.tools())
         while True:
             response = self._gemini.models.generate_content(**loop.request)
@@ -71,7 +71,7 @@ class ServedModels:
                 return response
 
     def generate_content_stream(self, **request: Unpack[ModelRequest]) -> Iterator[types.GenerateContentResponse]:
-        """Ask a model until it calls none of the tools, and give the chunks of all that it says."""
+        """Ask a model until it calls no more tools, and yield the chunks of all its answers."""
         loop = _Conversation(request, self.tools())
         while True:
             chunks = []
@@ -93,18 +93,18 @@ class AsyncServedModels:
         filters: ToolFilters | None = None,
         **options: Unpack[LoopOptions],
     ) -> None:
-        # Kept, because it closes its connections when nobody has it any more.
+        # Kept, because it closes its connections when it is collected.
         self._gemini = gemini
         self._server = server
         self._filters = filters or ToolFilters()
         self._options = options
 
     async def tools(self) -> list[types.Tool]:
-        """Return the server's tools as the SDK has them."""
+        """Return the server's tools as the SDK takes them."""
         return _read_tools(await self._server.tools("gemini", **self._filters))
 
     async def run(self, response: Any, **options: Unpack[LoopOptions]) -> list[types.Content]:
-        """Run the calls of a response, whole or in chunks, and return the contents to append; none where it has none.
+        """Run the calls of a response, whole or in chunks, and return the contents to append; none without calls.
 
         Raises:
             ApprovalNeeded: A person has to decide; afterwards give its `turn` in the place of the response.
@@ -113,7 +113,7 @@ class AsyncServedModels:
         return _write_contents(await self._server.run(turn, **_leave_listener(wanted)), wanted) if turn.calls else []
 
     async def generate_content(self, **request: Unpack[ModelRequest]) -> types.GenerateContentResponse:
-        """Ask a model until it calls none of the tools."""
+        """Ask a model until it calls no more tools."""
         loop = _Conversation(request, await self.tools())
         while True:
             response = await self._gemini.aio.models.generate_content(**loop.request)
@@ -122,7 +122,7 @@ class AsyncServedModels:
                 return response
 
     def generate_content_stream(self, **request: Unpack[ModelRequest]) -> "ChunkStream":
-        """Ask a model until it calls none of the tools, and give the chunks of all that it says, awaited or not."""
+        """Ask a model until it calls no more tools, and yield the chunks of all its answers, awaited or not."""
         return ChunkStream(self._stream(request))
 
     async def _stream(self, request: ModelRequest) -> AsyncGenerator[types.GenerateContentResponse, None]:
@@ -137,7 +137,7 @@ class AsyncServedModels:
 
 
 class ChunkStream(AsyncIterator[types.GenerateContentResponse]):
-    """The chunks of a model on an event loop: `async for chunk in await stream`, as of the SDK, or without `await`."""
+    """The chunks of a model: `async for chunk in await stream`, as in the SDK, or without `await`."""
 
     def __init__(self, chunks: AsyncGenerator[types.GenerateContentResponse, None]) -> None:
         self._chunks = chunks
@@ -152,7 +152,7 @@ class ChunkStream(AsyncIterator[types.GenerateContentResponse]):
         return await anext(self._chunks)
 
     async def aclose(self) -> None:
-        """Ask no more."""
+        """Stop asking."""
         await self._chunks.aclose()
 
 

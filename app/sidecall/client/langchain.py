@@ -1,4 +1,4 @@
-"""The tools of a server as tools of LangChain: `create_agent(model, load_tools(server), checkpointer=...)`."""
+"""A server's tools as LangChain tools: `create_agent(model, load_tools(server), checkpointer=...)`."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
@@ -17,7 +17,7 @@ from sidecall.client.graphs.interrupts import GraphStep, Resumption
 from sidecall.client.graphs.sendable import make_sendable
 from sidecall.client.options import CallOptions, ToolFilters
 
-# What tools get beside their arguments: the same for all calls, or what a function makes of a run of the graph.
+# What tools get besides their arguments: the same for all calls, or made by a function of the graph's run.
 GraphContext: TypeAlias = Mapping[str, Any] | Callable[[ToolRuntime[Any, Any]], Any] | None
 
 
@@ -158,7 +158,7 @@ def _make_tool(listed: Mapping[str, Any], context: GraphContext, **servers: Any)
 
 
 def _ask(said: Resumption | None) -> CallOptions:
-    """Return whom the client asks about approvals."""
+    """Return the `ask` function for approvals."""
     return {} if said is None else {"ask": said.decide}
 
 

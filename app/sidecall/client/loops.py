@@ -1,4 +1,4 @@
-"""Clients of httpx, one for each event loop of a program, since connections serve the loop alone that opened them."""
+"""An httpx client for each event loop of a program, since connections belong to one loop."""
 
 import asyncio
 import threading

@@ -50,7 +50,7 @@ class Turn:
 
     @property
     def replies(self) -> list[Any]:
-        """The answers as the provider takes them; for Anthropic and Gemini they are one message."""
+        """The answers in the provider's form; for Anthropic and Gemini they are one message."""
         if self.form in ("anthropic", "gemini-outputs"):
             return [{"role": "user", "content": self.answers}]
         if self.form == "gemini":
@@ -74,7 +74,7 @@ def run_turn(turn: Turn, operations: Operations, options: CallOptions) -> Steps[
     """Run the calls of a turn, or continue one whose calls waited for a person.
 
     Raises:
-        ApprovalNeeded: Nobody has decided about some; the others have their answers.
+        ApprovalNeeded: Some are not decided; the others have their answers.
     """
     require_options(options, OF_TURNS, "a turn or a batch")
     if turn.calls and not turn.answers:
@@ -98,7 +98,7 @@ _FINALS = ("get_final_completion", "get_final_response", "get_final_message")
 
 
 def find_final(response: Any) -> Any:
-    """Return the function of an SDK's stream that gives the whole answer, also when it was read to its end."""
+    """Return the method of an SDK's stream that returns the whole answer, even after iteration."""
     return next(filter(callable, (getattr(response, name, None) for name in _FINALS)), None)
 
 
@@ -161,7 +161,7 @@ def _read_ollama(plain: Mapping[str, Any], response: Any) -> Turn:
 
 
 def _read_ollama_message(message: Mapping[str, Any], *, cut_off: bool) -> Turn:
-    """Read a message of Ollama's own, which goes back without the ids that its calls get here."""
+    """Read a message of Ollama's own API, which is returned without the generated ids."""
     said = message.get("tool_calls") or []
     calls = [{"type": "function", **call} for call in said]
     made = give_ids(calls, "id")

@@ -1,11 +1,11 @@
-"""The form of Ollama's own API: its calls have no ids, its arguments are objects, and answers name the tool."""
+"""Ollama's own API: its calls have no ids, its arguments are objects, and answers name the tool."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 
 def is_of_ollama(calls: Any) -> bool:
-    """Return whether calls without ids have their arguments as objects, as in no answer of Chat Completions."""
+    """Return whether calls have object arguments and no ids, unlike those of Chat Completions."""
     return bool(calls) and all(_is_plain(call) for call in calls)
 
 
@@ -17,7 +17,7 @@ def _is_plain(call: Any) -> bool:
 def write_answers(
     answers: Sequence[Mapping[str, Any]], calls: Sequence[Mapping[str, Any]], made: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Write answers in the form of Chat Completions as Ollama takes them: with the tool's name."""
+    """Convert answers of Chat Completions to Ollama's form, with the tool's name."""
     return [_write(answer, call, made) for answer, call in zip(answers, calls, strict=True)]
 
 

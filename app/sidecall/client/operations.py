@@ -1,4 +1,4 @@
-"""All that a client can ask of a server, as steps: with `remembered.py` the place that knows routes and headers."""
+"""All requests of a client, as steps; only this file and `remembered.py` know routes and headers."""
 
 import json
 import re
@@ -74,20 +74,20 @@ class Operations(Remembered):
         return list(listed)
 
     def show_tool(self, name: str, context: Mapping[str, Any] | None = None) -> Steps[dict[str, Any]]:
-        """Show everything about one tool."""
+        """Get everything about one tool."""
         request = Sending("GET", f"/tools/{escape(name)}", headers=_write_context(context), is_safe=True)
         shown: dict[str, Any] = read_answer((yield from self._send(request)), is_tool)
         return shown
 
     def show_tools(self, filters: ToolFilters) -> Steps[list[dict[str, Any]]]:
-        """Show everything about each tool that is listed."""
+        """Get everything about each listed tool."""
         shown: list[dict[str, Any]] = []
         for listed in (yield from self.list_tools("mcp", filters)):
             shown.append((yield from self.show_tool(listed["name"], filters.get("context"))))
         return shown
 
     def call(self, call: Mapping[str, Any], options: CallOptions) -> Steps[ToolAnswer]:
-        """Run a call, and wait for its answer, also where it is remembered or approved.
+        """Run a call, and wait for its answer, also if it is durable or needs approval.
 
         Raises:
             ApprovalNeeded: A person has to decide.
@@ -111,7 +111,7 @@ class Operations(Remembered):
         return ToolAnswer.read((yield from self.decide_waiting(approval_id, "langchain", options)))
 
     def call_request(self, call: Mapping[str, Any], options: CallOptions, prefer: str | None = None) -> Sending:
-        """Write the request of one call.
+        """Build the request of one call.
 
         Raises:
             ValueError: The key is none that can be sent.
@@ -181,7 +181,7 @@ def read_message(response: httpx.Response) -> ToolAnswer:
 
 
 def id_of(answer: Mapping[str, Any]) -> str:
-    """Return the id of the call that an answer of any dialect is for."""
+    """Return the call id of an answer in any dialect."""
     inner = answer.get("functionResponse") or answer
     found = (inner.get(key) for key in ("tool_call_id", "call_id", "tool_use_id", "approval_request_id", "id"))
     return str(next(filter(None, found), ""))

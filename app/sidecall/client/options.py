@@ -54,7 +54,7 @@ def beside(options: CallOptions) -> dict[str, Any]:
 
 
 def limit_time(options: CallOptions) -> list[tuple[str, str]]:
-    """Return the parameter that says when the answer has to be there."""
+    """Return the query parameter for the timeout."""
     return [("timeout", f"{options['timeout']:g}")] if options.get("timeout") is not None else []
 
 

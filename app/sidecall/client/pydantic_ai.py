@@ -1,4 +1,4 @@
-"""The tools of a server as a toolset of Pydantic AI: `Agent(model, toolsets=[ServerToolset(server)])`."""
+"""A server's tools as a Pydantic AI toolset: `Agent(model, toolsets=[ServerToolset(server)])`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -42,11 +42,11 @@ class ServerToolset(AbstractToolset[Any]):
 
     @property
     def id(self) -> str | None:
-        """The name under which durable runs know it."""
+        """The name for durable runs."""
         return self.toolset_id
 
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
-        """Return the tools that the server lists."""
+        """List the server's tools."""
         filters = self.filters if self.context is None else {**self.filters, "context": self.context(ctx)}
         listed = await self.server.tools("mcp", **filters)
         return {it["name"]: self._make_tool(it) for it in listed}
@@ -64,7 +64,7 @@ class ServerToolset(AbstractToolset[Any]):
     async def call_tool(
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
     ) -> Any:
-        """Run a call in the server; the artifact and what else came along is in the return's metadata.
+        """Run a call on the server; artifact and other data are in the return's metadata.
 
         Raises:
             ApprovalRequired: A person has to decide, or to sign in.
@@ -123,7 +123,7 @@ class ServerToolset(AbstractToolset[Any]):
             return reused
 
     async def _is_decided(self, call: dict[str, Any], options: CallOptions) -> bool:
-        """Return whether a person decides about a call, or has: else it would run without their arguments."""
+        """Return whether a person decides about a call, or has; otherwise it would run without their arguments."""
         planned = await self.server.preview(call, **options)
         return bool(planned["requires_approval"] or planned["message"])
 

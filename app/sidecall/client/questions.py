@@ -1,4 +1,4 @@
-"""A person's word about one question, which answers no other."""
+"""A person's decision on one question, and no other."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ def is_shown(approval: CallApproval, document: Mapping[str, Any]) -> bool:
 
 
 def _has_number(approval: CallApproval, shown: int | None) -> bool:
-    """Return whether it is the question of this number; older servers do not number them."""
+    """Return whether the question has this number; older servers do not number questions."""
     number = approval.document.get("question")
     return None in (number, shown) or number == shown
 

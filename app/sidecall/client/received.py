@@ -40,7 +40,7 @@ def is_tool(value: Any) -> bool:
 
 
 def is_any_answer(value: Any) -> bool:
-    """Return whether a value may be the answer to a call in the form of some provider."""
+    """Return whether a value may be the answer to a call, in any provider's form."""
     return isinstance(value, Mapping) and not value.keys().isdisjoint(("type", "role", "functionResponse"))
 
 
@@ -72,7 +72,7 @@ def read_answer(response: httpx.Response, fits: Fits) -> Any:
 
 
 def make_unknown(response: httpx.Response) -> UnknownAnswer:
-    """Make the error for an answer that no Sidecall server gives, with its first letters."""
+    """Build the error for an answer that no Sidecall server gives, with its beginning."""
     said = response.text.strip()[:_SHOWN] or "it is empty"
     return UnknownAnswer(f"the answer ({response.status_code}) is none of a Sidecall server: {said}")
 

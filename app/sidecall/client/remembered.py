@@ -27,12 +27,12 @@ JSON_BODY = {"Content-Type": "application/json"}
 
 @dataclass
 class Remembered:
-    """Ask about calls and approvals by their ids."""
+    """Requests about calls and approvals by id."""
 
     persistence: Persistence = field(default_factory=Persistence)
 
     def show_call(self, call_id: str, wait: float = 0, known: CallState | None = None) -> Steps[CallState]:
-        """Show a call, as soon as it has ended or when the time is over; a known end is not asked for."""
+        """Get a call, once it has ended or the time is over; a known end is not requested again."""
         if known is not None and known.has_ended:
             return known
         headers = {"Prefer": f"wait={int(wait)}"} if wait >= 1 else {}
@@ -41,7 +41,7 @@ class Remembered:
         return CallState.read(read_answer((yield from self._send(request)), is_state))
 
     def wait_for(self, call_id: str, seconds: float | None, known: CallState | None = None) -> Steps[CallState]:
-        """Wait until a call has ended, or for so long."""
+        """Wait until a call has ended, at most `seconds`."""
         until = float("inf") if seconds is None else time.monotonic() + seconds
         left = until - time.monotonic()
         while True:
@@ -53,7 +53,7 @@ class Remembered:
             yield Pausing(min(left, _PAUSE))
 
     def wait_for_person(self, call_id: str) -> Steps[CallState]:
-        """Wait until a call has ended, or waits for a person itself."""
+        """Wait until a call has ended, or itself waits for a person."""
         wait = 1.0
         while True:
             state = yield from self.show_call(call_id, wait)
@@ -63,7 +63,7 @@ class Remembered:
             yield Pausing(0.2)
 
     def cancel(self, call_id: str) -> Steps[CallState]:
-        """Cancel a call that waits or runs."""
+        """Cancel a waiting or running call."""
         request = Sending("POST", f"/tool_calls/{escape(call_id)}/cancel")
         return CallState.read(read_answer((yield from self._send(request)), is_state))
 
@@ -80,12 +80,12 @@ class Remembered:
             response = yield from self._get(following)
 
     def show_approval(self, approval_id: str, form: str = "langchain") -> Steps[CallApproval]:
-        """Show an approval."""
+        """Get an approval."""
         response = yield from self._get(f"/approvals/{escape(approval_id)}", [("format", form)])
         return CallApproval.read(read_answer(response, is_approval))
 
     def decide(self, approval_id: str, verdict: PersonVerdict, form: str = "langchain") -> Steps[CallApproval]:
-        """Decide about a call; an approved one runs, and is waited for."""
+        """Decide about a call; an approved one runs, and is awaited."""
         path = f"/approvals/{escape(approval_id)}"
         request = Sending("POST", path, [("format", form)], JSON_BODY, write_body(verdict.body))
         return CallApproval.read(read_answer((yield from self._send(request)), is_approval))
@@ -94,7 +94,7 @@ class Remembered:
         """Ask the program for a decision, or wait for one, and return the call's answer in a dialect.
 
         Raises:
-            ApprovalNeeded: Nobody has decided.
+            ApprovalNeeded: There is no decision.
         """
         approval = yield from self.show_approval(approval_id, form)
         ask, left, pause = options.get("ask"), options.get("approval_wait", 0.0), 0.25
@@ -106,7 +106,7 @@ class Remembered:
                 most -= 1
                 verdict = read_verdict((yield Asking(ask, approval)))
                 if verdict is None or (approval.sign_in is not None and verdict.decision == "approve"):
-                    # Nobody can say it in the person's place: that they have signed in is seen by the call.
+                    # A sign-in cannot be decided by the program: the call itself sees it.
                     unanswered = question
                     approval = yield from self.show_approval(approval_id, form)
                 else:
@@ -155,5 +155,5 @@ def read_verdict(said: Any) -> PersonVerdict | None:
 
 
 def escape(part: str) -> str:
-    """Write an id or a name as a part of a path."""
+    """Escape an id or name for a path."""
     return quote(part, safe="")

@@ -50,7 +50,7 @@ class Asking:
 
 @dataclass(frozen=True)
 class Taking:
-    """Take the next line of an open stream; None at its end."""
+    """Read the next line of an open stream; None at its end."""
 
     stream: Any
 
@@ -144,7 +144,7 @@ class _TimeLimit:
         return replace(request, limit=None if self._seconds is None else max(left, 0.001))
 
     def passes_within(self, seconds: float) -> bool:
-        """Return whether it is over in so many seconds."""
+        """Return whether the limit is reached within so many seconds."""
         return time.monotonic() + seconds >= self._until
 
     def explain(self, lost: httpx.TransportError, request: Sending) -> ServerUnreachable:

@@ -1,4 +1,4 @@
-"""Server-sent events as steps: a call as it runs, several side by side, and a remembered call followed to its end."""
+"""Server-sent events as steps: a running call, several concurrent ones, and a durable call until its end."""
 
 import json
 from collections import Counter
@@ -22,14 +22,14 @@ _HEADERS = {**_EVENTS, "Content-Type": "application/json"}
 
 @dataclass
 class EventLines:
-    """Put lines together to events, as the HTML standard says; `last_id` is where to go on."""
+    """Parses events from lines, by the HTML standard; `last_id` is where to resume."""
 
     last_id: str = ""
     name: str = ""
     texts: list[str] = field(default_factory=list)
 
     def feed(self, line: str) -> tuple[str, Any] | None:
-        """Take a line; return the event that it ends, if any."""
+        """Add a line; return the event that it completes, or None."""
         if line:
             key, _, value = line.partition(":")
             self._keep(key, value.removeprefix(" "))
@@ -58,7 +58,7 @@ def _read_data(text: str) -> Mapping[str, Any]:
 
 
 def stream_call(call: Mapping[str, Any], options: CallOptions, persistence: Persistence) -> Steps[None]:
-    """Run a call, and give what happens until its answer."""
+    """Run a call, and yield its events until the answer."""
     body = write_body({**make_plain(call), **beside(options)})
     counts = yield from _stream("/tool_calls", body, options, persistence)
     _require_answers(counts["message"] + counts["approval"], 1)

@@ -53,7 +53,7 @@ class WaitingCalls:
                 self._keep(run, call_id, asked)
             raise
         except BaseException as error:
-            # Refused, it waits no more; of a lost connection, or of a run that is given up, nobody knows.
+            # Refused, it waits no more; after a lost connection or an abandoned run that is unknown.
             if was_waiting and (isinstance(error, ServerBusy) or not isinstance(error, RequestRefused)):
                 self._keep(run, call_id, asked)
             raise
@@ -102,7 +102,7 @@ def _find_group(run: ToolContext[Any]) -> str | None:
 
 
 def _list_calls(items: Iterable[Any], name: str, arguments: str) -> Iterator[str]:
-    """List the ids of such calls in a history."""
+    """List the ids of equal calls in a history."""
     for item in items:
         call = item if isinstance(item, Mapping) else getattr(item, "__dict__", {})
         if (call.get("type"), call.get("name"), call.get("arguments")) == ("function_call", name, arguments):

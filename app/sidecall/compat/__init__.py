@@ -1,1 +1,1 @@
-"""Tools written for LangChain and for the OpenAI Agents SDK: their classes, decorators and objects."""
+"""Support for tools written for LangChain and the OpenAI Agents SDK: classes, decorators and objects."""

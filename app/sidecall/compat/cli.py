@@ -86,7 +86,7 @@ def _list_reached(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def _list_roots(tree: ast.Module) -> Iterator[str]:
-    """List the names under which the file knows modules of these libraries, and ours; classes begin with a capital."""
+    """List the names of these libraries' modules in the file, and ours."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found = (it for it in node.names if it.name.partition(".")[0] in (*_PACKAGES, _OURS))
@@ -104,7 +104,7 @@ def _list_modules(tree: ast.Module) -> Iterator[str]:
 
 
 def _list_spans(tree: ast.Module, tools: Iterable[CompiledTool]) -> Iterator[range]:
-    """List the lines in which these tools are written: functions by their first line, classes by their names."""
+    """List the lines of these tools: functions by their first line, classes by name."""
     places = {tool.source.rpartition(":")[2] for tool in tools} | {tool.source.rpartition(".")[2] for tool in tools}
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -118,7 +118,7 @@ def _is_use(node: ast.AST) -> TypeGuard[ast.Name]:
 
 
 def _is_hosted_shell(node: ast.AST, imported: Mapping[str, str]) -> TypeGuard[ast.Call]:
-    """Return whether a call declares a shell that a provider runs; without a word of where, it is a local one."""
+    """Return whether a call declares a hosted shell; the default is a local one."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         return False
     said = {keyword.arg for keyword in node.keywords}

@@ -1,4 +1,4 @@
-"""The messages of a conversation, as tools find them in the caller's state and send them back."""
+"""Messages of a conversation, as tools get them in the caller's state and return them."""
 
 from typing import Annotated, Any, ClassVar, Literal, NotRequired, Required
 
@@ -98,7 +98,7 @@ class SystemMessage(BaseMessage):
 
 
 class RemoveMessage(BaseMessage):
-    """Ask the caller to take the message of this id out of its state."""
+    """Asks the caller to remove the message with this id from its state."""
 
     _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.modifier", "RemoveMessage"),)
     type: Literal["remove"] = "remove"
@@ -118,13 +118,13 @@ _message: TypeAdapter[Any] = TypeAdapter(AnyMessage, config=ConfigDict(defer_bui
 
 
 class MessagesState(TypedDict):
-    """The state of a graph that holds a conversation; to be derived from."""
+    """A graph's state with a conversation; a base class."""
 
     messages: list[AnyMessage]
 
 
 class AgentState(TypedDict):
-    """The state of LangChain's agents; to be derived from."""
+    """The state of LangChain's agents; a base class."""
 
     messages: Required[list[AnyMessage]]
     jump_to: NotRequired[str | None]

@@ -1,4 +1,4 @@
-"""Function tools as the OpenAI Agents SDK writes them: its decorator, and its class for tools made by hand."""
+"""The OpenAI Agents SDK's decorator and class for function tools."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
@@ -39,9 +39,9 @@ _UNMET: Mapping[str, str] = {
 
 
 class FunctionTool(StructuredTool):
-    """Offer a function under the names of the OpenAI Agents SDK: made by `@function_tool`, or by hand.
+    """A function with the options of the OpenAI Agents SDK: made by `@function_tool`, or by hand.
 
-    By hand, `on_invoke_tool` is given the ToolContext and the arguments as JSON text, once they fit the schema.
+    By hand, `on_invoke_tool` is called with the ToolContext and the arguments as JSON text, once they are valid.
     """
 
     _arguments: ClassVar[tuple[str, ...]] = ("params_json_schema", "on_invoke_tool", "strict_json_schema")
@@ -69,7 +69,7 @@ class FunctionTool(StructuredTool):
 
     @cached_property
     def compiled(self) -> CompiledTool:
-        """The tool made ready to run; its definition is strict where it can be, as in the SDK.
+        """The compiled tool; its definition is strict where possible, as in the SDK.
 
         Raises:
             DefinitionError: The tool cannot be offered.
@@ -103,12 +103,12 @@ class FunctionTool(StructuredTool):
 
     @property
     def timeout_seconds(self) -> float | None:
-        """Seconds that a call may take."""
+        """The timeout of a call in seconds."""
         return self.timeout
 
     @property
     def qualified_name(self) -> str:
-        """The name, with that of its namespace before it."""
+        """The name with its namespace."""
         space = (self.extras or {}).get("tool_namespace")
         return self.name if space is None else f"{space['name']}.{self.name}"
 
@@ -144,7 +144,7 @@ class FunctionTool(StructuredTool):
         return None if self._on_invoke_tool is not None else super()._get_docstring()
 
     def _get_description(self) -> str | None:
-        """Return the description; of an object that is called, what its class says beats what `__call__` says."""
+        """Return the description; for a callable object its class's docstring overrides that of `__call__`."""
         given = super()._get_description()
         target = self._get_target()
         is_object = not (inspect.isroutine(target) or inspect.isclass(target) or isinstance(target, partial))
@@ -210,9 +210,9 @@ def default_tool_error_function(ctx: ToolContext[Any], error: Exception) -> str:
 
 
 def tool_namespace(*, name: str, description: str, tools: Iterable[GroupedTool]) -> list[GroupedTool]:
-    """Group tools, which the Responses API shows to its search for tools under one name and description.
+    """Group tools under a name and description, which the Responses API shows to its tool search.
 
-    It is the tools themselves that are grouped. Their names stay, by which they are called and listed in other forms.
+    The tools themselves are changed. They keep their names, for calls and for listings in other forms.
 
     Args:
         name: The group's name.

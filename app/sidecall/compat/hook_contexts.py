@@ -29,7 +29,7 @@ def find_context_type(function: Callable[..., Any]) -> Any:
 
 
 def plan_own_reading(function: Callable[..., Any]) -> ReadContext | None:
-    """Plan how the context is read for a tool's own function; None where it says no type, or none that can be."""
+    """Plan how the context is read for a tool's function; None without a usable type."""
     try:
         annotations = [it.annotation for it in read_signature(function).parameters if _is_context(it.annotation)]
         return plan_reading(annotations[0]) if annotations else None
@@ -38,7 +38,7 @@ def plan_own_reading(function: Callable[..., Any]) -> ReadContext | None:
 
 
 def give_context(hook: Any, own: ReadContext | None) -> Any:
-    """Make a function of a ToolContext get its context as it says; or as the tool itself, where it says no type.
+    """Wrap a hook so that its ToolContext has its declared context type, or else the tool's.
 
     Raises:
         SchemaInferenceError: The context that it wants can never be sent.
@@ -66,7 +66,7 @@ def choose_reading(hook: Callable[..., Any], own: ReadContext | None) -> ReadCon
 
 
 def give_guardrail_context(guardrail: G, own: ReadContext | None) -> G:
-    """Make a guardrail get the context of the type that the tool says."""
+    """Wrap a guardrail so that its context has the tool's declared type."""
     judge, read = guardrail.guardrail_function, own or open_context
 
     def look(judged: Any) -> Any:

@@ -113,7 +113,7 @@ class ToolFace(OptionFields):
 
     @property
     def compiled(self) -> CompiledTool:
-        """The tool made ready to run."""
+        """The compiled tool."""
         raise NotImplementedError
 
     @property
@@ -147,7 +147,7 @@ class ToolFace(OptionFields):
         return self.get_output_schema()
 
     def get_name(self, suffix: str | None = None, *, name: str | None = None) -> str:
-        """Return the name, or the one that is given, as LangChain's runnables do; `suffix` is put behind it."""
+        """Return the given or the tool's name, with `suffix`, as LangChain's runnables do."""
         whole = name or self.name
         if not suffix:
             return whole

@@ -1,4 +1,4 @@
-"""Read a message in any of the forms in which LangChain takes one, into the fields of ours."""
+"""Convert a message in any of LangChain's forms to our fields."""
 
 import json
 from collections.abc import Mapping
@@ -52,7 +52,7 @@ def read_fields(message: Any) -> Any:
 
 
 def is_message_like(message: Any) -> bool:
-    """Return whether this may be a message: an object, or a pair of a role and a content."""
+    """Return whether this may be a message: an object, or a pair of role and content."""
     return isinstance(message, dict) or _is_pair(message)
 
 
@@ -96,7 +96,7 @@ def _read_additions(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_calls(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the calls that a model asked for; OpenAI writes their arguments as a text."""
+    """Read a model's tool calls; OpenAI's have their arguments as text."""
     kept = message.get("additional_kwargs")
     calls = message.get("tool_calls") or (kept.get("tool_calls") if isinstance(kept, dict) else None)
     if not isinstance(calls, list) or not calls:

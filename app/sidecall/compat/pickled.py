@@ -1,4 +1,4 @@
-"""Find tools again by the names under which modules hold them, so that other processes can."""
+"""Find tools by their names in modules, so that they can be pickled."""
 
 import operator
 import sys

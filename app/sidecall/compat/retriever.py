@@ -1,4 +1,4 @@
-"""A tool that looks documents up."""
+"""A tool that looks up documents."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
@@ -12,16 +12,16 @@ from sidecall.kernel.core.options import ResponseFormat
 
 
 class RetrieverInput(BaseModel):
-    """The arguments of a retriever: what to look up."""
+    """The arguments of a retriever: the query."""
 
     query: str = Field(description="query to look up in retriever")
 
 
 class PromptTemplate(Protocol):
-    """Make a text of named values: a text with `{page_content}` in it, or LangChain's PromptTemplate."""
+    """Formats a text with named values: a text with `{page_content}` in it, or LangChain's PromptTemplate."""
 
     def format(self, **values: Any) -> str:
-        """Fill the values in."""
+        """Fill in the values."""
 
 
 def create_retriever_tool(

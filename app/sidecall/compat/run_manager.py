@@ -34,7 +34,7 @@ class CallbackManager:
         self.inheritable_metadata = dict(metadata or {})
 
     def copy(self) -> Self:
-        """Return another one with the same handlers."""
+        """Return a copy with the same handlers."""
         made = type(self)(self.handlers, self.inheritable_handlers, self.parent_run_id)
         made.tags, made.inheritable_tags = list(self.tags), list(self.inheritable_tags)
         made.metadata, made.inheritable_metadata = dict(self.metadata), dict(self.inheritable_metadata)
@@ -106,10 +106,10 @@ class _Run:
 
 
 class CallbackManagerForToolRun(_Run):
-    """The run of a tool that is not async, as LangChain hands it to a parameter `run_manager`."""
+    """The run of a sync tool, which LangChain passes as `run_manager`."""
 
     def on_text(self, text: str, **kwargs: Any) -> None:
-        """Pass a text on to the tool's callback handlers that have `on_text`; async ones are left out."""
+        """Pass a text to the tool's callback handlers with a sync `on_text`."""
         for listener in self._list_listeners("on_text"):
             if not inspect.iscoroutinefunction(listener):
                 try:
@@ -119,12 +119,12 @@ class CallbackManagerForToolRun(_Run):
 
 
 class AsyncCallbackManagerForToolRun(_Run):
-    """The run of an async tool, as LangChain hands it to a parameter `run_manager`."""
+    """The run of an async tool, which LangChain passes as `run_manager`."""
 
     _child = AsyncCallbackManager
 
     def get_sync(self) -> CallbackManagerForToolRun:
-        """Return the same run for code that is not async."""
+        """Return the same run for sync code."""
         return CallbackManagerForToolRun(
             run_id=self.run_id,
             handlers=self.handlers,
@@ -135,7 +135,7 @@ class AsyncCallbackManagerForToolRun(_Run):
         )
 
     async def on_text(self, text: str, **kwargs: Any) -> None:
-        """Pass a text on to the tool's callback handlers that have `on_text`."""
+        """Pass a text to the tool's callback handlers with `on_text`."""
         for listener in self._list_listeners("on_text"):
             try:
                 heard = listener(text, **self._say(kwargs))

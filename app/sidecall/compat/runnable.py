@@ -16,7 +16,7 @@ Configs = RunnableConfig | Sequence[RunnableConfig] | None
 
 
 class RunnableFace:
-    """Run many calls, or a call as a stream of one, as LangChain's Runnables do."""
+    """Batches and streams, as in LangChain's Runnables."""
 
     @abstractmethod
     def invoke(self, input: ToolInput, config: RunnableConfig | None = None, **beside: Unpack[Beside]) -> Any:
@@ -37,10 +37,10 @@ class RunnableFace:
         """Run calls concurrently, up to `max_concurrency` of the config; answers are in the calls' order.
 
         Args:
-            inputs: What `ainvoke` takes, each.
+            inputs: The inputs of `ainvoke`.
             config: One for all, or one for each.
-            return_exceptions: Whether a failure stands among the answers instead of being raised.
-            beside: What `ainvoke` takes beside a call.
+            return_exceptions: Whether failures are returned among the answers instead of being raised.
+            beside: The other arguments of `ainvoke`.
 
         Raises:
             ValueError: There are not as many configs as inputs.
@@ -67,33 +67,33 @@ class RunnableFace:
         return_exceptions: bool = False,
         **beside: Unpack[Beside],
     ) -> list[Any]:
-        """Do what `abatch` does from code that is not async."""
+        """Do the same as `abatch` in sync code."""
         context = copy_context()  # In which the call stands that these are a part of.
         with ThreadPoolExecutor(1) as thread:
             run = self.abatch(inputs, config, return_exceptions=return_exceptions, **beside)
             return thread.submit(context.run, asyncio.run, run).result()
 
     def stream(self, input: ToolInput, config: RunnableConfig | None = None, **beside: Unpack[Beside]) -> Iterator[Any]:
-        """Yield the one answer; over HTTP a tool streams as it goes."""
+        """Yield the only answer; over HTTP a tool streams its parts."""
         yield self.invoke(input, config, **beside)
 
     async def astream(
         self, input: ToolInput, config: RunnableConfig | None = None, **beside: Unpack[Beside]
     ) -> AsyncIterator[Any]:
-        """Do what `stream` does from async code."""
+        """Do the same as `stream` in async code."""
         yield await self.ainvoke(input, config, **beside)
 
     def __or__(self, other: Any) -> Any:
-        """Make a chain, where LangChain is loaded, which runs it."""
+        """Make a chain with LangChain, if that is loaded."""
         return _find_chaining(self, "__or__")(self, other)
 
     def __ror__(self, other: Any) -> Any:
-        """Make a chain that ends with this."""
+        """Make a chain that ends with this tool."""
         return _find_chaining(self, "__ror__")(self, other)
 
 
 class ConfiguredTool(RunnableFace):
-    """A tool with a config for all its calls, as LangChain's `with_config` makes it; for the rest it is the tool."""
+    """A tool with a config for all its calls, as made by LangChain's `with_config`; otherwise the same tool."""
 
     def __init__(self, bound: Any, config: RunnableConfig) -> None:
         self.bound = bound
@@ -111,13 +111,13 @@ class ConfiguredTool(RunnableFace):
         return await self.bound.ainvoke(input, merge_configs(self.config, config), **beside)
 
     def with_config(self, config: RunnableConfig | None = None, **options: Any) -> "ConfiguredTool":
-        """Add to the config."""
+        """Merge another config."""
         added = cast("RunnableConfig", {**(config or {}), **options})
         return ConfiguredTool(self.bound, merge_configs(self.config, added))
 
 
 def merge_configs(first: RunnableConfig, second: RunnableConfig | None) -> RunnableConfig:
-    """Join two configs: tags, callbacks, members of `metadata` and `configurable`; of the rest the second wins."""
+    """Merge two configs: tags, callbacks, members of `metadata` and `configurable`; otherwise the second wins."""
     given: Mapping[str, Any] = second or {}
     made: dict[str, Any] = {**first, **given}
     for name, value in first.items():

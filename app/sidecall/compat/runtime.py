@@ -34,7 +34,7 @@ class StreamWriter(Protocol):
     """Sends a part of the tool's progress to the client that follows the call."""
 
     def __call__(self, part: Any, /) -> None:
-        """Show a part."""
+        """Send a part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +55,10 @@ class ExecutionInfo:
 
 @dataclass(slots=True, kw_only=True)
 class ToolRuntime(Generic[ContextT, StateT]):
-    """What a tool of LangGraph may ask about its call; a parameter of this type is never shown to the model.
+    """The call that a tool written for LangGraph serves; a parameter of this type is never shown to the model.
 
-    `state` and `context` are what the calling program sends beside the call. In `ToolRuntime[Context, State]` they are
-    checked, and made objects of these types.
+    `state` and `context` are what the calling program sends with the call. In `ToolRuntime[Context, State]` they are
+    validated and converted to these types.
     """
 
     state: StateT

@@ -33,17 +33,17 @@ Read = Callable[[Any, ToolContext], Any]
 
 
 def make_run(supply: Supply) -> CallbackManagerForToolRun | AsyncCallbackManagerForToolRun:
-    """Make LangChain's `run_manager`: to it listen the tool's own callback handlers."""
+    """Make LangChain's `run_manager`, with the tool's own callback handlers."""
     return make_async_run(supply) if supply.is_async else make_sync_run(supply)
 
 
 def make_sync_run(supply: Supply) -> CallbackManagerForToolRun:
-    """Make the one that an async tool has asked for in so many words as well."""
+    """Make the sync manager, which an async tool may request by its type."""
     return CallbackManagerForToolRun(**_describe_run(supply))
 
 
 def make_async_run(supply: Supply) -> AsyncCallbackManagerForToolRun:
-    """Make the other one."""
+    """Make the async manager."""
     return AsyncCallbackManagerForToolRun(**_describe_run(supply))
 
 
@@ -141,7 +141,7 @@ def make_writer(context: ToolContext) -> Callable[[Any], None]:
 
 
 def _plan_reading(place: str, wanted: Any) -> Read:
-    """Plan how a value becomes one of the wanted type; of a TypedDict only the keys that were sent are looked at."""
+    """Plan how a value is converted to the wanted type; of a TypedDict only the sent keys are validated."""
     if is_typeddict(wanted):
         return _plan_keys(place, wanted)
     if not (isinstance(wanted, type) and (issubclass(wanted, BaseModel) or is_dataclass(wanted))):

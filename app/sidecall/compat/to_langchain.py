@@ -97,7 +97,7 @@ class LangChainForm(LangChainTool):
 
 
 def make_langchain_form(tool: Any) -> LangChainForm:
-    """Make what LangChain takes of a tool."""
+    """Make the LangChain form of a tool."""
     compiled = tool.compiled
     return LangChainForm(
         name=compiled.name,

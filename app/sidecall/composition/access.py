@@ -73,7 +73,7 @@ def open_toolsets(settings: Settings, tools: Iterable[CompiledTool]) -> Toolsets
 
 
 def map_tags(tools: Iterable[CompiledTool]) -> dict[str, Sequence[str]]:
-    """Return the names of tools with their tags, by which toolsets choose."""
+    """Return the names of tools with their tags, by which toolsets select."""
     return {tool.name: tool.options.tags for tool in tools}
 
 

@@ -42,7 +42,7 @@ def build_metrics(
     metrics.add_gauge("sidecall_queue_length", "Calls that wait to be let in.", lambda: admission.waiting)
     metrics.add_gauge("sidecall_store_usable", "Whether the store can be used.", lambda: ledger.trouble is None)
     metrics.add_gauge("sidecall_approvals_waiting", _WAITING, lambda: metrics.waiting_approvals)
-    if lifecycle is not None:  # Under another server nobody counts them.
+    if lifecycle is not None:  # Other servers do not count them.
         connections, requests = lifecycle.connections, lifecycle.in_flight
         metrics.add_gauge("sidecall_connections", "Connections that are open.", lambda: len(connections))
         metrics.add_gauge("sidecall_requests_in_flight", "Requests that are not answered yet.", lambda: len(requests))
@@ -96,7 +96,7 @@ def _measure_upstream(metrics: Metrics, upstream: Upstream) -> None:
 def build_telemetry(
     settings: Settings, metrics: Metrics, redaction: Redaction, history: "_history.History | NoHistory"
 ) -> CallTelemetry:
-    """Report each call to metrics, logs, traces and the history, as the settings say."""
+    """Build the observers of calls: metrics, logs, traces and history, as the settings say."""
     metrics.add_counter("sidecall_history_calls_dropped", _DROPPED, lambda: history.dropped)
     metrics.requests.logs = settings.log_requests
     lines = CallLines(wanted=settings.log_calls, with_content=settings.log_args, redaction=redaction)

@@ -67,9 +67,9 @@ def build_kept(
     """Build ledger and history.
 
     Args:
-        settings: Which say where and how much.
-        writers: Where the processes are asked that write their files for several workers.
-        is_server: Whether the process is a server's, in which nobody else opens their files.
+        settings: Where and how much to store.
+        writers: The addresses of the processes that write the files for several workers.
+        is_server: Whether the process is a server, where no other code opens the files.
 
     Raises:
         StoreUnfit: There is no such kind of ledger.
@@ -179,7 +179,7 @@ def build_vector_stores(settings: Settings, writers: Writers = NO_WRITERS) -> "_
 
 
 def build_admission(settings: Settings, ledger: Ledger) -> Admission:
-    """Make what lets calls in, as many as the settings say.
+    """Build the admission limits from the settings.
 
     Raises:
         StoreUnfit: Servers are to count calls together, and none can share the ledger.
@@ -194,7 +194,7 @@ def build_admission(settings: Settings, ledger: Ledger) -> Admission:
 
 
 def _build_quotas(settings: Settings, ledger: Ledger) -> Quotas:
-    """Make what counts the calls of callers: in memory, or for all servers that share the ledger.
+    """Build the counter of callers' quotas: in memory, or shared through the ledger.
 
     Raises:
         StoreUnfit: No other server can share it.

@@ -1,1 +1,1 @@
-"""The way of a call: schemas, pipeline, executors and HTTP, without any feature."""
+"""The kernel: schemas, pipeline, executors and HTTP, without any feature."""

@@ -10,7 +10,7 @@ Phase = Literal["starting", "ready", "draining"]
 
 
 class Lifecycle:
-    """The phase a process is in; it goes from starting over ready to draining, and never back."""
+    """The phase of the process: starting, ready, draining, in this order."""
 
     def __init__(self) -> None:
         self.phase: Phase = "starting"
@@ -27,7 +27,7 @@ class Lifecycle:
         self.refused: Counter[int] = Counter()
         # Set in the end, when no call runs any more for which no request waits.
         self.has_finished = False
-        # Seconds for which the event loop stood still, so that nobody was answered.
+        # Seconds for which the event loop was blocked and answered nothing.
         self.stuck_seconds = 0.0
 
     @property
@@ -37,11 +37,11 @@ class Lifecycle:
 
     @property
     def uptime(self) -> float:
-        """Seconds since it was made."""
+        """Seconds since the start."""
         return time.monotonic() - self._begun_at
 
     def note_stuck(self, seconds: float) -> None:
-        """Note for how much longer the event loop has stood still."""
+        """Add seconds for which the event loop was blocked."""
         self.stuck_seconds += seconds
 
     def begin(self) -> None:
@@ -66,7 +66,7 @@ class Lifecycle:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """The seconds that a server waits: for its load balancer, its tools, its clients and its own event loop."""
+    """The seconds for which a server waits: for its load balancer, its tools, its clients and its own event loop."""
 
     drain_grace: float = 2.0
     drain_timeout: float = 30.0

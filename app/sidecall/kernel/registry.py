@@ -1,4 +1,4 @@
-"""The tools that this server offers, by name."""
+"""The registry: the tools of this server, by name."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
@@ -21,7 +21,7 @@ from sidecall.kernel.core.tool import Compilable, CompiledTool
 
 @dataclass(frozen=True, slots=True)
 class SharedHooks:
-    """The callbacks and guardrails of every tool in a registry."""
+    """The callbacks and guardrails of all tools in a registry."""
 
     callbacks: tuple[Callback, ...]
     tool_input_guardrails: tuple[ToolInputGuardrail, ...]
@@ -117,7 +117,7 @@ class Registry:
 
     @property
     def given(self) -> tuple[CompiledTool | Compilable, ...]:
-        """The tools as they were given, before they were made ready."""
+        """The tools as given, before they were compiled."""
         return tuple(self._own)
 
     @property

@@ -13,7 +13,7 @@ class VariableMissing(Exception):
 
 
 def expand_variables(value: Any, present: Mapping[str, str]) -> Any:
-    """Copy a value of JSON with the variables put into its texts, at every depth; an empty one counts as not set.
+    """Copy a JSON value with the variables expanded in its texts, at every depth; an empty one counts as unset.
 
     Raises:
         VariableMissing: One is not set.

@@ -1,1 +1,1 @@
-"""Find the tools of files, folders and packages, and load them again when they change."""
+"""Find the tools of files, folders and packages, and reload them when they change."""

@@ -1,4 +1,4 @@
-"""Keep code that is being loaded from ending the process without a word."""
+"""Keep code that is being loaded from ending the process silently."""
 
 import os
 import threading

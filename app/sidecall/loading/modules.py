@@ -1,4 +1,4 @@
-"""Load Python modules by path or by name, and load them again when their files change."""
+"""Load Python modules by path or name, and reload them when their files change."""
 
 import importlib
 import importlib.util
@@ -59,7 +59,7 @@ def load_named(name: str) -> Iterator[ModuleType]:
 
 @refuse_exits()
 def load_again(name: str, file: Path) -> ModuleType:
-    """Load the module that a file was loaded as before, in this process or in another one.
+    """Load the module under which a file was loaded before, in this process or another one.
 
     Raises:
         DefinitionError: Its code raised.
@@ -96,7 +96,7 @@ def add_project() -> None:
 
 
 def public_files(folder: Path) -> list[Path]:
-    """List the modules and packages in a folder, in order; tests and names with an underscore are left alone."""
+    """List the modules and packages in a folder, in order, without tests and private names."""
     files = [path / "__init__.py" if path.is_dir() else path for path in sorted(folder.iterdir())]
     return [file for file in files if file.suffix == ".py" and file.is_file() and _is_public(file)]
 
@@ -122,7 +122,7 @@ def _import(path: Path) -> ModuleType:
 
 
 def _split(path: Path) -> tuple[list[str], Path]:
-    """Split a file into the parts of its dotted name and the folder above its outermost package."""
+    """Split a file's path into its dotted name and the folder above its outermost package."""
     folder = path.parent
     parts = [] if path.name == "__init__.py" else [path.stem]
     while (folder / "__init__.py").is_file():
@@ -132,7 +132,7 @@ def _split(path: Path) -> tuple[list[str], Path]:
 
 
 def _list_packages(folder: Path) -> Iterator[str]:
-    """List the packages as which a folder's files may be found already, the shortest name first."""
+    """List the packages as which a folder is importable, the shortest name first."""
     entries = {Path(entry).resolve() for entry in sys.path}
     above = [entry for entry in entries if entry == folder or entry in folder.parents]
     for entry in sorted(above, key=lambda entry: len(entry.parts), reverse=True):
@@ -142,7 +142,7 @@ def _list_packages(folder: Path) -> Iterator[str]:
 
 
 def _find_origin(name: str) -> Path | None:
-    """Return which file a plain import of this name loads."""
+    """Return the file that a plain import of this name loads."""
     try:
         spec = importlib.util.find_spec(name)
     except (ModuleNotFoundError, ValueError):
@@ -198,7 +198,7 @@ def _find_line(place: str, error: BaseException) -> str:
 
 @contextmanager
 def load_afresh(folders: list[Path]) -> Iterator[None]:
-    """Forget the modules of these folders, so that the body loads them afresh; if it raises, the old ones stay."""
+    """Remove the modules of these folders, so that the body reloads them; if it raises, they are restored."""
     old = {name: module for name, module in [*sys.modules.items()] if _lies_in(module, name, folders)}
     known = tool_folders().state
     tool_folders().forget_offering()

@@ -1,4 +1,4 @@
-"""Load tools again when their files change, and keep the last good set when they are broken."""
+"""Reload tools when their files change, and keep the last working set when they are broken."""
 
 import asyncio
 import logging
@@ -78,7 +78,7 @@ async def _call_aside(load: Callable[[], T]) -> T:
 
 
 async def _follow(folders: Sequence[Path]) -> AsyncIterator[None]:
-    """Yield at each change, and when a folder comes back that was removed: who watched it before sees no more."""
+    """Yield at each change, and when a removed folder is back, since its old watcher sees nothing."""
     wanted = _PythonFiles(folders)
     watched, returned = _number(folders), False
     while True:
@@ -99,7 +99,7 @@ async def _follow(folders: Sequence[Path]) -> AsyncIterator[None]:
 
 
 def _number(folders: Iterable[Path]) -> dict[Path, int]:
-    """Return the folders that are there, each with what tells it from one that is made in its place later."""
+    """Return the existing folders, with an identity that distinguishes a new folder of the same name."""
     found = {}
     for folder in folders:
         with suppress(OSError):
@@ -115,7 +115,7 @@ class _PythonFiles(PythonFilter):
         self._folders = frozenset(map(str, folders))
 
     def __call__(self, change: Change, path: str) -> bool:
-        """Return whether a change matters."""
+        """Return whether a change is relevant."""
         is_new_folder = change is Change.added and Path(path).is_dir() and "__pycache__" not in path
         return path in self._folders or is_new_folder or super().__call__(change, path)
 
@@ -126,7 +126,7 @@ def reload_tools(registry: Registry, places: Sequence[str], folders: list[Path],
 
 
 def load_generation(places: Sequence[str], folders: list[Path], use_entry_points: bool) -> list[CompiledTool] | str:
-    """Discover the tools afresh, in any thread; or return why they cannot be offered."""
+    """Discover the tools again, in any thread; or return why they cannot be offered."""
     try:
         with load_afresh(folders):
             found = discover(places, use_entry_points=use_entry_points)

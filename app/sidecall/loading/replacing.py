@@ -1,4 +1,4 @@
-"""Change a file that several programs read and change: none sees half of it, and no change is lost."""
+"""Change a file that several programs use: none reads half of it, and no change is lost."""
 
 import fcntl
 import os

@@ -14,7 +14,7 @@ _NOT_OF_PROJECTS = tuple(os.path.join(os.path.dirname(file), "") for file in (os
 
 
 class KeepingLoader(SourceFileLoader):
-    """Load a file, and keep the code that came of it."""
+    """Loads a file, and keeps its code."""
 
     def __init__(self, fullname: str, path: str, code: CodeType | None = None) -> None:
         """Load code that was kept elsewhere, if given, instead of reading the file."""
@@ -29,7 +29,7 @@ class KeepingLoader(SourceFileLoader):
 
 
 class _ProjectFinder(MetaPathFinder):
-    """Find what Python's own finder finds, and have the code of a project's modules kept."""
+    """Finds modules like Python, and keeps the code of a project's modules."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None

@@ -38,7 +38,7 @@ class ToolFolders(MetaPathFinder):
         return list(self._offering)
 
     def note_offering(self, name: str) -> None:
-        """Take note that this was asked for tools."""
+        """Record that this was asked for tools."""
         self._offering[name] = None
 
     def forget_offering(self) -> None:
@@ -47,7 +47,7 @@ class ToolFolders(MetaPathFinder):
 
     @property
     def state(self) -> FolderState:
-        """All that it knows, for another process or for later."""
+        """The state, for another process or for later."""
         folders = [(package, str(folder)) for package, folder in self._folders]
         return folders, [(str(folder), name, known) for (folder, name), known in self._beside.items()], self.offering
 
@@ -65,7 +65,7 @@ class ToolFolders(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Find a module of a folder that was added; all others are left to Python."""
+        """Find a module of an added folder; others are left to Python."""
         candidates = [pair for pair in self._folders if _is_in(fullname, pair[0])]
         spec = PathFinder.find_spec(fullname, path, target) if candidates else None
         if spec is None or spec.origin is None or type(spec.loader) is not SourceFileLoader:
@@ -80,7 +80,7 @@ class ToolFolders(MetaPathFinder):
     def loader(
         self, fullname: str, file: Path, package: str, folder: Path, code: CodeType | None = None
     ) -> "SiblingLoader":
-        """Make what loads a file of a folder, or the code that was kept of it."""
+        """Return a loader for a file of a folder, or for its kept code."""
         around = []
         parent = fullname if file.name == "__init__.py" else fullname.rpartition(".")[0]
         place = file.parent
@@ -93,11 +93,11 @@ class ToolFolders(MetaPathFinder):
         return loader
 
     def invalidate_caches(self) -> None:
-        """Look again at what lies where."""
+        """Clear the cache of files."""
         self._beside.clear()
 
     def is_beside(self, folder: Path, name: str) -> bool:
-        """Return whether a plain name means what lies in this folder."""
+        """Return whether a plain name is a module in this folder."""
         key = (folder, name)
         if key not in self._beside:
             self._beside[key] = _is_module(folder, name) and self._is_free(name)
@@ -109,7 +109,7 @@ class ToolFolders(MetaPathFinder):
             return False
         try:
             spec = importlib.util.find_spec(name)
-        except ValueError:  # A module that nobody has found, but made.
+        except ValueError:  # A module that was made, not found by a finder.
             return False
         if spec is None:
             return True
@@ -138,7 +138,7 @@ class _Import:
     """The import function of one file: Python's, plus its neighbours."""
 
     def __init__(self, folders: ToolFolders, around: Sequence[tuple[str, Path]], top: Path) -> None:
-        """Take the packages that the file is in, the nearest first; without one, the folder it lies in."""
+        """Set the packages that contain the file, the nearest first; without one, its folder."""
         self._folders = folders
         self._around = around
         self._top = top
@@ -169,7 +169,7 @@ class _Import:
 
 
 def tool_folders() -> ToolFolders:
-    """Return this process's finder for folders of tools."""
+    """Return this process's finder for tool folders."""
     for finder in sys.meta_path:
         if isinstance(finder, ToolFolders):
             return finder

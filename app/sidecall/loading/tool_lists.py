@@ -1,4 +1,4 @@
-"""Settings that are lists: texts separated by commas."""
+"""Settings that are lists: comma-separated texts."""
 
 from typing import Annotated, Any
 

@@ -19,7 +19,7 @@ _OTHERS = tuple(
 
 
 def read_address(text: str) -> IPv4Address | IPv6Address | None:
-    """Return the address that a text is, as a resolver or a URL writes it; None for a name."""
+    """Parse an address from a resolver or a URL; None for a name."""
     try:
         return _unwrap(ipaddress.ip_address(text.strip("[]").partition("%")[0]))
     except ValueError:
@@ -27,7 +27,7 @@ def read_address(text: str) -> IPv4Address | IPv6Address | None:
 
 
 def is_public(text: str) -> bool:
-    """Return whether an address is one of the public Internet; a name is none."""
+    """Return whether an address is public; a name is not."""
     address = read_address(text)
     if address is None or not address.is_global or address.is_multicast:
         return False

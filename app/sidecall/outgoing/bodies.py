@@ -1,4 +1,4 @@
-"""Read answers that have an end: in bytes, unpacked, and in time."""
+"""Read answers with limits on size and time."""
 
 import time
 import zlib
@@ -41,7 +41,7 @@ def translate_errors() -> Iterator[None]:
 
 
 class _Unpacking:
-    """Unpack an answer piece by piece, and count."""
+    """Decompresses an answer in pieces, and counts."""
 
     def __init__(self, headers: httpx.Headers, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -101,7 +101,7 @@ class BoundedStream(httpx.SyncByteStream):
     """The body of an answer."""
 
     def __init__(self, stream: Iterable[bytes], headers: httpx.Headers, max_bytes: int, ends_at: float) -> None:
-        """Take over a body.
+        """Wrap a body.
 
         Args:
             stream: Where it comes from.
@@ -114,7 +114,7 @@ class BoundedStream(httpx.SyncByteStream):
         self._ends_at = ends_at
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield it unpacked."""
+        """Yield it decompressed."""
         self._unpacking.begin()
         pieces = iter(self._stream)
         while True:
@@ -135,13 +135,13 @@ class AsyncBoundedStream(httpx.AsyncByteStream):
     """The body of an answer, on an event loop."""
 
     def __init__(self, stream: AsyncIterable[bytes], headers: httpx.Headers, max_bytes: int, ends_at: float) -> None:
-        """Take over a body, as `BoundedStream` does."""
+        """Wrap a body, as `BoundedStream` does."""
         self._stream = stream
         self._unpacking = _Unpacking(headers, max_bytes)
         self._ends_at = ends_at
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Yield it unpacked."""
+        """Yield it decompressed."""
         self._unpacking.begin()
         pieces = aiter(self._stream)
         while True:

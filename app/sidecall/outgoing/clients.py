@@ -73,7 +73,7 @@ def guarded_async_client(
     may_exceed: bool = False,
     **options: Any,
 ) -> httpx.AsyncClient:
-    """Return what `guarded_client` returns, for async tools."""
+    """Return an async client like that of `guarded_client`."""
     settings = OutgoingSettings()
     rules, bounds = (
         _read_rules(settings, allow, private, block),

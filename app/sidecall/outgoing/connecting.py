@@ -1,4 +1,4 @@
-"""Connect to addresses that were looked at, after resolving a name once."""
+"""Connect to checked addresses, after resolving a name once."""
 
 import asyncio
 import socket

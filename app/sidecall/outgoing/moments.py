@@ -22,7 +22,7 @@ def ending_at(moment: float) -> Iterator[None]:
 
 
 def limit_wait(timeout: float | None) -> float | None:
-    """Return how long a step may take.
+    """Return the timeout of a step.
 
     Raises:
         httpcore.ReadTimeout: No time is left.

@@ -1,4 +1,4 @@
-"""Hosts as operators and authors of tools name them."""
+"""Host patterns of operators and authors."""
 
 import ipaddress
 import re
@@ -25,7 +25,7 @@ class HostPattern:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read `api.example.com`, `*.example.com:8443`, `[::1]:8080` or `10.1.0.0/16`.
+        """Parse `api.example.com`, `*.example.com:8443`, `[::1]:8080` or `10.1.0.0/16`.
 
         Raises:
             ValueError: It is none of them.
@@ -39,20 +39,20 @@ class HostPattern:
         return cls(text, normalize_host(found[2]), port, found[1] is not None)
 
     def covers(self, host: str, port: int) -> bool:
-        """Return whether this is a host, as a URL writes it, at this port."""
+        """Return whether the pattern covers this host, as in a URL, at this port."""
         if self.network is not None:
             return self.holds(host)
         is_host = host.endswith(f".{self.host}") if self.is_wildcard else host == self.host
         return is_host and self.port in (None, port)
 
     def holds(self, address: str) -> bool:
-        """Return whether an address is one of this network."""
+        """Return whether an address is in this network."""
         found = read_address(address)
         return self.network is not None and found is not None and found in self.network
 
 
 def parse_hosts(entries: Iterable[str]) -> tuple[HostPattern, ...]:
-    """Read several.
+    """Parse several patterns.
 
     Raises:
         ValueError: One of them is none.
@@ -63,7 +63,7 @@ def parse_hosts(entries: Iterable[str]) -> tuple[HostPattern, ...]:
 
 
 def normalize_host(host: str) -> str:
-    """Write a host as hosts are compared."""
+    """Normalize a host for comparisons."""
     return host.lower().strip("[]").removesuffix(".")
 
 

@@ -26,12 +26,12 @@ class OutgoingRules:
     """What one client may reach.
 
     Args:
-        allow: What its tool is for; every host where there is none.
-        hosts: What the operator lets all tools reach; every public host where there is none.
-        private: What may be reached although it is not public.
+        allow: The hosts that its tool is for; empty means every host.
+        hosts: The hosts that the operator allows all tools; empty means every public host.
+        private: Hosts that may be reached although they are not public.
         block: What may not be reached, even if another rule allows it.
-        ports: Those that are open at every host; None for all.
-        opened: Hosts of which a tool's author has named the address itself: each of their ports is open.
+        ports: The ports that are allowed at every host; None means all.
+        opened: Hosts in addresses that a tool's author wrote: all of their ports are allowed.
     """
 
     allow: Sequence[HostPattern] = ()
@@ -88,7 +88,7 @@ class OutgoingRules:
         """Return the addresses of a host to connect to.
 
         Raises:
-            OutgoingRefused: One of them is not public, and nobody has allowed that.
+            OutgoingRefused: One of them is not public and not allowed.
         """
         if not _cover(self.private, normalize_host(host), port):
             inside = [address for address in addresses if not is_public(address)]
@@ -103,7 +103,7 @@ class OutgoingRules:
 
 
 def name_hosts(*urls: str | None) -> Sequence[HostPattern]:
-    """Return the hosts of addresses that an operator has chosen, each at its port."""
+    """Return the hosts of an operator's addresses, with their ports."""
     found = [httpx.URL(url) for url in urls if url is not None]
     return [
         HostPattern(str(url), normalize_host(url.raw_host.decode("ascii")), url.port or USUAL_PORTS.get(url.scheme))
@@ -120,7 +120,7 @@ def _name(host: str, port: int) -> str:
 
 
 def _show(host: str) -> str:
-    """Return a host as a text names it; a model may have made it up, of any length."""
+    """Return a host for a message, cut if it is long; a model may have made it up."""
     return cut_name(host, _MOST_OF_HOST)
 
 

@@ -18,7 +18,7 @@ _POOL: dict[str, Any] = {"max_connections": 100, "max_keepalive_connections": 20
 
 
 class GuardedTransport(httpx.BaseTransport):
-    """Send requests from threads."""
+    """Sends requests from threads."""
 
     def __init__(
         self, rules: OutgoingRules, bounds: AnswerBounds, tls: ssl.SSLContext, proxy: str | None = None
@@ -59,7 +59,7 @@ class GuardedTransport(httpx.BaseTransport):
 
 
 class AsyncGuardedTransport(httpx.AsyncBaseTransport):
-    """Send requests from an event loop."""
+    """Sends requests from an event loop."""
 
     def __init__(
         self, rules: OutgoingRules, bounds: AnswerBounds, tls: ssl.SSLContext, proxy: str | None = None

@@ -1,1 +1,1 @@
-"""The process that serves: connections, limits, shutdown, several workers."""
+"""The server process: connections, limits, shutdown, workers."""

@@ -108,7 +108,7 @@ class Connections(ServerState):
 
 
 class Connection(RequestReader):
-    """Serve one client, within bounds."""
+    """Serves one client, within bounds."""
 
     __slots__ = ("_is_leaving", "_seen", "_shared", "_slow", "since")
 
@@ -154,7 +154,7 @@ class Connection(RequestReader):
         super().connection_lost(exc)
 
     def refuse(self, refusal: Refusal) -> None:
-        """Answer without a request that could be answered, and close."""
+        """Answer without a valid request, and close."""
         if self.transport.is_closing() or self._is_leaving:
             return
         running = self._running
@@ -198,7 +198,7 @@ class Connection(RequestReader):
         self.transport.write_eof()
 
     def look(self, now: float) -> None:
-        """Cut the client off if it has kept us waiting for too long, for one and the same thing."""
+        """Cut the client off if one step has taken too long."""
         if self.flow.is_held:
             if self._slow is self._running:
                 self.flow.listen()
@@ -238,7 +238,7 @@ class Connection(RequestReader):
                 disconnect(self.cycle)
 
     def discourage(self) -> None:
-        """Close the connection with the answers that are due, and tell its client so."""
+        """Close the connection after the pending answers, and tell its client so."""
         for cycle in (self._running, *(cycle for cycle, _ in self.pipeline)):
             if cycle is not None:
                 cycle.keep_alive = False

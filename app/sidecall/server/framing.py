@@ -22,7 +22,7 @@ _Headers = Sequence[tuple[bytes, bytes]]
 
 
 def complete_scope(scope: Any, method: bytes, version: str, url: bytes, root_path: str) -> None:
-    """Put into the scope of a request what its first line says."""
+    """Add the first line of a request to its scope."""
     path, raw_path, query = _read_short(url) if len(url) <= _SHORT else _read_target(url)
     scope["method"] = method.decode("ascii")
     scope["http_version"] = version
@@ -32,7 +32,7 @@ def complete_scope(scope: Any, method: bytes, version: str, url: bytes, root_pat
 
 
 def _read_target(url: bytes) -> tuple[str, bytes, bytes]:
-    """Return the path of a target, the same as it was sent, and the query."""
+    """Split a target into its path, unchanged, and the query."""
     target = parse_url(url)
     raw_path = target.path or b"/"  # An address without a path means its root.
     path = raw_path.decode("ascii")
@@ -51,7 +51,7 @@ def write_head(parser: HttpRequestParser, url: bytes, headers: _Headers) -> byte
 
 
 def size_of(headers: _Headers) -> int:
-    """Count the bytes that headers have on the wire."""
+    """Return the size of headers on the wire."""
     return sum(len(name) + len(value) + len(b": \r\n") for name, value in headers)
 
 
@@ -67,5 +67,5 @@ def size_of_part(packet: bytes, url: bytes, headers: _Headers) -> int:
 
 
 def are_tiny(chunks: int, size: int) -> bool:
-    """Return whether a body comes in so many small chunks that they cost more than a body may."""
+    """Return whether a body's chunks are so many and small that they cost more than a body may."""
     return chunks > _FEW_CHUNKS and size < chunks * _LEAST_CHUNK

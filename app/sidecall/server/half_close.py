@@ -21,15 +21,15 @@ class Lingering(Protocol):
             self._connection.transport.close()
 
     def pause_writing(self) -> None:
-        """Pass it on."""
+        """Forward the call."""
         self._connection.pause_writing()
 
     def resume_writing(self) -> None:
-        """Pass it on."""
+        """Forward the call."""
         self._connection.resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Pass it on."""
+        """Forward the call."""
         self._connection.connection_lost(exc)
 
 
@@ -42,7 +42,7 @@ class LingeringTransport:
         self.is_closing = transport.is_closing
 
     def close(self) -> None:
-        """Leave the client in peace, if it is still served."""
+        """Do not close the connection while its client is still served."""
         protocol: BaseProtocol = self._transport.get_protocol()
         leave = getattr(protocol, "leave", self._transport.close)
         leave()

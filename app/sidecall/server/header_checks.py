@@ -16,7 +16,7 @@ from sidecall.server.refusals import (
 _UNKNOWN_VERSION = "Invalid HTTP version"
 # Those that are spoken here. The parser knows others, also that of a first line which names none.
 _SPOKEN = frozenset(("1.0", "1.1"))
-# A target that names its server as well (RFC 9112, 3.2.2); without a user, whom nobody asks for there.
+# A target that names its server as well (RFC 9112, 3.2.2); without a user, which has no meaning there.
 _WHOLE_URL = re.compile(rb"(https?)://([a-z0-9._~%:\[\]-]+)(?:[/?][^#]*)?", re.IGNORECASE | re.DOTALL)
 _PORTS = {b"http": b"80", b"https": b"443"}
 
@@ -24,7 +24,7 @@ _Headers = Iterable[tuple[bytes, bytes]]
 
 
 def judge_version(version: str) -> Refusal | None:
-    """Return why a request is refused for its version, if it is."""
+    """Return why a request's HTTP version is refused, or None."""
     return None if version in _SPOKEN else VERSION_UNKNOWN
 
 

@@ -1,4 +1,4 @@
-"""Bound what requests take of memory before they are answered, and answers before they are read, on all connections."""
+"""Bound the memory of unanswered requests and unread answers, over all connections."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""Make room for connections under the operating system's limit of open files."""
+"""Raise the limit of open files for connections."""
 
 import errno
 import logging
@@ -10,7 +10,7 @@ if sys.platform != "win32":  # which has no such limit
 
 logger = logging.getLogger("sidecall")
 
-# What tools, logs and libraries open beside the connections.
+# Files that tools, logs and libraries open besides the connections.
 RESERVE = 256
 # Connections beyond the most, which are refused and still taken from until their clients have the answer.
 _MOST_TURNED_AWAY = 256
@@ -39,7 +39,7 @@ def room_for(connections: int) -> int:
 
 
 def room_beyond(connections: int) -> int:
-    """Return how many more may be open for as long as their clients read that they are refused."""
+    """Return how many more connections may be open while they are being refused."""
     if sys.platform == "win32":
         return _LEAST_TURNED_AWAY
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -62,7 +62,7 @@ def _raise_limit(wanted: int) -> int:
 
 
 def are_exhausted() -> bool:
-    """Try whether one more file can be opened; the event loop closes connections silently when none can."""
+    """Test whether one more file can be opened; the event loop closes connections silently if not."""
     try:
         os.close(os.open(os.devnull, os.O_RDONLY))
     except OSError as error:

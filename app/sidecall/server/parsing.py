@@ -28,7 +28,7 @@ _NOTED = frozenset((b"host", b"expect", b"transfer-encoding", b"x-forwarded-for"
 class RequestParser(HttpToolsProtocol, ABC):
     """Parses requests, and bounds everything except their body."""
 
-    # Beside uvicorn's attributes, of which there are just so many that instances can share the names.
+    # Added to uvicorn's attributes, which are just few enough for key-sharing dictionaries.
     __slots__ = (
         "_bare_bytes",
         "_chunk_bytes",
@@ -56,10 +56,10 @@ class RequestParser(HttpToolsProtocol, ABC):
 
     @abstractmethod
     def refuse(self, refusal: Refusal) -> None:
-        """Answer without a request that could be answered, and close."""
+        """Answer without a valid request, and close."""
 
     def _read(self, data: bytes) -> None:
-        """Read a part of a request, or of several; headers and trailers without end are cut off in the middle."""
+        """Parse a chunk; endless headers and trailers are cut off."""
         self._header_bytes += len(data)
         if self._is_coded:
             self._bare_bytes += len(data)
@@ -109,7 +109,7 @@ class RequestParser(HttpToolsProtocol, ABC):
         self.parser.feed_data(head)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Keep a header; called by the parser, for trailers as well."""
+        """Store a header; called by the parser, also for trailers."""
         name = name.lower()
         if name in _NOTED:
             if name == b"host":
@@ -126,11 +126,11 @@ class RequestParser(HttpToolsProtocol, ABC):
         """Count a chunk of a body; called by the parser."""
         if not self._chunks:
             self._chunk_bytes = self._bare_bytes = 0
-            self.headers = []  # From here on there are only trailers, which nobody shall take for headers.
+            self.headers = []  # From here on there are only trailers, which must not be taken for headers.
         self._chunks += 1
 
     def on_chunk_complete(self) -> None:
-        """Look at the trailers, if this was the last chunk; called by the parser."""
+        """Check the trailers, if this was the last chunk; called by the parser."""
         if self.headers and size_of(self.headers) > MAX_HEADER_BYTES:
             self._object(TRAILERS_LARGE)
 

@@ -64,7 +64,7 @@ class RequestReader(RequestParser):
         self._plain_app = plain.__call__  # Which every call of an object would look for again.
 
     def connection_made(self, transport: BaseTransport) -> None:
-        """Take the connection."""
+        """Accept the connection."""
         super().connection_made(cast("Transport", transport))
         self.flow = Flow(cast("Transport", transport), self._room.unread)
 
@@ -110,7 +110,7 @@ class RequestReader(RequestParser):
         self._kept = 0
 
     def on_headers_complete(self) -> None:
-        """Begin to answer, once the headers are in order."""
+        """Begin to answer, once the headers are valid."""
         if self.parser.should_upgrade():
             if self.parser.get_method() == b"CONNECT":  # after which the connection would not be ours
                 self._object(NO_PROXY)
@@ -152,7 +152,7 @@ class RequestReader(RequestParser):
         task.add_done_callback(self.tasks.discard)
 
     def on_body(self, body: bytes) -> None:
-        """Keep a part of a body; called by the parser."""
+        """Buffer a part of a body; called by the parser."""
         self._bare_bytes = 0
         cycle = self.cycle
         if cycle.response_complete:

@@ -19,7 +19,7 @@ _NO_ID = b"0" * 36
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A problem after which the connection is closed."""
+    """A problem that closes the connection."""
 
     status: int
     slug: str
@@ -74,7 +74,7 @@ SHUTTING_DOWN = Refusal(shutdown.STATUS, shutdown.SLUG, shutdown.TITLE, shutdown
 
 
 def response_to(scope: MutableMapping[str, Any], refusal: Refusal) -> Response:
-    """Make the answer to a request, under the id that it came with."""
+    """Build the answer to a request, with its id."""
     request_id = scope.setdefault("state", {}).setdefault("request_id", make_request_id(scope.get("headers", ())))
     may_return = refusal.status == 503
     members: dict[str, Any] = {"retryable": True} if may_return else {}

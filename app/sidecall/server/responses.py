@@ -46,13 +46,13 @@ class Arrival:
             self._event.set()
 
     def clear(self) -> None:
-        """Note that it was taken."""
+        """Reset the event."""
         self.is_here = False
         if self._event is not None:
             self._event.clear()
 
     async def wait(self) -> None:
-        """Wait until it is here."""
+        """Wait for the event."""
         if not self.is_here:
             if self._event is None:
                 self._event = asyncio.Event()
@@ -92,7 +92,7 @@ class Cycle(RequestResponseCycle, DirectResponse):
         return {"type": "http.request", "body": body, "more_body": self.more_body}
 
     def take_body(self) -> bytes | None:
-        """Return the body where all of it has come; else None, and it is to be received."""
+        """Return the body if it has arrived completely; else None, and it must be received."""
         if (
             self.more_body
             or self.waiting_for_100_continue
@@ -122,7 +122,7 @@ class Cycle(RequestResponseCycle, DirectResponse):
             or len(body) > _LARGE
         ):
             return False
-        more = b""  # Headers of its own, of which few answers have any.
+        more = b""  # The answer's own headers; few answers have any.
         for name, value in reply.headers.items():
             line = _write_line(name, value)
             if line is None:
@@ -139,7 +139,7 @@ class Cycle(RequestResponseCycle, DirectResponse):
         return True
 
     async def send(self, message: Any) -> None:
-        """Send a message of ASGI."""
+        """Send an ASGI message."""
         # A client that was not told to send its body may do so or not: what came next could be either.
         if self.waiting_for_100_continue and self.more_body:
             self.keep_alive = False
@@ -198,7 +198,7 @@ class Cycle(RequestResponseCycle, DirectResponse):
 
 @lru_cache(maxsize=2)
 def _write_beginning(*headers: tuple[bytes, bytes]) -> bytes:
-    """Write how all plain answers of one second begin, up to their length."""
+    """Write the part of plain answers that is the same for one second, up to their length."""
     lines = [name + b": " + value + b"\r\n" for name, value in headers]
     return b"".join([STATUS_LINE[_OK], *lines, b"content-length: "])
 

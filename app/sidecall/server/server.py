@@ -39,12 +39,12 @@ LAST_STEPS = _TO_FLUSH + _TO_CANCEL + _TO_FLUSH + _TO_CLOSE + _TO_LEAVE
 
 
 def say_where(host: str, port: int) -> None:
-    """Log what to set where the server cannot listen."""
+    """Log which setting to change if the server cannot listen."""
     logger.error("cannot listen on %s, port %d; SIDECALL_HOST and SIDECALL_PORT (--host, --port) say where", host, port)
 
 
 class Server(uvicorn.Server):
-    """Serve, and end in order."""
+    """A server with an orderly shutdown."""
 
     def __init__(  # noqa: PLR0913  what a server is told once
         self,
@@ -57,7 +57,7 @@ class Server(uvicorn.Server):
         *,
         is_worker: bool = False,
     ) -> None:
-        """Make a server.
+        """Prepare a server.
 
         Args:
             config: How to serve what.
@@ -109,7 +109,7 @@ class Server(uvicorn.Server):
             self._on_started()
 
     def _log_started_message(self, listeners: Sequence[socket.SocketType]) -> None:
-        """Log where it listens, if it does: asyncio passes over sockets that cannot be made for want of files."""
+        """Log the address, if it listens: asyncio skips sockets that fail for lack of files."""
         if not listeners:
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         super()._log_started_message(listeners)
@@ -121,7 +121,7 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Handle signals as uvicorn does, but do not raise them again afterwards: to be told to end is no failure."""
+        """Handle signals like uvicorn, but do not raise them again afterwards: a requested shutdown is no failure."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -133,9 +133,9 @@ class Server(uvicorn.Server):
                 signal.signal(number, handler)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002
-        """Begin the end; a second signal ends at once.
+        """Begin the shutdown; a second signal exits at once.
 
-        Not so in a worker, which may get each signal twice: from a terminal or systemd, and from its supervisor.
+        Not in a worker, which may get each signal twice: from a terminal or systemd, and from its supervisor.
         """
         if self._is_told and not self._is_worker and sig != HANG_UP:
             log_last("ended at once by a second signal")
@@ -152,7 +152,7 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
     async def on_tick(self, counter: int) -> bool:
-        """Look around, ten times a second."""
+        """Run the periodic checks, ten times a second."""
         self._watchdog.beat()
         if counter % round(SWEEP / _TICK) == 0:
             self._connections.sweep(asyncio.get_running_loop().time())

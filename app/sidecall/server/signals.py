@@ -7,7 +7,8 @@ import os
 import signal
 from collections.abc import Callable
 
-# A terminal that is closed, or a logout; it often comes beside others, so it is never the second that ends at once.
+# A closed terminal, or a logout; it often comes with others, so it never counts as the second signal, which exits at
+# once.
 HANG_UP: int | None = getattr(signal, "SIGHUP", None)
 # The exit code of shells for Ctrl+C.
 INTERRUPTED = 130
@@ -16,7 +17,7 @@ START_AGAIN = 75
 
 
 def ending_signals() -> list[int]:
-    """List the signals that end a server in order; a hang-up is left alone where `nohup` asked for that."""
+    """List the signals that shut a server down; a hang-up is ignored under `nohup`."""
     listens = HANG_UP is not None and signal.getsignal(HANG_UP) is not signal.SIG_IGN
     return [signal.SIGINT, signal.SIGTERM, *([HANG_UP] if HANG_UP is not None and listens else [])]
 

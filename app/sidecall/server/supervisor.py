@@ -48,15 +48,15 @@ class _Worker:
 
 
 class Supervisor:
-    """Keep so many processes at work, until a signal ends them all.
+    """Keeps a number of processes running, until a signal ends them all.
 
-    The first is passed on as it came; a second ends them at once.
+    The first signal is passed on unchanged; a second one kills them.
     """
 
     def __init__(
         self, count: int, work: Work, sock: socket, seconds_to_end: float, on_started: Callable[[], object]
     ) -> None:
-        """Run so many workers; `on_started` is called once all of them have served."""
+        """Prepare `count` workers; `on_started` is called once all of them are serving."""
         self._count = count
         self._work = work
         self._sock = sock
@@ -101,7 +101,7 @@ class Supervisor:
             self._try_again(trial)
             return
         self._workers.append(_Worker(process, trial))
-        if self._ends_at is not None:  # A signal came meanwhile.
+        if self._ends_at is not None:  # A signal came during the wait.
             process.terminate()
 
     def _try_again(self, trial: int) -> None:

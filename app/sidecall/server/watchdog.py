@@ -36,7 +36,7 @@ class Watchdog:
         end: Callable[[int], object] = exit_now,
         note: Callable[[float], object] = lambda _: None,
     ) -> None:
-        """Log after so many seconds; `note` is told for how much longer the loop has stood still, in seconds."""
+        """Log after `stuck_after` seconds; `note` gets the additional blocked seconds."""
         self._stuck_after = stuck_after
         self._note = note
         self._tick = min(_TICK, stuck_after / 4)
@@ -51,12 +51,12 @@ class Watchdog:
         threading.Thread(target=self._watch, name="sidecall-watchdog", daemon=True).start()
 
     def beat(self) -> None:
-        """Note that the event loop lives; before the first time it is not watched."""
+        """Note that the event loop is alive; watching begins with the first call."""
         self._beats += 1
         self._is_resting = False
 
     def rest(self) -> None:
-        """Expect no beats any more."""
+        """Expect no more beats."""
         self._is_resting = True
 
     def end_within(self, seconds: float, code: int) -> None:

@@ -27,7 +27,7 @@ _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _IMPLIED_PORTS = {"http": ":80", "https": ":443"}
 
 AuthMethod = Literal["none", "api_key", "jwt", "gateway"]
-# Those of public keys: with another one a token could be signed with what everybody may read.
+# Public-key algorithms only: with a symmetric one a token could be signed with the public key.
 TokenAlgorithm = Literal[
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519", "EdDSA"
 ]
@@ -41,52 +41,48 @@ class AccessSettings(BaseSettings, defer_build=True):
 
     auth: Annotated[tuple[AuthMethod, ...], NoDecode, SPLIT] = Field(
         default=("none",),
-        description="How callers prove who they are, one way or several, separated by commas: `api_key`, `jwt`, "
-        "`gateway`. With `none` whoever reaches the port may do everything, so it listens on loopback only.",
+        description="How callers authenticate, separated by commas: `api_key`, `jwt`, `gateway`. With `none` every "
+        "client has all rights, so it listens on loopback only.",
     )
     allow_unauthenticated: bool = Field(
         default=False,
-        description="Whether it listens on other addresses than loopback although everybody may do everything there.",
+        description="Allow other addresses than loopback without authentication.",
     )
     keys_file: Path = Field(
         default=Path(".sidecall/keys.jsonl"),
         description="File with the hashes of the keys that `api_key` takes; `sidecall keys` writes it.",
     )
-    docs: bool = Field(
-        default=True, description="Whether the page that explains the API is served, and the document behind it."
-    )
+    docs: bool = Field(default=True, description="Whether the API explorer and the OpenAPI document are served.")
     metrics: MetricsMode = Field(
         default="on",
-        description="Whether `/metrics` is served: `on` to callers with the scope `server:operate`, where they prove "
-        "who they are, `open` to everybody, or `off`.",
+        description="Whether `/metrics` is served: `on` (with authentication, only to the scope `server:operate`), "
+        "`open` to everyone, or `off`.",
     )
-    toolsets: Path | None = Field(
-        default=None, description="File (TOML) that says which part of the tools each caller is offered."
-    )
-    jwt_issuer: str | None = Field(default=None, description="Who signs the tokens that `jwt` takes: their `iss`.")
+    toolsets: Path | None = Field(default=None, description="File (TOML) with the toolset of each caller.")
+    jwt_issuer: str | None = Field(default=None, description="Issuer of the tokens that `jwt` accepts: their `iss`.")
     jwt_audience: Texts = Field(
         default=(),
-        description="What they are made for, one of these: their `aud`, separated by commas; this server's address.",
+        description="Accepted audiences of the tokens (`aud`), separated by commas: this server's address.",
     )
     jwt_keys_url: str | None = Field(
         default=None,
-        description="Where the issuer's public keys are (JWKS); without it the issuer says it, as in OpenID Connect.",
+        description="URL of the issuer's public keys (JWKS); by default found by OpenID Connect discovery.",
     )
     jwt_algorithms: Annotated[tuple[TokenAlgorithm, ...], NoDecode, SPLIT] = Field(
-        default=("RS256", "ES256"), description="How they may be signed, separated by commas."
+        default=("RS256", "ES256"), description="Accepted signature algorithms, separated by commas."
     )
-    jwt_scopes_claim: str = Field(default="scope", description="Where they say what the caller may do.")
+    jwt_scopes_claim: str = Field(default="scope", description="Claim with the caller's scopes.")
     jwt_tenant_claim: str | None = Field(
-        default=None, description="Where they say for which tenant; without it all are of one tenant."
+        default=None, description="Claim with the caller's tenant; without it there is one tenant."
     )
     hosts: Texts = Field(
         default=(),
-        description="More names under which clients reach this server, separated by commas: `tools.example.com`, "
-        "`*.example.com` for all below it, `*` for any.",
+        description="More host names of this server, separated by commas: `tools.example.com`, `*.example.com` for "
+        "all below it, `*` for any.",
     )
     origins: Texts = Field(
         default=(),
-        description="Web pages that may use this server beside its own, by their origins, separated by commas: "
+        description="Origins of other web pages that may use this server, separated by commas: "
         "`https://app.example.com`.",
     )
     caller_header: str | None = Field(
@@ -94,16 +90,16 @@ class AccessSettings(BaseSettings, defer_build=True):
         description="Header in which a gateway that you trust says who calls; without it all are one caller.",
     )
     tenant_header: str | None = Field(
-        default=None, description="Header in which it says for which tenant; without it all are of one tenant."
+        default=None, description="Header in which it names the tenant; without it there is one tenant."
     )
     scopes_header: str | None = Field(
         default=None,
-        description="Header in which it says what the caller may do, separated by spaces; without it everything.",
+        description="Header with the caller's scopes, separated by spaces; without it the caller has all.",
     )
     gateways: Texts = Field(
         default=(),
-        description="Addresses and networks from which these headers are believed, separated by commas: "
-        "`10.0.0.7,10.1.0.0/16`. With `gateway` the default is loopback.",
+        description="Addresses and networks whose headers are trusted, separated by commas: `10.0.0.7,10.1.0.0/16`. "
+        "With `gateway` the default is loopback.",
     )
 
     @field_validator("auth")

@@ -12,10 +12,10 @@ class AuditSettings(BaseSettings, defer_build=True):
         gt=0,
         le=315_360_000,
         allow_inf_nan=False,
-        description="Seconds that decisions and refusals stand in the audit.",
+        description="Seconds for which decisions and refusals are kept in the audit log.",
     )
     max_audit_entries: int = Field(
         default=100_000,
         ge=2,
-        description="Most entries of the audit, and half as many about refusals; the oldest are forgotten.",
+        description="Most entries of the audit log, and half as many about refusals; the oldest are deleted.",
     )

@@ -41,7 +41,7 @@ class SecretSettings(BaseSettings, defer_build=True):
     @field_validator("secrets_dir")
     @classmethod
     def _is_there(cls, folder: Path) -> Path:
-        """Refuse a folder that was named and cannot be looked into; the default need not be there."""
+        """Refuse a configured folder that is not readable; the default one may be missing."""
         if folder != USUAL_SECRETS and not (os.path.isdir(folder) and os.access(folder, os.X_OK)):
             raise ValueError("there is no such folder, or it may not be read")
         return folder
@@ -64,7 +64,7 @@ class SecretSettings(BaseSettings, defer_build=True):
 
     @property
     def secrets_keys(self) -> list[str]:
-        """The keys, one by one; the first encrypts."""
+        """The list of keys; the first encrypts."""
         given = [] if self.secrets_key is None else self.secrets_key.get_secret_value().split()
         return given if given or self.secrets_key_file is None else _read_keys(self.secrets_key_file)
 

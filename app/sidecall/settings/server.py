@@ -72,7 +72,7 @@ class Settings(
         return self._forgets
 
     def forgetting(self, store: str, reason: str) -> Self:
-        """Return the same with another store, which forgets, and why."""
+        """Return the settings with another, non-durable store, and the reason."""
         changed = self.model_copy(update={"store": store})
         changed._forgets = reason
         return changed
@@ -107,9 +107,9 @@ class Settings(
     workers: int = Field(
         default=1,
         ge=1,
-        description="Server processes; each has its own threads and limits, and all share what is remembered.",
+        description="Server processes; each has its own threads and limits, and all share the store.",
     )
-    reload: bool = Field(default=False, description="Watch the tools' files and load them again when they change.")
+    reload: bool = Field(default=False, description="Reload the tools when their files change.")
     allow_empty: bool = Field(
         default=False,
         description="Whether a server starts that would offer no tool: none is found, and none can come later, from "
@@ -126,7 +126,7 @@ class Settings(
         default=4, ge=1, description="Processes for tools that run in one, per worker; none without such a tool."
     )
     memory_limit_mb: int = Field(
-        default=1024, ge=1, le=1_000_000, description="Megabytes for a tool in a process unless it says otherwise."
+        default=1024, ge=1, le=1_000_000, description="Default memory limit of a tool in a process, in megabytes."
     )
     tool_timeout: float = Field(
         default=30.0, gt=0, allow_inf_nan=False, description="Seconds a tool may take unless it says otherwise."
@@ -137,7 +137,7 @@ class Settings(
         "`postgresql://user:password@host:5432/database` in a database, `memory://` until the server ends. All "
         "workers share it. The default of `sidecall serve` is `sqlite:///.sidecall/ledger.db`.",
     )
-    max_body_bytes: int = Field(default=4 * 1024 * 1024, ge=1024, description="Largest request body, in bytes.")
+    max_body_bytes: int = Field(default=4 * 1024 * 1024, ge=1024, description="Largest request body in bytes.")
     max_body_bytes_in_flight: int = Field(
         default=24 * 1024 * 1024,
         ge=1024,
@@ -243,13 +243,19 @@ class Settings(
         default=30.0, ge=1, allow_inf_nan=False, description="Seconds in which the body of a request must arrive."
     )
     drain_grace: float = Field(
-        default=2.0, ge=0, allow_inf_nan=False, description="Seconds it still listens after SIGTERM, while not ready."
+        default=2.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="Seconds for which it still listens after SIGTERM, while not ready.",
     )
     drain_timeout: float = Field(
-        default=30.0, ge=0, allow_inf_nan=False, description="Seconds that calls may finish in after that; then 503."
+        default=30.0, ge=0, allow_inf_nan=False, description="Seconds for running calls to finish after that; then 503."
     )
     stuck_after: float = Field(
-        default=2.0, ge=0.1, allow_inf_nan=False, description="Seconds until the log says what blocks the event loop."
+        default=2.0,
+        ge=0.1,
+        allow_inf_nan=False,
+        description="Seconds until a blocked event loop is logged, with its stack.",
     )
     log_level: LogLevel = Field(default="info", description="Least severe log lines to write.")
     log_format: LogFormat = Field(default="auto", description="`json`, `text`, or `auto`: text on a terminal only.")
@@ -258,7 +264,7 @@ class Settings(
         default=False, description="Whether each request is logged, those that are refused before a call included."
     )
     log_args: bool = Field(
-        default=False, description="Whether those lines say arguments and results, with secrets taken out by name."
+        default=False, description="Whether these lines include arguments and results, with secrets redacted by name."
     )
     log_redact: Texts = Field(
         default=(), description="More names of fields whose values are never logged, separated by commas."
@@ -269,7 +275,7 @@ class Settings(
         description="Most bytes of stderr, and as many of stdout, that wait to be read, per worker; more are dropped.",
     )
     otel: TracingMode = Field(
-        default="auto", description="`on`, `off`, or `auto`: spans are sent when the variables `OTEL_…` say where to."
+        default="auto", description="`on`, `off`, or `auto`: spans are sent if the variables `OTEL_…` name a collector."
     )
 
     @field_validator("*")

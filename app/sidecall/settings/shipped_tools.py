@@ -25,11 +25,11 @@ class ShippedToolSettings(BaseSettings, defer_build=True):
 
     fetch_allowed_domains: Texts = Field(
         default=(),
-        description="The only domains that `web_fetch` reads, with all below them, separated by commas: "
+        description="The only domains that `web_fetch` reads, with their subdomains, separated by commas: "
         "`example.com,python.org`.",
     )
     fetch_blocked_domains: Texts = Field(
-        default=(), description="Domains that `web_fetch` does not read, nor anything below them, whatever is allowed."
+        default=(), description="Domains that `web_fetch` never reads, with all below them, even if they are allowed."
     )
 
     file_search_folder: str | None = Field(
@@ -50,7 +50,7 @@ class ShippedToolSettings(BaseSettings, defer_build=True):
         description="Service whose OpenAI-compatible `/embeddings` are asked what files and queries of vector stores "
         "mean, such as `https://api.openai.com/v1`. Without it words alone are compared.",
     )
-    embeddings_model: str = Field(default="text-embedding-3-small", min_length=1, description="Which of its models.")
+    embeddings_model: str = Field(default="text-embedding-3-small", min_length=1, description="Its model.")
     embeddings_secret: str = Field(
         default="OPENAI_API_KEY", min_length=1, description="Name of the secret that it is shown as a bearer token."
     )

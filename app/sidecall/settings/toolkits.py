@@ -18,8 +18,8 @@ class ToolSettings(BaseSettings, defer_build=True):
     )
     toolkits: Texts = Field(
         default=(),
-        description="Toolkits that ship and are offered as well, separated by commas. `sidecall toolkits` lists them "
-        "with their risks; none is on unless it is named.",
+        description="Shipped toolkits to offer as well, separated by commas. `sidecall toolkits` lists them with "
+        "their risks; none is on unless it is named.",
     )
 
     @field_validator("toolkits")

@@ -53,7 +53,7 @@ class WebhookSettings(BaseSettings, defer_build=True):
 
     @property
     def webhook_keys(self) -> list[str]:
-        """The secrets, one by one."""
+        """The list of secrets."""
         return [] if self.webhook_secret is None else self.webhook_secret.get_secret_value().split()
 
 

@@ -11,7 +11,7 @@ _OF_ENDED = "status NOT IN ('succeeded', 'queued', 'running', 'awaiting_approval
 
 
 def write_where(wanted: CallFilter, cursor: str | None) -> tuple[str, list[Any]]:
-    """Write the WHERE of a list of calls, and the values of its placeholders."""
+    """Return the WHERE clause of a list of calls, and the values of its placeholders."""
     clauses: list[str] = []
     values: list[Any] = []
 

@@ -1,4 +1,4 @@
-"""A database as the ledger uses it: named statements, written durably and many at once."""
+"""The database interface of the ledger: named statements, written durably and in batches."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -27,14 +27,14 @@ class Database(Protocol):
 
     @property
     def trouble(self) -> str | None:
-        """Why it cannot be used just now, in words for an operator; None when it can."""
+        """Why it is unavailable, for an operator; None if it is available."""
 
     @property
     def unavailable_since(self) -> float | None:
-        """When that began, in seconds since 1970; None when it can be used, or never could."""
+        """When that began, in Unix seconds; None if it is available, or never was."""
 
     async def open(self) -> None:
-        """Connect, and bring the tables up to date.
+        """Connect, and migrate the tables.
 
         Raises:
             StoreUnfit: It is newer than this program, used by another one, or none of ours.

@@ -9,7 +9,7 @@ from typing import Any
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.database import Row
 
-# What a wish takes beside its texts and bytes.
+# The bytes of a statement, without its texts and bytes values.
 BESIDE = 200
 
 
@@ -26,7 +26,7 @@ class Wish:
 
     @classmethod
     def of_many(cls, statement: str, rows: Sequence[Row]) -> "Wish":
-        """Make one for many rows that is waited for on the running loop."""
+        """Make a statement for many rows, awaited on the running loop."""
         size = sum(map(measure, rows))
         return cls(statement, rows, asyncio.get_running_loop().create_future(), False, size, None)
 
@@ -44,7 +44,7 @@ class Round:
 
     @property
     def rows(self) -> list[Row]:
-        """The values of all of them."""
+        """The values of all rows."""
         return [row for wish in self.wishes for row in wish.rows]
 
     @property
@@ -54,7 +54,7 @@ class Round:
 
 
 class Line:
-    """Wishes in the order in which they came, of so many bytes at most."""
+    """A queue of statements in order, bounded in bytes."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
@@ -82,7 +82,7 @@ class Line:
         left, passed = list[Wish](), set[Any]()  # A wish is not taken before an earlier one of its key.
         while self._waiting:
             wish = self._waiting.popleft()
-            if wish.done.done():  # Nobody waits for it any more, and it was not begun.
+            if wish.done.done():  # Its waiter was cancelled before it began.
                 self._size -= wish.size
             elif not wish.is_single:
                 if taken is None:
@@ -142,7 +142,7 @@ def turn_away(wishes: Iterable[Wish], why: Exception | None = None) -> None:
 
 
 def measure(row: Row) -> int:
-    """Return about how many bytes a row takes."""
+    """Return the approximate bytes of a row."""
     size = BESIDE
     for value in row:  # A function for each would take three times as long.
         if type(value) is str or type(value) is bytes:

@@ -21,23 +21,23 @@ class Heartbeat:
     def __init__(
         self, database: Database, owner: str, silence: float = SILENCE, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Speak for a server; `clock` counts seconds in which others can have spoken, too."""
+        """Write heartbeats for a server; `clock` counts the seconds in which others could have done so too."""
         self._database = database
         self._owner = owner
         self._silence = silence
         self._clock = clock
         self._spoke_at: float | None = None
         self._judges_after = 0.0
-        self.others = 0  # Servers that live beside this one, as far as is known.
+        self.others = 0  # The known number of other servers that are alive.
         self._ahead = 0.0  # Seconds by which the clock of this server is ahead of that of the database.
 
     @property
     def pause(self) -> float:
-        """Seconds between two signs of life."""
+        """The seconds between two heartbeats."""
         return self._silence / _SIGNS
 
     async def beat(self) -> None:
-        """Write down that this server lives.
+        """Write a heartbeat.
 
         Raises:
             StoreUnavailable: It could not be written.
@@ -49,7 +49,7 @@ class Heartbeat:
             raise
         now = self._clock()
         if not self._is_heard(now):
-            # It begins, or was late, or nobody could speak: the others are given the time to.
+            # At the start, after a delay or an outage, the others get time for a heartbeat.
             self._judges_after = now + self._silence
         self._spoke_at = now
 
@@ -76,7 +76,7 @@ class Heartbeat:
         self.others = (await self._database.read("count_other_servers", alive_since, self._owner))[0][0]
 
     async def tell_time(self) -> float:
-        """Return what time it is for the database, in seconds since 1970, and remember how far this clock is from it.
+        """Return the database's time, in Unix seconds, and store its offset to this clock.
 
         Raises:
             StoreUnavailable: It does not answer.
@@ -86,7 +86,7 @@ class Heartbeat:
         return told
 
     def estimate_time(self) -> float:
-        """Return about what time it is for the database, as it was told last, without asking."""
+        """Return the database's approximate time, from the last offset."""
         return time.time() - self._ahead
 
     def _is_heard(self, now: float) -> bool:

@@ -13,10 +13,10 @@ _PAUSE = 1.0
 
 
 class LateSteps:
-    """Take steps at once, or as soon as the store can be used: a slow or full disk is no reason not to start."""
+    """Runs steps at once, or when the store is available: a slow or full disk must not prevent the start."""
 
     def __init__(self, pause: float = _PAUSE) -> None:
-        """Try again after so many seconds."""
+        """Retry after so many seconds."""
         self._pause = pause
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -26,7 +26,7 @@ class LateSteps:
         return any(not task.done() for task in self._tasks)
 
     async def take(self, step: Callable[[], Awaitable[object]]) -> None:
-        """Take a step that may be taken again where it broke off; return without it while the store is out of use."""
+        """Run a resumable step; return without it while the store is unavailable."""
         try:
             await step()
         except StoreUnavailable:

@@ -55,7 +55,7 @@ class Ledger:
 
     @property
     def trouble(self) -> str | None:
-        """Why it cannot be used just now, in words for an operator; None when it can."""
+        """Why it is unavailable, for an operator; None if it is available."""
         return self.database.trouble
 
     @property
@@ -69,7 +69,7 @@ class Ledger:
         return self.database.is_shared
 
     async def open(self) -> None:
-        """Make it ready.
+        """Open it.
 
         Raises:
             StoreUnfit: It cannot be used by this program.

@@ -1,4 +1,4 @@
-"""Read calls in pages that end where they become large."""
+"""Read calls in pages that are limited in size."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

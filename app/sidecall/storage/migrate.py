@@ -18,7 +18,7 @@ _ASIDE = "Move the file away, with the -wal and -shm beside it, or name another 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One step, which brings a database from the version before to its own number."""
+    """One migration, from the previous version to its own number."""
 
     number: int
     name: str

@@ -21,19 +21,19 @@ class Bundle:
         return len(self._words)
 
     def add(self, word: str) -> None:
-        """Add a word, where it is not among them."""
+        """Add a word, if it is missing."""
         if len(self._words) >= _MOST:
             self._words = {EVERYWHERE: None}
         self._words[word] = None
 
     def take(self) -> list[str]:
-        """Return all, and keep none."""
+        """Remove and return all."""
         words, self._words = list(self._words), {}
         return words
 
 
 def write_word(kind: NoticeKind, call_id: str) -> str:
-    """Return the word of a notice."""
+    """Return the wire form of a notice."""
     return _SIGNS[kind] + call_id
 
 

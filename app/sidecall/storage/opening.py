@@ -79,10 +79,10 @@ def open_ledger(
 
     Args:
         url: `memory://`, `sqlite:///path` or `postgresql://user:password@host:5432/database`.
-        bounds: How much it keeps, and how long.
-        make_answer: Makes the message of a call that failed.
-        is_server: Whether the process is a server's, in which nobody else opens the file.
-        writers: Where the processes are asked that write files for all workers of a server, as one of them.
+        bounds: How much it keeps, and for how long.
+        make_answer: Makes the message of a failed call.
+        is_server: Whether the process is a server, where no other code opens the file.
+        writers: The addresses of the processes that write the files for all workers of a server.
 
     Raises:
         StoreUnfit: There is no such kind of ledger.
@@ -150,13 +150,13 @@ def _find_file(path: Path, purpose: "_purposes.DatabaseRole") -> Path:
 
 
 def _fit(purpose: "_purposes.DatabaseRole", writers: Writers, *, is_server: bool) -> "_purposes.DatabaseRole":
-    """Return the purpose of a file as this process opens it."""
+    """Return the role of a file as this process opens it."""
     writer = writers.get(purpose.series)
     return replace(purpose, is_alone=is_server or writer is not None, writer=writer)
 
 
 def sqlite_path(url: str) -> Path | None:
-    """Return the file that a URL of SQLite names, None for any other URL.
+    """Return the path in a SQLite URL; None for any other URL.
 
     Raises:
         StoreUnfit: It names none.

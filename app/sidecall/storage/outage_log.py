@@ -32,6 +32,6 @@ class OutageLog:
         self._told.add(trouble)
 
     def run_on_end(self) -> None:
-        """Write down that it is over."""
+        """Log the end of the outage."""
         self._told.clear()
         logger.warning("%s can be %s again: %s", self._what, self._used, self._name)

@@ -36,14 +36,14 @@ _FORGOTTEN = 3600.0
 
 
 class DatabaseLedger(Ledger):
-    """Keep everything in a database."""
+    """Stores everything in a database."""
 
     __slots__ = ("_call_rates", "_contents", "_decisions", "_items", "_kept_rules", "_late", "_make_answer", "_rounds")
 
     def __init__(
         self, database: Database, bounds: LedgerBounds, make_answer: MakeAnswer, silence: float = SILENCE
     ) -> None:
-        """Keep a ledger in a database.
+        """Prepare a ledger in a database.
 
         Args:
             database: Which.
@@ -106,7 +106,7 @@ class DatabaseLedger(Ledger):
             self._rounds.append(asyncio.create_task(self._go_round(self._keep_company, self.heartbeat.pause)))
 
     async def _begin(self) -> None:
-        """Register this server, and answer the calls of one before it."""
+        """Register this server, and answer the calls of its crashed predecessor."""
         if not self.is_shared:  # One process has it, so any other owner in it is gone.
             await self.database.write("forget_servers", math.inf)
         await self.heartbeat.beat()
@@ -144,7 +144,7 @@ class DatabaseLedger(Ledger):
                 logger.exception("the ledger could not be looked after; it is tried again in %g s", pause)
 
     async def _keep_company(self) -> None:
-        """Write down that this server lives, and answer the calls that others were about to when they ended."""
+        """Write heartbeats, and answer the calls of crashed servers."""
         await self.heartbeat.beat()
         await self.heartbeat.count_others()
         silent_since = await self.heartbeat.find_silence()

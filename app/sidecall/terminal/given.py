@@ -16,10 +16,10 @@ def read_settings(**given: Any) -> Settings:
 
 
 def load_registry(settings: Settings, tell: TakeOmission | None = None) -> Registry:
-    """Load the tools that the settings name; `tell` is told what seems to be offered and is not."""
+    """Load the tools of the settings; `tell` gets warnings about what is not offered."""
     return Registry(discover(settings.places, use_entry_points=settings.entry_points, tell=tell))
 
 
 def write_count(number: int, noun: str) -> str:
-    """Write a number with its noun, such as `1 tool` and `2 tools`."""
+    """Format a count with its noun, such as `1 tool` and `2 tools`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -13,20 +13,20 @@ from sidecall.terminal.console import make_console
 
 
 def print_json(data: Any, *, to_err: bool = False) -> None:
-    """Print a value in several lines, with colors where it goes to a terminal."""
+    """Print an indented JSON value, with colors on a terminal."""
     console = make_console(to_err=to_err)
     text = json.dumps(data, ensure_ascii=False, indent=2)
     console.print(JSONHighlighter()(escape(text) if console.is_terminal else text), soft_wrap=True)
 
 
 def print_line(data: Any) -> None:
-    """Print a value in one line."""
+    """Print a JSON value in one line."""
     text = to_json(data)
     typer.echo(escape(text.decode()) if sys.stdout.isatty() else text)
 
 
 def print_lines(response: httpx.Response) -> None:
-    """Print JSON Lines as they come."""
+    """Print JSON Lines as they arrive."""
     if sys.stdout.isatty():
         for text in response.iter_text():
             sys.stdout.write(escape(text))

@@ -1,4 +1,4 @@
-"""Ask a running server."""
+"""Send requests to a running server."""
 
 import os
 from collections.abc import Iterator
@@ -66,7 +66,7 @@ def reach(url: str) -> Iterator[httpx.Client]:
 
 
 def credentials() -> dict[str, str]:
-    """Return the headers by which this program proves who calls, with the key or token in `SIDECALL_API_KEY`."""
+    """Return the authentication headers, from the key or token in `SIDECALL_API_KEY`."""
     key = os.environ.get(_KEY, "").strip()
     return {"Authorization": f"Bearer {key}"} if key else {}
 
@@ -81,7 +81,7 @@ def ask(client: httpx.Client, method: str, path: str, **request: Any) -> Any:
 
 
 def require(response: httpx.Response) -> httpx.Response:
-    """Return an answer that is none of a problem.
+    """Return the answer unless it is a problem.
 
     Raises:
         RefusedByServer: It is one.
@@ -114,7 +114,7 @@ _PAGE = 1000
 
 
 def require_id(text: str) -> str:
-    """Return an id; other words could be other places of the server.
+    """Validate an id, since other texts could be other paths.
 
     Raises:
         BadParameter: It is none.
@@ -127,5 +127,5 @@ def require_id(text: str) -> str:
 
 
 def place_of(noun: str, item_id: str) -> str:
-    """Return the path of one of several."""
+    """Return the path of one item."""
     return f"/{noun}/{quote(item_id, safe='')}"

@@ -63,7 +63,7 @@ class Command:
     update = property(boom)
 
 
-class Unsayable:
+class Unserializable:
     """Have no text."""
 
     __str__ = boom
@@ -118,7 +118,7 @@ TOOLS = [
     make("output_guardrail", tool_output_guardrails=[tool_output_guardrail(lambda _: boom())]),
     make("callbacks", callbacks=[Listener()]),
     make("command", lambda: Command()),
-    make("unsayable", lambda: {"a": Unsayable()}),
+    make("unsayable", lambda: {"a": Unserializable()}),
 ]
 
 

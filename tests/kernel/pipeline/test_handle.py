@@ -152,7 +152,7 @@ def word(context: Any, error: Exception) -> str:
     return f"{context.tool_name} {context.tool_call_id}: {type(error).__name__}"
 
 
-async def word_later(context: Any, error: Exception) -> str:
+async def format_later(context: Any, error: Exception) -> str:
     """Word it asynchronously."""
     return word(context, error)
 
@@ -168,7 +168,7 @@ WORDED: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("function", [word, word_later], ids=["sync", "async"])
+@pytest.mark.parametrize("function", [word, format_later], ids=["sync", "async"])
 @pytest.mark.parametrize(("how", "args", "content", "kind"), WORDED)
 async def test_one_function_words_all_failures(function: Any, how: str, args: Any, content: str, kind: str) -> None:
     """It is given the context and what was raised, as in the OpenAI Agents SDK."""
@@ -199,7 +199,7 @@ async def test_a_function_that_crashes_leaves_the_default_text(caplog: pytest.Lo
     ("function", "content"),
     [
         (lambda context, error: f"{context.tool_name}: {error}", f"work: {TIMED_OUT}"),
-        (word_later, "work call_1: ToolTimeout"),
+        (format_later, "work call_1: ToolTimeout"),
         (lambda _, __: {"late": True}, '{"late": true}'),
         (lambda _, __: None, TIMED_OUT),
         (lambda _, error: error.missing, TIMED_OUT),

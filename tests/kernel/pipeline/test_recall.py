@@ -29,20 +29,20 @@ async def ask_before(n: int) -> str:
 
 
 @tool
-async def ask_nobody(n: int) -> str:
+async def need_no_approval(n: int) -> str:
     """Ask nobody."""
     return f"did {n}"
 
 
 def test_a_tool_that_asks_nobody_is_not_looked_for() -> None:
     """Though it stands beside others that ask."""
-    assert [may_ask(one.compiled) for one in (ask_first, ask_before, ask_nobody)] == [True, True, False]
+    assert [may_ask(one.compiled) for one in (ask_first, ask_before, need_no_approval)] == [True, True, False]
 
 
 @pytest.mark.parametrize(
     ("offered", "n", "expected"),
     [
-        pytest.param(ask_nobody, 9, "did 9", id="asks nobody"),
+        pytest.param(need_no_approval, 9, "did 9", id="asks nobody"),
         pytest.param(ask_first, 1, "did 1", id="could ask"),
         pytest.param(ask_first, 9, StoreUnavailable, id="asks"),
         pytest.param(ask_before, 1, StoreUnavailable, id="could be asked about"),

@@ -75,19 +75,19 @@ _RUN = ["call_tool"]
 @reproducible
 def test_every_operation_does_what_the_document_says(case: Case) -> None:
     """No crash, no undocumented status or header or type, no body beside its schema, no wrong request accepted."""
-    case.body = _tell_nobody(case.body)
+    case.body = _drop_callbacks(case.body)
 
     case.call_and_validate()
 
 
-def _tell_nobody(body: Any) -> Any:
+def _drop_callbacks(body: Any) -> Any:
     """Leave out who wants to hear of a call's end: which hosts may be told is for the operator to say."""
     if isinstance(body, list):
-        return list(map(_tell_nobody, body))
+        return list(map(_drop_callbacks, body))
     if not isinstance(body, dict):
         return body
     if "calls" in body:
-        body = {**body, "calls": _tell_nobody(body["calls"])}
+        body = {**body, "calls": _drop_callbacks(body["calls"])}
     is_text = isinstance(body.get("callback_url"), str)
     return {name: value for name, value in body.items() if name != "callback_url"} if is_text else body
 

@@ -219,7 +219,7 @@ async def test_a_strict_field_takes_what_json_can_say() -> None:
     assert (await run(plan, {"day": "2030-01-02", "n": "1"})).content == "n: Input should be an integer"
 
 
-class Unsayable:
+class Unserializable:
     """What JSON has no form for."""
 
 
@@ -240,7 +240,7 @@ async def test_a_strict_args_schema_may_have_injected_objects() -> None:
         """Query."""
         return type(db).__name__
 
-    assert (await run(query, {"n": 1}, context={"db": Unsayable()})).content == "Unsayable"
+    assert (await run(query, {"n": 1}, context={"db": Unserializable()})).content == "Unserializable"
 
 
 class Aliased(BaseModel):
@@ -280,10 +280,10 @@ def test_the_schema_is_plain_json() -> None:
     """Defaults that JSON cannot say are left out without a warning."""
 
     @tool
-    def take(when: Annotated[Any, "Unsayable by default."] = Unsayable()) -> None:  # noqa: B008
+    def take(when: Annotated[Any, "Unserializable by default."] = Unserializable()) -> None:  # noqa: B008
         """Take."""
 
     assert json.loads(json.dumps(take.compiled.args_schema.flat)) == {
         "type": "object",
-        "properties": {"when": {"description": "Unsayable by default."}},
+        "properties": {"when": {"description": "Unserializable by default."}},
     }

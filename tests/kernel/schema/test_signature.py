@@ -142,7 +142,7 @@ class Doubler:
         return number * 2
 
     @staticmethod
-    def of_nobody(number: int) -> int:
+    def of_unknown(number: int) -> int:
         """Double it by itself."""
         return number * 2
 
@@ -153,7 +153,7 @@ class Doubler:
         pytest.param(Doubler(), id="object with __call__"),
         pytest.param(Doubler().method, id="bound method"),
         pytest.param(Doubler.of_class, id="class method"),
-        pytest.param(Doubler.of_nobody, id="static method"),
+        pytest.param(Doubler.of_unknown, id="static method"),
     ],
 )
 async def test_any_callable_can_be_a_tool(function: Callable[..., int]) -> None:

@@ -133,7 +133,7 @@ class _Search:
 
 
 def _advise(reference: Reference | None) -> tuple[str, str] | None:
-    """Return how a function that blocks is called, and what to use in its place."""
+    """Return a blocking function's name and its replacement."""
     if reference is None:
         return None
     advice = next((it for name in reference.names if (it := find_advice(reference.top, name)) is not None), None)
@@ -161,7 +161,7 @@ def _goes_on_at_once(call: ast.Call) -> bool:
 
 
 def _find_nested(function: ast.expr, nested: dict[str, _Function]) -> _Function | None:
-    """Return a function of the same body that is called here; each is looked at once."""
+    """Return an inner function that is called here; each is searched once."""
     if isinstance(function, ast.Lambda):
         return function
     return nested.pop(function.id, None) if isinstance(function, ast.Name) else None

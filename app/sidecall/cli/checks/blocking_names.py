@@ -73,5 +73,5 @@ _ADVICE = {(package, name): advice for package, advice, names in _TABLE for name
 
 
 def find_advice(package: str, name: str) -> str | None:
-    """Return what to use in place of a function or method that blocks; None for all others."""
+    """Return the replacement for a blocking function or method; None for others."""
     return _ADVICE.get((package, name))

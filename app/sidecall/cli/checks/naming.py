@@ -43,7 +43,7 @@ class Reference:
 
     @property
     def callee(self) -> Any:
-        """The function that runs when it is called; None where that is not known."""
+        """The function that a call runs; None if unknown."""
         if isinstance(self.value, type):
             return getattr(self.value, "__call__" if self.is_instance else "__init__", None)
         return self.value if inspect.isroutine(self.value) or not self.is_instance else type(self.value).__call__
@@ -162,7 +162,7 @@ def _read_instance(value: Any, shown: str) -> Reference:
 
 
 def _find_top(kind: type) -> str:
-    """Return the package of a class; of one of the author's that of the library which it is derived from."""
+    """Return the package of a class; for an author's class that of its library base class."""
     tops = [_name_top(it.__module__) for it in kind.__mro__ if it is not object]
     return next((it for it in tops[1:] if it not in (tops[0], "builtins", "abc", "typing")), tops[0]) if tops else ""
 
@@ -199,7 +199,7 @@ def _read_attribute(owner: Reference, name: str) -> Reference | None:
 
 
 def _find_static(value: Any, name: str) -> Any:
-    """Return an attribute without running code of its owner's."""
+    """Return an attribute without running the owner's code."""
     if value is None:
         return None
     found = inspect.getattr_static(value, name, None)
@@ -211,7 +211,7 @@ def _find_static(value: Any, name: str) -> Any:
 def _read_member(owner: Reference, name: str, shown: str, value: Any) -> Reference:
     names = tuple(_list_qualified(owner.names, name))
     if value is None or inspect.isroutine(value):
-        # The object is not known of which only the class is, but its other methods are.
+        # Only the class is known, not the object; its other methods are known too.
         is_unbound = owner.is_instance and isinstance(owner.value, type)
         return Reference(owner.top, names, shown, value, owner=owner if is_unbound else None)
     inner = _read_object(value, shown)

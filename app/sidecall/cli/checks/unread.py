@@ -1,4 +1,4 @@
-"""Find files with tools below a folder of tools, which are not looked at."""
+"""Find files with tools in subfolders, which are not searched."""
 
 import os
 import re
@@ -35,7 +35,7 @@ def _make_finding(file: Path) -> Finding:
 
 
 def _list_below(folder: Path) -> Iterator[Path]:
-    """List public files in the folders below this one."""
+    """List public files in subfolders."""
     left = _MOST_FILES
     for name, folders, files in os.walk(folder):
         here = Path(name)

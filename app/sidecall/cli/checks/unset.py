@@ -15,7 +15,7 @@ _SERVICES, _SERVERS = "SIDECALL_OPENAPI_SERVICES", "SIDECALL_MCP_SERVERS"
 
 
 def find_unset(settings: Settings, tools: Iterable[CompiledTool]) -> Iterator[Finding]:
-    """Name the secrets that are not set, and the providers that SIDECALL_OAUTH lacks."""
+    """List the secrets that are not set, and the providers that SIDECALL_OAUTH lacks."""
     secrets = secrets_in(settings.secrets_dir)
     where = f"neither as a variable nor as a file in {settings.secrets_dir}"
     for tool in tools:
@@ -28,9 +28,9 @@ def find_unset(settings: Settings, tools: Iterable[CompiledTool]) -> Iterator[Fi
 
 
 def find_unset_elsewhere(settings: Settings) -> Iterator[Finding]:
-    """Name what OpenAPI services and MCP servers lack; settings that stop the start are errors.
+    """List what OpenAPI services and MCP servers lack; settings that stop the start are errors.
 
-    Their documents and tools are not asked for.
+    Their documents and tools are not requested.
     """
     try:
         services = read_services(settings.openapi_services, os.environ)

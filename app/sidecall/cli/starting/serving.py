@@ -77,7 +77,8 @@ def serve(
     for name in unknown_names(os.environ, list_setting_names(features)):
         logger.warning("%s is not a setting of this version and changes nothing", name)
     registry = _prepare(settings)
-    listen(settings).close()  # Before anybody is told to try it, or of a store: nobody is let in to be dropped.
+    # Before the address is printed and the store opened, so that no client connects only to be dropped.
+    listen(settings).close()
     with _ending_where_refused():
         refuse_empty(settings, registry)
         settings = choose_store(settings)
@@ -118,7 +119,7 @@ def _tell_what_is_served(settings: Settings, registry: Registry) -> None:
 
 
 def _prepare(settings: Settings) -> Registry:
-    """Load the tools; what keeps them from being served is a line of the log, since it has begun."""
+    """Load the tools; errors are logged, since logging has begun."""
     try:
         find_address(settings)
     except (OSError, UnicodeError) as error:
@@ -142,7 +143,7 @@ def _prepare(settings: Settings) -> Registry:
 
 @contextmanager
 def _ending_where_refused() -> Iterator[None]:
-    """Log why the settings cannot be served, and end."""
+    """Log why the settings cannot be served, and exit."""
     try:
         yield
     except SidecallError as error:
@@ -159,7 +160,7 @@ def _serve_alone(settings: Settings, registry: Registry, on_started: Callable[[]
 
 
 def _serve_in_worker(settings: Settings, writers: Writers, sock: socket.socket, on_started: Callable[[], None]) -> None:
-    """Serve in a worker process, which loads the tools for itself."""
+    """Serve in a worker process, which loads the tools itself."""
     leave_on(signal.SIGTERM, signal.SIGINT)
     _begin_to_log(settings)
     leave_on(signal.SIGTERM, signal.SIGINT, end=exit_now)
@@ -236,7 +237,7 @@ def _read_patience(settings: Settings) -> Patience:
 
 
 def _begin_to_log(settings: Settings) -> None:
-    """Log in one way, in worker processes too; a crash of the interpreter itself says where it was."""
+    """Configure logging, also in worker processes; a crash of the interpreter prints its stack."""
     redirect_streams(settings.log_buffer_bytes)
     faulthandler.enable(all_threads=False)
     logging.config.dictConfig(make_log_config(settings.log_level, settings.log_format, settings.log_redact))

@@ -1,4 +1,4 @@
-"""Answers as graphs take them: messages, and the Commands that tools have returned."""
+"""Answers for graphs: messages, and Commands that tools returned."""
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -12,7 +12,7 @@ GraphOutput: TypeAlias = ToolMessage | Command[Any] | list[Command[Any] | ToolMe
 
 
 def read_graph_output(answer: ToolAnswer) -> GraphOutput:
-    """Return the message of an answer, or the Command that the tool has returned, which brings the message along."""
+    """Return the message of an answer, or the Command that the tool returned, with the message in it."""
     message = ToolMessage(**answer.message)
     asked = answer.response_metadata
     if "commands" in asked:

@@ -29,13 +29,13 @@ _TAKING = threading.Lock()
 
 @dataclass
 class GraphStep:
-    """The step of a graph in which a call runs; LangGraph runs it from its beginning when it is resumed."""
+    """The graph step in which a call runs; LangGraph restarts it when it is resumed."""
 
     config: Mapping[str, Any]
 
     @classmethod
     def find(cls, runtime: Any) -> Self | None:
-        """Find it; None outside of a graph."""
+        """Return the current step; None outside of a graph."""
         config = {} if runtime is None else runtime.config.get("configurable", {})
         return cls(config) if _PAD in config else None
 
@@ -79,10 +79,10 @@ class GraphStep:
         return Resumption(self, shown[-1], answers[shown[-1][_PLACE] :][:1])
 
     def _take(self) -> list[Any]:
-        """Take the answers, that to the last interrupt included, as `interrupt` does."""
+        """Take the answers, including that to the last interrupt, as `interrupt` does."""
         pad = self.config[_PAD]
         latest = pad.get_null_resume(True)
-        # Beside one by an interrupt's id it is that to an earlier one, which checkpoints keep.
+        # If there is an answer by interrupt id too, this is one to an earlier interrupt, kept in the checkpoint.
         if latest is not None and not self.config.get(_BY_IDS):
             pad.resume.append(latest)
         self.config[_SEND]([(_ANSWERS, list(pad.resume))] if pad.resume else [])

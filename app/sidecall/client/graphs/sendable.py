@@ -19,7 +19,7 @@ def make_sendable(value: Any) -> Any:
 
 
 def _replace_surrogates(value: Any) -> Any:
-    """Replace halves of characters, which no UTF-8 has; programs get them from file names and broken JSON."""
+    """Replace lone surrogates, which come from file names and broken JSON and have no UTF-8 form."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode(errors="replace").decode()
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Recognize the tools of other libraries by their shape, and take them over."""
+"""Recognize tools of other libraries by their shape, and adopt them."""
 
 import inspect
 from collections.abc import Callable, Mapping

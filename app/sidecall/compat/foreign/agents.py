@@ -1,4 +1,4 @@
-"""Take over function tools of the OpenAI Agents SDK, without importing it."""
+"""Adopt function tools of the OpenAI Agents SDK, without importing it."""
 
 import functools
 import inspect
@@ -26,7 +26,7 @@ class AgentsTool(ForeignTool):
 
     @cached_property
     def compiled(self) -> CompiledTool:
-        """The tool made ready to run."""
+        """The compiled tool."""
         return replace(super().compiled, reads_dicts=True, results=None)
 
 

@@ -1,4 +1,4 @@
-"""Inform the callbacks of a LangChain tool of calls that never get there."""
+"""Notify a LangChain tool's callbacks of calls that were refused before."""
 
 import sys
 from typing import Any
@@ -12,14 +12,14 @@ from sidecall.kernel.core.errors import InvalidArguments
 _MOST = 10_000
 
 
-class RefusalTeller:
-    """Inform a LangChain tool's own callbacks of arguments that were refused before it ran, as LangChain does at home.
+class RefusalReporter:
+    """Notifies a LangChain tool's own callbacks of arguments refused before it ran, as LangChain does.
 
-    It is a callback handler of ours. Of calls that get to LangChain, LangChain tells them itself.
+    It is a callback handler of ours. LangChain itself notifies them of calls that reach it.
     """
 
     def __init__(self, it: Any) -> None:
-        """Speak for this tool."""
+        """Notify for this tool."""
         self._it = it
         self._sent: dict[UUID, Any] = {}
 
@@ -35,12 +35,12 @@ class RefusalTeller:
             del self._sent[next(iter(self._sent))]
 
     async def on_tool_end(self, output: Any, *, run_id: UUID) -> None:
-        """Forget the call."""
+        """Drop the call."""
         del output
         self._sent.pop(run_id, None)
 
     async def on_tool_error(self, error: BaseException, *, run_id: UUID, tool_call_id: str) -> None:
-        """Pass on start and error, where it is about arguments."""
+        """Report start and error, if the error is about arguments."""
         is_kept = run_id in self._sent
         sent = self._sent.pop(run_id, None)
         if not is_kept or not isinstance(error, InvalidArguments | ValidationError):

@@ -34,7 +34,7 @@ class GraphConfig(dict[str, Any]):
     """
 
     def __init__(self, shown: Mapping[str, Any], hidden: Mapping[str, Any]) -> None:
-        """Show some, and have others ready."""
+        """Set the visible and the hidden entries."""
         super().__init__(shown)
         self._hidden = hidden
 
@@ -42,7 +42,7 @@ class GraphConfig(dict[str, Any]):
         return self._hidden[key]
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return a value that is shown, or the runtime, or the default."""
+        """Return a visible entry, or the runtime, or the default."""
         return self[key] if key in self or key == _RUNTIME else default
 
     def copy(self) -> "GraphConfig":
@@ -59,13 +59,13 @@ class _Pad:
     interrupt_counter: Callable[[], int] = field(default_factory=lambda: itertools.count().__next__)
 
     def get_null_resume(self, consume: bool = False) -> Any:
-        """Return True for every question where a person has approved the call as a whole; None otherwise."""
+        """Return True for every question if a person has approved the call as a whole; else None."""
         del consume
         return True if self.answers_all else None
 
 
 class GraphCall:
-    """One call of a tool that may believe itself in a graph."""
+    """One call of a tool that expects to run in a graph."""
 
     def __init__(self, context: ToolContext, *, is_asked_before: bool) -> None:
         """Prepare the answers of a call.
@@ -87,7 +87,7 @@ class GraphCall:
         self.config = {"configurable": GraphConfig(_show(context), hidden)}
 
     async def run(self, runnable: Any, asked: Any) -> Any:
-        """Run the tool, or any other runnable.
+        """Run the tool, or another runnable.
 
         Raises:
             ApprovalRequired: It has called `interrupt`.
@@ -109,7 +109,7 @@ class GraphCall:
 
 
 def read_answer(reply: str | None) -> Any:
-    """Read what `interrupt` returns: a person's words, or the value that they are the JSON of; True without any."""
+    """Read the value for `interrupt`: a person's text, or its JSON value; True without any."""
     if reply is None:
         return True
     try:
@@ -119,7 +119,7 @@ def read_answer(reply: str | None) -> Any:
 
 
 def _forget(_: Any) -> None:
-    """Take what `interrupt` writes into a checkpoint; here the approval keeps it."""
+    """Ignore what `interrupt` writes into a checkpoint; here the approval stores it."""
 
 
 def _show(context: ToolContext[Any]) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def _show(context: ToolContext[Any]) -> dict[str, Any]:
 
 
 def _make_runtime(context: ToolContext) -> Any:
-    """Make what `get_runtime` returns: LangGraph's object, where it is loaded."""
+    """Make the result of `get_runtime`: LangGraph's object, if it is loaded."""
     loaded = sys.modules.get("langgraph.runtime")
     info = getattr(loaded, "ExecutionInfo", SimpleNamespace)(
         checkpoint_id="",

@@ -14,7 +14,7 @@ from sidecall.kernel.core.guardrails import (
 
 
 def as_input_guardrail(theirs: Any) -> ToolInputGuardrail:
-    """Ask the SDK's guardrail about the arguments."""
+    """Wrap the SDK's guardrail for arguments."""
 
     async def judge(judged: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
         context = make_agents_context(judged.context, judged.args)
@@ -24,7 +24,7 @@ def as_input_guardrail(theirs: Any) -> ToolInputGuardrail:
 
 
 def as_output_guardrail(theirs: Any) -> ToolOutputGuardrail:
-    """Ask the SDK's guardrail about the output."""
+    """Wrap the SDK's guardrail for outputs."""
 
     async def judge(judged: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:
         context = make_agents_context(judged.context, judged.args)

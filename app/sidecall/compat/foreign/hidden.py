@@ -61,7 +61,7 @@ def _plan(name: str, annotation: Any, *, is_required: bool) -> Parameter:
 
 
 def _mark(annotation: Any) -> Any:
-    """Mark a type in our words; what carries no marker of a source is looked for in the caller's context and state."""
+    """Mark a type with our marker; without a marked source it is filled from the caller's context and state."""
     marker: Any = find_marker(annotation)
     runtime = _find_runtime_type(annotation)
     if runtime is not None:
@@ -84,7 +84,7 @@ def _find_runtime_type(annotation: Any) -> Any:
 
 
 def _make_runtime(kind: Any, runtime: FromFunction, supply: Supply) -> Any:
-    """Make the object that LangGraph gives a tool."""
+    """Make LangGraph's runtime object for a tool."""
     known = runtime.make(supply)
     known.context = known.context or None  # As LangGraph has it where there is none.
     names = [field.name for field in dataclasses.fields(kind) if hasattr(known, field.name)]

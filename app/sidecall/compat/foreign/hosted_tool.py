@@ -14,13 +14,13 @@ _NOT_SENT = ("include_search_results", "on_approval_request", "executor", "tool_
 
 @dataclass
 class HostedTool:
-    """Declare a tool that its provider runs: it is listed, and a call of it is refused with words."""
+    """A provider-hosted tool: it is listed, and calls of it are refused with an explanation."""
 
     kind: ClassVar[str] = ""
 
     @property
     def name(self) -> str:
-        """The name under which it is known here."""
+        """The name under which it is registered."""
         return self.kind
 
     @property
@@ -31,7 +31,7 @@ class HostedTool:
 
     @cached_property
     def compiled(self) -> CompiledTool:
-        """The declaration made ready to be listed.
+        """The compiled declaration.
 
         Raises:
             DefinitionError: It cannot be listed under its name.

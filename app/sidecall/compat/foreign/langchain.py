@@ -1,11 +1,11 @@
-"""Take over tools of LangChain, without importing it."""
+"""Adopt tools of LangChain, without importing it."""
 
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from sidecall.compat.foreign.arguments import make_pass_through
-from sidecall.compat.foreign.callbacks import RefusalTeller
+from sidecall.compat.foreign.callbacks import RefusalReporter
 from sidecall.compat.foreign.graph import GraphCall
 from sidecall.compat.foreign.hidden import plan_hidden
 from sidecall.compat.foreign.running import find_lost, make_runnable
@@ -52,7 +52,7 @@ def adopt_langchain(it: Any, name: str | None, options: Mapping[str, Any]) -> Fo
     model = None if _has_schema(it) else it.args_schema or it.get_input_schema()
     hidden = plan_hidden(it, model)
     accepts = _make_args_schema(it, where, model, hidden, forbid_unknown=said.get("unknown_args") == "forbid")
-    teller = RefusalTeller(it) if it.callbacks or it.verbose else None
+    teller = RefusalReporter(it) if it.callbacks or it.verbose else None
     if teller is not None:
         said["callbacks"] = [*(said.get("callbacks") or ()), teller]
     call = _make_call(it, said, teller)
@@ -110,7 +110,7 @@ def _read_json_schema(
     return make_json_args_schema(where, shown, takes, forbid_unknown=forbid_unknown)
 
 
-def _make_call(it: Any, said: Mapping[str, Any], teller: RefusalTeller | None) -> Callable[..., Any]:
+def _make_call(it: Any, said: Mapping[str, Any], teller: RefusalReporter | None) -> Callable[..., Any]:
     runs = make_runnable(it)
     is_paired = said.get("response_format") == "content_and_artifact"
     is_asked_before = said.get("requires_approval", False) is not False

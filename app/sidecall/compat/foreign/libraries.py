@@ -34,7 +34,7 @@ class Library:
     roles: Mapping[str, Role]
 
     def holds(self, module: str) -> bool:
-        """Return whether a module is one of this library's."""
+        """Return whether a module belongs to this library."""
         return f"{module}.".startswith(f"{self.package}.")
 
 
@@ -126,7 +126,7 @@ _MARKS = {"__kernel_function__": "Semantic Kernel", "__fastmcp__": "FastMCP"}
 
 
 def find_library(thing: Any) -> tuple[Library, Role] | None:
-    """Find the library of an object or a class, by the nearest of its classes that has a role there."""
+    """Return the library of an object or class, by the nearest base class with a role there."""
     for base in (thing if isinstance(thing, type) else type(thing)).__mro__:
         first, _, rest = base.__module__.partition(".")
         library = _BY_PACKAGE.get(first) or _BY_PACKAGE.get(f"{first}.{rest.partition('.')[0]}")

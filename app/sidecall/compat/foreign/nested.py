@@ -72,7 +72,7 @@ class NestedRuns:
 
 
 def _read(text: str | None) -> dict[str, Any] | str:
-    """Read arguments as the object that they mostly are."""
+    """Parse arguments as an object, if they are one."""
     try:
         read = from_json(text or "{}")
     except ValueError:

@@ -17,7 +17,7 @@ from sidecall.kernel.schema.single_input import SingleInputArgsSchema
 
 
 def adopt_runnable(it: Any, name: str | None, options: Mapping[str, Any]) -> ForeignTool:
-    """Offer a Runnable: the fields of its input are the arguments, or one text if its input is no object.
+    """Offer a Runnable: its input's fields are the arguments, or one text if the input is no object.
 
     Raises:
         DefinitionError: It cannot be offered.

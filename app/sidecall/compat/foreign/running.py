@@ -1,4 +1,4 @@
-"""Make a LangChain tool run here as its author means it: by its async method, or else by its sync one."""
+"""Run a LangChain tool as its author intends: by its async method, or else its sync one."""
 
 import functools
 import inspect
@@ -75,7 +75,7 @@ def _fall_back(it: Any, written: Any) -> Any:
 
 
 def _find_default(it: Any) -> Any:
-    """Find LangChain's own method, which runs `_run` in a thread."""
+    """Return LangChain's own async method, which runs `_run` in a thread."""
     return next(
         vars(kind)["_arun"]
         for kind in reversed(type(it).__mro__)
@@ -84,7 +84,7 @@ def _find_default(it: Any) -> Any:
 
 
 def _find_code(error: BaseException) -> Any:
-    """Find which function has raised an error."""
+    """Return the function that has raised an error."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -12,7 +12,7 @@ class TypedStore:
     """A store that passes for LangGraph's, since LangChain checks the class of what a tool gets."""
 
     def __init__(self, store: Store, kind: type) -> None:
-        """Take the store, and the class that is asked for."""
+        """Wrap the store for the requested class."""
         self._store = store
         self._kind = kind
 
@@ -30,14 +30,14 @@ class TypedStore:
 
 
 class InjectedTypedStore(InjectedStore):
-    """Hide a parameter and fill it with the store, as one of this class."""
+    """Hide a parameter and fill it with the store, as an instance of this class."""
 
     def __init__(self, kind: type) -> None:
-        """Inject what passes for an instance of the class."""
+        """Set the class of the store."""
         self._kind = kind
 
     def adapt(self, store: Store) -> Any:
-        """Return the store as one of the class; one that a program brought itself may be one already."""
+        """Return the store as an instance of the class; a program's own store may be one already."""
         return store if isinstance(store, self._kind) else TypedStore(store, self._kind)
 
 

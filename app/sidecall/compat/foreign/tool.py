@@ -19,7 +19,7 @@ CONTEXT = "_sidecall_context"
 
 
 class ForeignTool(StructuredTool):
-    """A tool that another library made, which runs its calls itself."""
+    """A tool of another library, which runs its calls itself."""
 
     _made_from: Any = PrivateAttr(default=None)
     _stands_for: Any = PrivateAttr(default=None)
@@ -28,7 +28,7 @@ class ForeignTool(StructuredTool):
 
     @cached_property
     def compiled(self) -> CompiledTool:
-        """The tool made ready to run."""
+        """The compiled tool."""
         return replace(super().compiled, unmet=self._unmet)
 
     @classmethod
@@ -51,7 +51,7 @@ class ForeignTool(StructuredTool):
 
     @property
     def stands_for(self) -> Any:
-        """The other library's tool that this one is offered in place of; None under another name."""
+        """The other library's tool that this one replaces; None if it has another name."""
         return self._stands_for
 
     def stand_for(self, theirs: Any) -> None:
@@ -77,7 +77,7 @@ class ForeignTool(StructuredTool):
 
 
 def make_signature(hidden: Iterable[Parameter] = (), context_type: Any = ToolContext) -> inspect.Signature:
-    """Make the signature of a function that takes any arguments, hidden ones, and the call's context."""
+    """Make the signature of a function with any arguments, hidden ones, and the call's context."""
     kind = inspect.Parameter.KEYWORD_ONLY
     shown = [inspect.Parameter(p.name, kind, default=p.default, annotation=p.annotation) for p in hidden]
     context = inspect.Parameter(CONTEXT, kind, annotation=context_type)
@@ -88,6 +88,6 @@ def make_signature(hidden: Iterable[Parameter] = (), context_type: Any = ToolCon
 def set_signature(
     call: Callable[..., Any], hidden: Iterable[Parameter] = (), context_type: Any = ToolContext
 ) -> Callable[..., Any]:
-    """Set the signature that a function of keywords shows."""
+    """Set the visible signature of a function with keyword arguments."""
     vars(call)["__signature__"] = make_signature(hidden, context_type)
     return call

@@ -1,1 +1,1 @@
-"""Everything that has to do with models of pydantic 1."""
+"""Support for models of pydantic 1."""

@@ -1,4 +1,4 @@
-"""Check arguments by a model of pydantic 1."""
+"""Validate arguments with a model of pydantic 1."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from sidecall.kernel.schema.shape import shape_arguments
 
 @dataclass(frozen=True, slots=True)
 class V1ArgsSchema:
-    """The arguments of one tool, described and checked by a model of pydantic 1."""
+    """The arguments of one tool, described and validated by a model of pydantic 1."""
 
     model: Any
     json_schema: Schema
@@ -37,7 +37,7 @@ class V1ArgsSchema:
         return replace(self, guards=0)
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Name values by field as a model names its arguments."""
+        """Rename values from field names to the model's argument names."""
         fields = self.model.__fields__
         names = {name: field.alias for name, field in fields.items() if name not in self.accepted}
         return {names.get(name, name): value for name, value in values.items()}
@@ -71,7 +71,7 @@ class V1ArgsSchema:
             raise InvalidArguments(failure.errors, lambda: original) from original
 
     def _check(self, given: Mapping[str, Any]) -> Any:
-        """Make an instance, and refuse names that no field takes; only of the arguments themselves are they known."""
+        """Validate, refusing unknown names; only top-level ones can be found."""
         unknown = self.drops_unknown and given.keys() - self.accepted - set(self.hidden.values())
         if unknown:
             errors = [InitErrorDetails(type="extra_forbidden", loc=(name,), input=given[name]) for name in unknown]
@@ -122,7 +122,7 @@ def make_v1_args_schema(where: str, model: Any, hidden: frozenset[str], *, drops
 
 
 def _list_names(model: Any, name: str) -> list[str]:
-    """List the names under which a field is read, the advertised one first."""
+    """List the names of a field, the advertised one first."""
     alias = model.__fields__[name].alias
     by_name = alias != name and model.__config__.allow_population_by_field_name
     return [alias, name] if by_name else [alias]

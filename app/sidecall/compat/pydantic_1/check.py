@@ -8,7 +8,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 
 def check_by_v1(model: Any, given: Any) -> Any:
-    """Make an instance of a model of pydantic 1.
+    """Validate values with a model of pydantic 1.
 
     Raises:
         ValidationError: One of pydantic 2, caused by the model's own.
@@ -35,7 +35,7 @@ def _translate(detail: Mapping[str, Any], given: Any) -> InitErrorDetails:
     context = detail.get("ctx", {})
     known = _KNOWN.get(detail["type"])
     if known is None:
-        kind, text = _word_unknown(detail, context, sent)
+        kind, text = _format_unknown(detail, context, sent)
         return {"type": PydanticCustomError(kind, text), "loc": loc, "input": sent}
     kind, said = known(context, sent)
     return {"type": kind, "loc": loc, "input": sent, "ctx": said}
@@ -59,7 +59,7 @@ def _to_plain(kind: str) -> _Translation:
 
 
 def _to_text_error(name: str) -> _Translation:
-    """Choose between a text that cannot be parsed and a value of another type."""
+    """Choose between the errors for an unparsable text and for a value of another type."""
     return lambda _context, sent: (f"{name}_parsing" if isinstance(sent, str) else f"{name}_type", {})
 
 
@@ -116,7 +116,7 @@ _KNOWN: Mapping[str, _Translation] = {
 _RAISED = {"value_error": "Value error, ", "assertion_error": "Assertion failed, ", "type_error": "Type error, "}
 
 
-def _word_unknown(detail: Mapping[str, Any], context: Mapping[str, Any], sent: Any) -> tuple[Any, Any]:
+def _format_unknown(detail: Mapping[str, Any], context: Mapping[str, Any], sent: Any) -> tuple[Any, Any]:
     """Format an error unknown to pydantic 2, without the sent value, which may be a secret."""
     kind, text = detail["type"], detail["msg"]
     if kind in _RAISED:

@@ -1,4 +1,4 @@
-"""Render the models of pydantic 1 in the words of today's JSON Schema."""
+"""Render models of pydantic 1 in current JSON Schema."""
 
 import math
 import warnings
@@ -29,7 +29,7 @@ def render_v1_schema(model: Any) -> Schema:
 
 def _modernize(node: Schema) -> Schema:
     if len(parts := node.get("allOf", ())) == 1:
-        # How pydantic 1 puts a description or a default beside a reference.
+        # How pydantic 1 adds a description or a default to a reference.
         node = {**parts[0], **{key: value for key, value in node.items() if key != "allOf"}}
     if isinstance(node.get("items"), list):
         node = {("prefixItems" if key == "items" else key): value for key, value in node.items()}

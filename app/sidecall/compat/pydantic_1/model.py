@@ -1,4 +1,4 @@
-"""Recognize the models of pydantic 1, which itself is not imported, since it warns on newer Pythons."""
+"""Recognize models of pydantic 1 without importing it, since that warns on newer Pythons."""
 
 import inspect
 import typing
@@ -30,18 +30,18 @@ def is_v1_model(kind: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class V1Model:
-    """An author's model of arguments, of pydantic 1."""
+    """An author's arguments model, of pydantic 1."""
 
     kind: Any
 
     @property
     def aliases(self) -> Mapping[str, str]:
-        """The name under which each field is read."""
+        """The alias of each field."""
         return {name: field.alias for name, field in self.kind.__fields__.items()}
 
     @property
     def required(self) -> frozenset[str]:
-        """The fields that have no default."""
+        """The fields without a default."""
         return frozenset(name for name, field in self.kind.__fields__.items() if field.required)
 
     @property
@@ -83,7 +83,7 @@ class V1Model:
         return _args_schema.make_v1_args_schema(where, self.kind, hidden, drops_unknown=drops_unknown)
 
     def check(self, given: Any) -> Any:
-        """Make an instance.
+        """Validate values.
 
         Raises:
             ValidationError: One of pydantic 2, caused by the model's own.

@@ -19,7 +19,7 @@ from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.http.reply import Reply
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalStatus, Decision
 from sidecall.kernel.ports.approvals.listing import ListedApproval
-from sidecall.kernel.rest.body_errors import list_misfits, say_misfits
+from sidecall.kernel.rest.body_errors import format_errors, list_errors
 from sidecall.kernel.rest.deadline import DeadlineDep
 from sidecall.kernel.rest.examples import APPROVAL, DECISIONS
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, json_body
@@ -169,8 +169,8 @@ def _read_decision(body: Any) -> Decision:
     try:
         return _DECISION.validate_python(body)
     except ValidationError as error:
-        errors = list_misfits(error, body)
-        text = f"The body is not a decision: {say_misfits(errors)}."
+        errors = list_errors(error, body)
+        text = f"The body is not a decision: {format_errors(errors)}."
         raise InvalidDecision(text, errors=errors, example=_EXAMPLE) from None
 
 

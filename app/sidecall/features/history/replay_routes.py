@@ -15,7 +15,7 @@ from sidecall.kernel.http.parameters import refuse_unknown_parameters
 from sidecall.kernel.http.preferences import DOCUMENTED, PARAMETERS, read_preferences
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.ports.approvals.approval import Approval
-from sidecall.kernel.rest.body_errors import list_misfits, say_misfits
+from sidecall.kernel.rest.body_errors import format_errors, list_errors
 from sidecall.kernel.rest.openapi import json_body
 from sidecall.kernel.rest.parts import CallContextDep, PartsDep
 from sidecall.kernel.rest.wire import Answer, AnsweredCall
@@ -92,7 +92,7 @@ def _read_wish(body: Any) -> ReplayWish:
     try:
         return ReplayWish.model_validate(body)
     except ValidationError as error:
-        text = say_misfits(list_misfits(error, body))
+        text = format_errors(list_errors(error, body))
         raise InvalidReplay(f'The body may be left out, or be {{"insist": true}}: {text}.', example=_INSIST) from None
 
 

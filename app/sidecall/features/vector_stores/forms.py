@@ -19,7 +19,7 @@ from sidecall.features.vector_stores.kept import Cut
 from sidecall.features.vector_stores.shown import NUMBER, StaticSizes
 from sidecall.kernel.core.errors import InvalidParameter
 from sidecall.kernel.http.body import Bounds, read_json
-from sidecall.kernel.rest.body_errors import list_misfits, say_misfits
+from sidecall.kernel.rest.body_errors import format_errors, list_errors
 
 M = TypeVar("M", bound=BaseModel)
 MOST_FILES_AT_ONCE = 100
@@ -158,11 +158,11 @@ async def read_model(request: Request, bounds: Bounds, model: type[M]) -> M:
     try:
         return model.model_validate(sent)
     except ValidationError as error:
-        misfit = list_misfits(error, sent)[0]
+        misfit = list_errors(error, sent)[0]
         if misfit["loc"] == ["expires_after"]:
             misfit["msg"] = _TERM
         shown = {**misfit, "loc": ["body", *misfit["loc"]]}
-        raise InvalidParameter(f"{say_misfits([misfit])}.", errors=[shown]) from None
+        raise InvalidParameter(f"{format_errors([misfit])}.", errors=[shown]) from None
 
 
 def choose_cut(chunking: Chunking | None) -> Cut:

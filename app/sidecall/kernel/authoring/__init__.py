@@ -1,1 +1,1 @@
-"""What tool authors write with: the names that `sidecall` exports."""
+"""Authoring: the names with which tool authors write, exported by `sidecall`."""

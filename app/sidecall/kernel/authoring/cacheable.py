@@ -18,7 +18,7 @@ _OF_ONE_CALL: Mapping[Source, str] = {
 
 
 def refuse_uncacheable(tool: CompiledTool) -> None:
-    """Refuse an answer to be given again that may be wrong for another call.
+    """Refuse a cache on a tool whose answer may be wrong for another call.
 
     Raises:
         InvalidToolOption: It is the answer of such a tool.

@@ -1,4 +1,4 @@
-"""Look at the command line that a tool is."""
+"""Prepare tools that are a command line."""
 
 from dataclasses import replace
 from pathlib import Path

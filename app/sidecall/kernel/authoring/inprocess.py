@@ -70,7 +70,7 @@ class Beside(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A call made ready; `wants_message`: it is answered like a model's. `config` is for the calls within."""
+    """A prepared call; `wants_message` says that it is answered like a model's. `config` is for nested calls."""
 
     tool: CompiledTool
     request: CallRequest
@@ -80,7 +80,7 @@ class _Plan:
 
 
 class _SentCall(BaseModel, defer_build=True):
-    """A ToolCall as a program writes it; the tool is known already."""
+    """A ToolCall as a program writes it, for a known tool."""
 
     args: Annotated[dict[str, Any] | str | None, BeforeValidator(read_object)]
     id: str | int | None = None
@@ -219,7 +219,7 @@ def _read_content(invocation: Invocation, error: ToolFailure) -> Any:
 
 
 def _make_budget(tool: CompiledTool) -> Budget | None:
-    """Make the budget that the tool names itself; no server has one for all, and none keeps the whole."""
+    """Make the budget that the tool sets itself; without a server there is no default, and cut content is not kept."""
     most = tool.options.max_content_bytes
     return None if most is None else Budget(most, _keep_nothing)
 
@@ -261,7 +261,7 @@ def _find_misplaced(tool: CompiledTool, given: Mapping[str, Any]) -> str | None:
 
 
 def _name_text(tool: CompiledTool, text: str) -> dict[str, Any]:
-    """Take a text for the first argument, as LangChain does; a tool without arguments needs none."""
+    """Use a text as the first argument, as LangChain does; a tool without arguments ignores it."""
     first = next(iter(tool.args_schema.flat["properties"]), None)
     return {} if first is None else {first: text}
 

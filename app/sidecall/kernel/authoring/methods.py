@@ -30,7 +30,7 @@ _FIRST = ("self", "cls")
 
 
 def only_refuses(function: Any) -> bool:
-    """Return whether all that a function ever does is to raise NotImplementedError."""
+    """Return whether a function only raises NotImplementedError."""
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     if code is None or "NotImplementedError" not in code.co_names:
         return False
@@ -48,7 +48,7 @@ def bind(function: Callable[..., Any] | None, holder: object) -> Callable[..., A
 
 
 def unwrap_method(function: Any) -> Any:
-    """Take a function out of @classmethod, which cannot be called itself, or out of @staticmethod."""
+    """Unwrap a function from @classmethod, which is not callable, or from @staticmethod."""
     return function.__func__ if isinstance(function, classmethod | staticmethod) else function
 
 

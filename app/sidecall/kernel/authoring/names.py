@@ -1,4 +1,4 @@
-"""Other libraries' names for types that have others here."""
+"""Aliases of our types under other libraries' names."""
 
 from typing import Any
 

@@ -154,7 +154,7 @@ def _adopt(item: Any) -> Compilable:
 
 
 def find_public(module: ModuleType) -> dict[str, Any]:
-    """Find what in a module has no leading underscore, or is named by its `__all__`."""
+    """Find the public names of a module, or those in its `__all__`."""
     exported = getattr(module, "__all__", None)
     names = exported if exported is not None else [name for name in vars(module) if not name.startswith("_")]
     return {name: getattr(module, name) for name in names if hasattr(module, name)}

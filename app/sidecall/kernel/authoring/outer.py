@@ -41,7 +41,7 @@ def find_outer() -> Outer | None:
 
 
 def inherit_config(config: Mapping[str, Any], outer: Outer | None) -> RunnableConfig:
-    """Add to a config what that of the outer call says and it does not, as LangChain does."""
+    """Add to a config the entries of the outer call's config that it lacks, as LangChain does."""
     given = {name: value for name, value in config.items() if value is not None}
     return cast("RunnableConfig", {**({} if outer is None else outer.config), **given})
 

@@ -13,7 +13,7 @@ from sidecall.kernel.schema.foreign import match_type
 from sidecall.kernel.schema.injections import plan_injections
 from sidecall.kernel.schema.signature import read_signature
 
-# What LangChain's own `_run` takes beside the arguments of the function.
+# What LangChain's own `_run` takes besides the function's arguments.
 _HANDED_ON = ("config", "run_manager")
 
 

@@ -18,7 +18,7 @@ _DEPTH = 3
 
 
 def is_tool(item: object) -> bool:
-    """Return whether this is a tool, of another library too."""
+    """Return whether this is a tool, also of another library."""
     return isinstance(item, BaseTool | HostedTool) or is_foreign_tool(item) or adopt_declaration(item) is not None
 
 

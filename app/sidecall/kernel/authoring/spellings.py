@@ -1,4 +1,4 @@
-"""Take the options of other decorators under their own names, and guess what misspelt ones mean."""
+"""Options under other libraries' names, and suggestions for misspelled ones."""
 
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ _NAMES: Mapping[str, str] = {
 
 
 def rename_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Rename what `function_tool` calls differently.
+    """Rename options from the names of `function_tool`.
 
     Raises:
         InvalidToolOption: An option is given under both names.
@@ -48,7 +48,7 @@ def _translate_values(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def suggest_annotation(name: str) -> str:
-    """Word which of the annotations a misspelt one was likely meant to be; empty where it resembles none."""
+    """Return the annotation that a misspelled one likely means; empty if none is similar."""
     meant = _resemblance.find_likely_name(name, ToolAnnotations.model_fields)
     return "" if meant is None else f" Did you mean {meant}?"
 

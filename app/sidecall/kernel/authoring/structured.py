@@ -107,7 +107,7 @@ class StructuredTool(BaseTool):
 
     @functools.cached_property
     def compiled(self) -> CompiledTool:
-        """The tool made ready to run.
+        """The compiled tool.
 
         Raises:
             DefinitionError: The tool cannot be offered; a method has to be reached through an instance.

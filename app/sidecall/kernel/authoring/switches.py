@@ -1,4 +1,4 @@
-"""Decide by the caller and the context whether a tool is offered."""
+"""Switches: decide by the caller and the context whether a tool is offered."""
 
 import inspect
 from collections.abc import Callable
@@ -45,7 +45,7 @@ def _takes_agent(function: Callable[..., Any], annotation: Any) -> bool:
 
 
 def takes(function: Callable[..., Any], count: int) -> bool:
-    """Return whether a function can be called with so many positional arguments."""
+    """Return whether a function can be called with this many positional arguments."""
     try:
         inspect.signature(function).bind(*range(count))
     except TypeError:

@@ -1,4 +1,4 @@
-"""The class behind every tool, and the way to call one without a server."""
+"""The base class of all tools, and in-process calls."""
 
 import asyncio
 import inspect
@@ -44,8 +44,8 @@ else:
 class BaseTool(Counterpart, ToolFace, RunnableFace):
     """Write a tool as a class: set `name`, define `_run` or `_arun`, and make an instance in your module.
 
-    Fields beside those below are yours, for clients and settings. When both methods are there, `_arun` serves, unless
-    all that it does is to raise NotImplementedError.
+    Other fields are yours, for clients and settings. If both methods are defined, `_arun` serves, unless it only raises
+    NotImplementedError.
 
     Raises:
         InvalidToolOption: An option does not exist or has a value it does not take.
@@ -99,12 +99,12 @@ class BaseTool(Counterpart, ToolFace, RunnableFace):
         return super(BaseTool, self.model_copy()).__getstate__()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function as it was written, past schema and pipeline."""
+        """Call the function as it was written, without schema and pipeline."""
         return self._get_function()(*args, **kwargs)
 
     @cached_property
     def compiled(self) -> CompiledTool:
-        """The tool made ready to run; compiled once, and again after one of its fields was changed.
+        """The compiled tool; compiled on first use, and again after a field was changed.
 
         Raises:
             DefinitionError: The tool cannot be offered.
@@ -156,7 +156,7 @@ class BaseTool(Counterpart, ToolFace, RunnableFace):
         return await ainvoke(self.compiled, input, config, beside)
 
     def invoke(self, input: ToolInput, config: RunnableConfig | None = None, **beside: Unpack[Beside]) -> Any:
-        """Do what `ainvoke` does from code that is not async."""
+        """Do the same as `ainvoke` in sync code."""
         if comes_from_graph(input):
             return self.to_langchain().invoke(input, config)
         return invoke(self.compiled, input, config, beside)
@@ -166,10 +166,10 @@ class BaseTool(Counterpart, ToolFace, RunnableFace):
         return ConfiguredTool(self, cast("RunnableConfig", {**(config or {}), **options}))
 
     def to_langchain(self) -> Any:
-        """Make what LangChain's models, agents and nodes take, for programs that run this tool themselves.
+        """Convert the tool for LangChain's models, agents and nodes in the same program.
 
-        Its hidden parameters are filled from the graph, and a call that a person has to approve interrupts it. It needs
-        the packages langchain-core and langgraph.
+        Hidden parameters are filled from the graph, and a call that needs approval interrupts it. This needs the
+        packages langchain-core and langgraph.
         """
         return _to_langchain.make_langchain_form(self)
 
@@ -179,13 +179,13 @@ class BaseTool(Counterpart, ToolFace, RunnableFace):
         Args:
             tool_input: The arguments, or the text of the first one.
             tool_call_id: The id of the call.
-            options: `config`, `callbacks`, `tags`, `metadata`, and what `ainvoke` takes beside the call; `verbose`,
+            options: `config`, `callbacks`, `tags`, `metadata`, and what else `ainvoke` takes; `verbose`,
                 colours and names of a run, which LangChain's agents give, say nothing here.
         """
         return await ainvoke(self.compiled, *self._read_run(tool_input, tool_call_id, options))
 
     def run(self, tool_input: ToolInput, *, tool_call_id: str | None = None, **options: Any) -> Any:
-        """Do what `arun` does from code that is not async."""
+        """Do the same as `arun` in sync code."""
         return invoke(self.compiled, *self._read_run(tool_input, tool_call_id, options))
 
     def _read_run(
@@ -228,7 +228,7 @@ class BaseTool(Counterpart, ToolFace, RunnableFace):
         return self._get_target()
 
     async def _arun(self, *args: Any, **kwargs: Any) -> Any:
-        """Run `_run` in a thread, for an `_arun` of the author's that hands on to this one."""
+        """Run `_run` in a thread, for an author's `_arun` that calls this one."""
         manager: Any = kwargs.get("run_manager")
         if hasattr(manager, "get_sync"):
             kwargs["run_manager"] = manager.get_sync()
@@ -256,14 +256,14 @@ class BaseTool(Counterpart, ToolFace, RunnableFace):
         return given
 
     def _get_description(self) -> str | None:
-        """Return the description, None where none was given; an empty one counts, and an args_schema may bring one."""
+        """Return the description, None if there is none; an empty one counts, and an args_schema may supply one."""
         given: str = vars(self).get("description", "")
         if given or "description" in self.model_fields_set:
             return given
         return None if self._get_docstring() else _read_schema_text(self._get_args_schema())
 
     def _find_description(self) -> str:
-        """Find the description that is listed; empty where the tool cannot be offered."""
+        """Return the description to list; empty if the tool cannot be offered."""
         try:
             return find_description(self._gather_texts())
         except DefinitionError:

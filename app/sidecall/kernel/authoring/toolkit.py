@@ -52,6 +52,6 @@ def _unwrap(value: object) -> object:
 
 
 def _reach(toolkit: BaseToolkit, name: str) -> Any:
-    """Reach a method through the instance, but for @classmethod over @tool, which says itself why it is refused."""
+    """Return a method through the instance; @classmethod over @tool explains itself why it is refused."""
     written = inspect.getattr_static(toolkit, name)
     return written.__func__ if isinstance(written, classmethod) else getattr(toolkit, name)

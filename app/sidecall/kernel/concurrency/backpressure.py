@@ -16,23 +16,23 @@ Wake = Callable[[], object]
 
 
 class Pause(Protocol):
-    """A part that has found no room at its reader."""
+    """A part for which its reader has no room."""
 
     async def wait(self) -> None:
         """Enqueue the part once there is room, on any event loop; drop it if the reader is stalled."""
 
     def wait_here(self, look: Callable[[], object]) -> None:
-        """Do the same in a thread; `look` is asked now and then, and may raise."""
+        """Do the same in a thread; `look` is called now and then, and may raise."""
 
     def skip(self) -> None:
-        """Leave the part out."""
+        """Drop the part."""
 
 
 class Reading:
     """The progress of a reader, and the producers that wait for it, in any thread."""
 
     def __init__(self) -> None:
-        """Begin on the event loop that hands over what waits for this reader."""
+        """Begin on the event loop that serves this reader."""
         self.is_still = False
         self._loop = asyncio.get_running_loop()
         self._looks = 0  # since it has taken something
@@ -107,7 +107,7 @@ class HeldPart:
         self._leave_out = leave_out
 
     def skip(self) -> None:
-        """Leave the part out."""
+        """Drop the part."""
         self._leave_out()
 
     async def wait(self) -> None:
@@ -138,7 +138,7 @@ class HeldPart:
 
 
 class Pauses:
-    """A part that has found no room at several readers."""
+    """A part for which several readers have no room."""
 
     def __init__(self, pauses: Sequence[Pause]) -> None:
         self._pauses = pauses
@@ -154,6 +154,6 @@ class Pauses:
             pause.wait_here(look)
 
     def skip(self) -> None:
-        """Leave the part out for all of them."""
+        """Drop the part for all of them."""
         for pause in self._pauses:
             pause.skip()

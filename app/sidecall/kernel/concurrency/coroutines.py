@@ -1,4 +1,4 @@
-"""Take coroutines over that have begun, and end them."""
+"""Take over started coroutines, and end them."""
 
 import asyncio
 import types
@@ -53,11 +53,11 @@ class CurrentTask:
     """
 
     def __init__(self) -> None:
-        """Begin without a loop that was met."""
+        """Begin without a known loop."""
         self._met: tuple[int, asyncio.AbstractEventLoop] | None = None
 
     def find(self) -> asyncio.Task[Any]:
-        """Return the task in which this is called."""
+        """Return the current task."""
         met = self._met
         task = None if met is None or met[0] != get_ident() else asyncio.current_task(met[1])
         if task is None:

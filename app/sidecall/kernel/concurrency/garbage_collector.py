@@ -1,4 +1,4 @@
-"""Pause Python's collector of cycles while much is built at once."""
+"""Pause Python's garbage collector while many objects are created."""
 
 import gc
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def pause_collector() -> Iterator[None]:
-    """Pause the collector, which else walks ten times through half a million objects while they are built."""
+    """Pause the collector, which would otherwise walk through half a million objects ten times."""
     was_on = gc.isenabled()
     gc.disable()
     try:

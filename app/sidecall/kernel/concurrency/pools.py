@@ -1,6 +1,6 @@
-"""Threads for the work that callers can make long: a pool for each kind, so that one kind does not hold up another.
+"""Thread pools for slow work of callers: one for each kind, so that one kind does not delay another.
 
-The event loop's own pool is left to tools, which use it by `asyncio.to_thread`.
+The event loop's default pool is left to tools, which use it by `asyncio.to_thread`.
 """
 
 import asyncio
@@ -22,9 +22,9 @@ _Job = tuple[Callable[[], Any], "Future[Any]"]
 
 
 class Pool:
-    """A bounded number of threads for one kind of work, started when they are needed; callers take turns.
+    """A bounded number of threads for one kind of work, started on demand; callers take turns.
 
-    One caller has half of them at most, so that work of another always finds one that ends soon.
+    One caller uses at most half of them, so that other callers' work soon finds one.
     """
 
     def __init__(self, name: str, threads: int) -> None:
@@ -44,7 +44,7 @@ class Pool:
         return await self.run_for(find_caller(), function, *args, **options)
 
     async def run_for(self, caller: CallerKey, function: Callable[P, T], /, *args: P.args, **options: P.kwargs) -> T:
-        """Call a function in a thread when it is the caller's turn; one that is cancelled before is not called."""
+        """Call a function in a thread when it is the caller's turn; one cancelled before that is not called."""
         work = partial(contextvars.copy_context().run, partial(function, *args, **options))
         line = _Line(self, caller)
         try:

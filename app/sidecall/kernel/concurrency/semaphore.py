@@ -43,7 +43,7 @@ class Semaphore:
             await place
         except BaseException:
             if place.done() and not place.cancelled():
-                self.leave()  # The place came at the very moment when nobody wanted it any more.
+                self.leave()  # The place was granted in the moment of the cancellation.
             else:  # A waiter that left may have been passed over already.
                 self.waiting.drop(caller, place)
             raise

@@ -57,7 +57,7 @@ class Shares:
             await place
         except BaseException:
             if not self._waiting.drop(caller, place):
-                self._leave(caller)  # The place came at the very moment when nobody wanted it any more.
+                self._leave(caller)  # The place was granted in the moment of the cancellation.
             raise
 
     def _leave(self, caller: CallerKey) -> None:

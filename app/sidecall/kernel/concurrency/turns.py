@@ -49,7 +49,7 @@ class Turns(Generic[T]):
         """Remove and return the call whose turn it is.
 
         Raises:
-            LookupError: Nobody waits.
+            LookupError: No call waits.
         """
         caller = next(iter(self.callers), None)
         if caller is None:
@@ -77,7 +77,7 @@ class Turns(Generic[T]):
             self.callers.move_to_end(caller)
 
     def drop(self, caller: CallerKey, place: T) -> bool:
-        """Forget a call that does not wait any more; return whether it was there."""
+        """Remove a call that no longer waits; return whether it was in the queue."""
         calls = self.callers.get(caller)
         if calls is None or place not in calls:
             return False
@@ -88,6 +88,6 @@ class Turns(Generic[T]):
         return True
 
     def clear(self) -> None:
-        """Forget all."""
+        """Remove all calls."""
         self.callers.clear()
         self._count = 0

@@ -1,4 +1,4 @@
-"""Errors under the names that the OpenAI Agents SDK has for them."""
+"""Errors under the names of the OpenAI Agents SDK."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -42,12 +42,12 @@ class ToolTimeoutError(AgentsException):
 
 @dataclass(frozen=True, slots=True)
 class SdkWording:
-    """A function that words failures and knows them by the SDK's names."""
+    """A function that formats failures and knows them by the SDK's classes."""
 
     word: Callable[[ToolContext, BaseException], Any]
 
     def __call__(self, context: ToolContext, error: BaseException) -> Any:
-        """Word a failure."""
+        """Format a failure."""
         return self.word(context, translate_failure(context, error))
 
 

@@ -1,4 +1,4 @@
-"""Functions around tools, and callback handlers, which are told what happens to calls, as in LangChain."""
+"""Hooks around tools, and callback handlers as in LangChain."""
 
 import inspect
 import logging
@@ -26,13 +26,13 @@ class BaseCallbackHandler:
     ignore_llm = ignore_chat_model = ignore_chain = ignore_retriever = ignore_retry = ignore_custom_event = True
 
     def on_tool_start(self, serialized: dict[str, Any], input_str: str, *, run_id: UUID, **kwargs: Any) -> Any:
-        """Hear that a tool starts: its name and description, and the arguments as text."""
+        """Handle the start of a tool: its name and description, and the arguments as text."""
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> Any:
-        """Hear the ToolMessage of a call that ran to its end."""
+        """Handle the ToolMessage of a call that ran to its end."""
 
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> Any:
-        """Hear why a call failed: the exception that the tool raised, or the one that kept it from running."""
+        """Handle a failure: the exception that the tool raised, or the one that kept it from running."""
 
 
 class AsyncCallbackHandler(BaseCallbackHandler):
@@ -43,11 +43,11 @@ class CallWriter(BaseCallbackHandler):
     """Log the start, end and error of each call, for tools with `verbose=True`."""
 
     def on_tool_start(self, serialized: dict[str, Any], input_str: str, *, run_id: UUID, **_: Any) -> None:
-        """Write down the arguments."""
+        """Log the arguments."""
         logger.info("[%s %s] is called with %s", serialized["name"], run_id, input_str)
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **_: Any) -> None:
-        """Write down the answer."""
+        """Log the answer."""
         logger.info("[%s %s] answers %s", output.name, run_id, output.content)
 
 
@@ -75,14 +75,14 @@ class Hook:
 
 @dataclass(frozen=True, slots=True)
 class Callback:
-    """A handler made ready: the methods it has, by the event's name, and the object itself."""
+    """A compiled handler: its methods by event name, and the object itself."""
 
     methods: Mapping[str, Hook]
     handler: Any = field(default=None, compare=False)
 
 
 def make_callback(handler: Any) -> Callback:
-    """Look at a handler once.
+    """Inspect a handler once.
 
     Raises:
         InvalidToolOption: It has none of the methods.
@@ -98,7 +98,7 @@ def make_callback(handler: Any) -> Callback:
 
 
 def read_hook(function: Callable[..., Any]) -> Hook:
-    """Look at a function once."""
+    """Inspect a function once."""
     parameters = inspect.signature(function).parameters.values()
     takes_all = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
     names = frozenset(parameter.name for parameter in parameters)

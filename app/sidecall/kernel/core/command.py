@@ -19,7 +19,7 @@ _WANTED = "a mapping of the state's keys to their new values, or a list of such 
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Name a node of the caller's graph and what it is to be given, as in LangGraph."""
+    """The next node of the caller's graph and its input, as in LangGraph."""
 
     node: str
     arg: Any
@@ -27,11 +27,11 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Return this from a tool to change the caller's state or to say where its graph goes on, as in LangGraph.
+    """Return this from a tool to change the caller's state or to route its graph, as in LangGraph.
 
-    `update` maps keys of the state to new values. The message in its `messages` that answers the call is what the
-    model reads. `goto` names the next nodes, in this graph or in the one that `graph` names, `resume` is what an
-    interrupted graph goes on with. The caller finds all of them in the answer's `response_metadata`.
+    `update` maps keys of the state to new values. The message in its `messages` that answers the call is what the model
+    reads. `goto` names the next nodes, in this graph or in the one that `graph` names, `resume` is the value for an
+    interrupted graph. The caller finds all of them in the answer's `response_metadata`.
     """
 
     update: Any = None
@@ -87,13 +87,13 @@ def is_series(value: Any) -> bool:
 
 
 def is_command_type(annotation: Any) -> bool:
-    """Return whether an annotation promises a command, `Command[Literal["node"]]` included, or messages."""
+    """Return whether an annotation is a command, such as `Command[Literal["node"]]`, or messages."""
     name = getattr(typing.get_origin(annotation) or annotation, "__name__", "")
     return name in ("Command", "ToolMessage") or any(is_command_type(part) for part in typing.get_args(annotation))
 
 
 def read_message(message: Any) -> MessageParts:
-    """Read a message: one of ours, or any object or mapping with the same names."""
+    """Read a message: ours, or an object or mapping with the same names."""
     status: Status = "error" if _get(message, "status") == "error" else "success"
     kwargs = _get(message, "additional_kwargs")
     return MessageParts(
@@ -154,12 +154,12 @@ def _find_answer(messages: list[list[Any]], call_id: str, *, any_id: bool) -> tu
 
 
 def _list_places(place: tuple[int, int] | None, count: int) -> list[int | None]:
-    """List for each output where among its messages the answer stood."""
+    """Return for each output the index of the answer among its messages."""
     return [place[1] if place is not None and place[0] == index else None for index in range(count)]
 
 
 def _find_joined(parts: list[CommandParts]) -> int | None:
-    """Find where the answer stood among the messages of all."""
+    """Return the index of the answer among all messages."""
     before = 0
     for part in parts:
         if part.place is not None:
@@ -225,7 +225,7 @@ def _read_update(tool: str, update: Any) -> Mapping[str, Any]:
 
 
 def _read_fields(update: Any) -> Mapping[str, Any] | None:
-    """Read an object of the state's own class: the fields that were set, as in LangGraph."""
+    """Read an object of the state's class: the fields that were set, as in LangGraph."""
     if isinstance(update, BaseModel):
         return {name: getattr(update, name) for name in update.model_fields_set}
     if dataclasses.is_dataclass(update) and not isinstance(update, type):

@@ -1,4 +1,4 @@
-"""A program and its arguments, with places for the arguments of a call."""
+"""A program's command line with placeholders for a call's arguments."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,11 +20,12 @@ _MOST_BYTES_IN_ALL = 1_900_000
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """The words of a command, each an argument of its own: no shell reads them.
+    """The words of a command, each a separate argument: there is no shell.
 
-    `{name}` stands for an argument of the call. A word that is nothing else becomes a word for each item of a list; one
-    whose argument is None is left out. A last word `<{name}` is what the program reads; without it that is an object of
-    all arguments that no word names, as JSON. `scripts` are the contents of files of the author's that words name.
+    `{name}` is replaced by the call's argument. A word that is only a placeholder becomes a word for each item of a
+    list, and is dropped if the argument is None. A last word `<{name}` is the program's standard input; without it that
+    is a JSON object of all arguments that no word names. `scripts` are the contents of the author's files that words
+    name.
     """
 
     words: tuple[str, ...]
@@ -32,11 +33,11 @@ class CommandLine:
 
     @property
     def names(self) -> frozenset[str]:
-        """The arguments that are named."""
+        """The named arguments."""
         return frozenset(name for word in self.words for name in _PLACE.findall(word) if name)
 
     def fill(self, values: Mapping[str, Any]) -> list[str]:
-        """Return the words with the arguments of a call in their places.
+        """Return the words with placeholders filled from the arguments.
 
         Raises:
             ToolException: One holds a zero byte, or they are too long, so that no program can be given them.
@@ -53,7 +54,7 @@ class CommandLine:
         return to_text(rest).encode() if rest else b""
 
     def find_misplaced(self, known: Collection[str]) -> str | None:
-        """Return why a word that reads like a place of one of these arguments is none; None where all are well."""
+        """Return why a word that looks like a placeholder is invalid; None if all are valid."""
         for number, word in enumerate(self.words):
             if word.startswith(_INPUT) and _PLACE.fullmatch(word[1:]) and number < len(self.words) - 1:
                 return f"`{word}` is what the program reads, and has to be the last word."

@@ -90,7 +90,7 @@ _KINDS: Mapping[str, MediaKind] = {
 
 
 def _read_medium(kind: MediaKind, block: ContentBlock) -> Media | None:
-    """Read the forms of LangChain (of both its versions), OpenAI's two APIs, the Agents SDK and Anthropic."""
+    """Read a block in the forms of LangChain (both versions), OpenAI's two APIs, the Agents SDK and Anthropic."""
     inner = block.get("source") or block.get("file") or block
     if not isinstance(inner, Mapping):
         return None
@@ -120,7 +120,7 @@ def _read_medium(kind: MediaKind, block: ContentBlock) -> Media | None:
 
 
 def _finder(*places: Mapping[str, Any]) -> Callable[..., str | None]:
-    """Make a function that finds the first text under one of several names."""
+    """Return a function that finds the first text under one of several keys."""
 
     def find(*names: str) -> str | None:
         found = (place.get(name) for place in places for name in names)
@@ -130,6 +130,6 @@ def _finder(*places: Mapping[str, Any]) -> Callable[..., str | None]:
 
 
 def _split_data_url(address: str) -> tuple[str | None, str]:
-    """Take a `data:` URL apart into its media type and its base64."""
+    """Split a `data:` URL into media type and base64."""
     head, _, data = address.removeprefix("data:").partition(",")
     return head.partition(";")[0] or None, data

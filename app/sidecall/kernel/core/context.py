@@ -26,7 +26,7 @@ EVERYTHING = frozenset((ANY_SCOPE,))
 
 @dataclass(frozen=True, slots=True)
 class Toolset:
-    """A part of the tools: those of these names, patterns of names and tags, or all, without some."""
+    """A selection of tools by names, name patterns and tags, or all tools, with exclusions."""
 
     name: str
     tools: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Toolset:
     without: tuple[str, ...] = ()
 
     def has(self, name: str, tags: Sequence[str]) -> bool:
-        """Return whether a tool of this name, with these tags, is in it."""
+        """Return whether a tool with this name and these tags is in it."""
         if any(fnmatchcase(name, pattern) for pattern in self.without):
             return False
         if not self.tools and not self.tags:
@@ -55,11 +55,11 @@ class Caller:
     toolset: Toolset | None = None
 
     def may(self, *scopes: str) -> bool:
-        """Return whether it has all of these scopes."""
+        """Return whether the caller has all of these scopes."""
         return ANY_SCOPE in self.scopes or self.scopes.issuperset(scopes)
 
 
-# Who calls where nobody is asked: it may do everything.
+# The caller when authentication is off: it has all scopes.
 ANONYMOUS = Caller(scopes=EVERYTHING)
 
 
@@ -70,7 +70,7 @@ _MARK = 32
 
 
 def cut_id(text: str) -> str:
-    """Return an id as the log shows it: its head, where it is long."""
+    """Return an id for the log, cut if it is long."""
     rest = len(text) - _MOST_OF_ID
     return text if rest <= _MARK else f"{text[:_MOST_OF_ID]}… {rest} more characters"
 
@@ -93,7 +93,7 @@ class HeaderMap(dict[str, str]):
 
 
 class CallLog(logging.LoggerAdapter[logging.Logger]):
-    """Write log lines that carry the ids of the call."""
+    """Logger adapter that adds the call's ids."""
 
     def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, MutableMapping[str, Any]]:
         """Prefix the line with the tool and the call's id, and add both as fields for formatters."""
@@ -148,10 +148,10 @@ _ABSENT: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class RunContextWrapper(Generic[Context]):
-    """What functions around a tool may ask about the call; in tests one is made of a context alone.
+    """The context of a call, for functions around a tool; in tests, one is made from a context alone.
 
-    `usage`, `turn_input` and `tool_input` have the names of the OpenAI Agents SDK. The model's usage and the
-    conversation are the program's, so that they begin empty.
+    `usage`, `turn_input` and `tool_input` have the names of the OpenAI Agents SDK. Usage and conversation belong to the
+    calling program, so they begin empty.
     """
 
     context: Context = field(default_factory=dict)  # type: ignore[assignment]  # where no type is said
@@ -183,7 +183,7 @@ class RunContextWrapper(Generic[Context]):
     tool_namespace: str | None = field(default=None, repr=False)
 
     def is_tool_approved(self, tool_name: str, call_id: str) -> bool | None:
-        """Return what a person has decided about a call: None where nobody was asked, and of any other than this."""
+        """Return a person's decision on this call; None without one, and for any other call."""
         is_own = (tool_name, call_id) == (self.tool_name, self.tool_call_id)
         return self.rejection is None if is_own and self.approved else None
 
@@ -193,7 +193,7 @@ class RunContextWrapper(Generic[Context]):
         return self.is_tool_approved(tool_name, call_id)
 
     def get_rejection_message(self, tool_name: str, call_id: str, **about: Any) -> str | None:
-        """Return why a person has rejected a call, if one has."""
+        """Return a person's reason for rejecting a call, or None."""
         return self.rejection if self.get_approval_status(tool_name, call_id, **about) is False else None
 
     @property
@@ -228,10 +228,10 @@ class ToolContext(RunContextWrapper[Context]):
         tool_call: Any = None,
         **known: Any,
     ) -> None:
-        """Make what a tool is given, such as in a test: `ToolContext(context=user, tool_name="t", tool_call_id="1")`.
+        """Make a context, for instance in a test: `ToolContext(context=user, tool_name="t", tool_call_id="1")`.
 
         Args:
-            context: What the program sends beside the call.
+            context: What the program sends with the call.
             usage: What models have used.
             tool_name: The tool's name.
             tool_call_id: The call's id.
@@ -256,7 +256,7 @@ class ToolContext(RunContextWrapper[Context]):
     def from_agent_context(
         cls, context: RunContextWrapper[Any], tool_call_id: str, tool_call: Any = None, agent: Any = None, **said: Any
     ) -> "ToolContext[Any]":
-        """Make one for a call of a run that is known, as the OpenAI Agents SDK does.
+        """Make a context from that of a run, as the OpenAI Agents SDK does.
 
         Args:
             context: What is known of the run.
@@ -276,34 +276,34 @@ class ToolContext(RunContextWrapper[Context]):
         return cls(tool_call_id=tool_call_id, tool_call=tool_call, agent=agent, **of_run, **{**of_item, **said})
 
     def with_context(self, context: Any) -> "ToolContext[Any]":
-        """Return the same with another context."""
+        """Return a copy with another context."""
         return replace(self, context=context)
 
     @property
     def qualified_tool_name(self) -> str:
-        """The tool's name, with that of its namespace before it; calls have none here."""
+        """The tool's name with its namespace; calls have no namespace here."""
         return self.tool_name if self.tool_namespace is None else f"{self.tool_namespace}.{self.tool_name}"
 
     @property
     def remaining(self) -> float | None:
-        """Seconds until the deadline, never below zero."""
+        """The seconds until the deadline, at least 0."""
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
     async def progress(self, done: float, total: float | None = None, message: str = "") -> None:
-        """Report how far the tool has come, for instance `await context.progress(3, 10, "third page")`.
+        """Report progress, for instance `await context.progress(3, 10, "third page")`.
 
-        Other calls have their turn meanwhile, and the call's deadline holds: also in a loop that awaits nothing else.
+        Awaiting it lets other calls run and enforces the deadline, also in a loop that awaits nothing else.
         """
         self.report_progress(done, total, message)
         await asyncio.sleep(0)
 
     def report_progress(self, done: float, total: float | None = None, message: str = "") -> None:
-        """Do the same from a tool that is not async."""
+        """Do the same in a sync tool."""
         self.log.debug("progress %s of %s %s", done, total, message)
         self.signals.say("progress", self.tool_call_id, {"done": done, "total": total, "message": message})
 
     async def read_content(self, content_id: str) -> ContentBody:
-        """Read what the caller has uploaded, or what was cut out of an answer to it, by its id or its URL.
+        """Read a content of the caller, uploaded or cut out of an answer, by its id or its URL.
 
         Returns:
             Its `body` and its `media_type`.
@@ -315,11 +315,11 @@ class ToolContext(RunContextWrapper[Context]):
         return await self._reach().aread(content_id)
 
     def read_content_sync(self, content_id: str) -> ContentBody:
-        """Do the same in a tool that is not async."""
+        """Do the same in a sync tool."""
         return self._reach().read(content_id)
 
     async def save_content(self, body: str | bytes, media_type: str | None = None) -> str:
-        """Keep a body where the caller finds it at `/contents/` and the id that is returned.
+        """Save a body for the caller, at `/contents/` and the returned id.
 
         Args:
             body: A text, or bytes.
@@ -332,7 +332,7 @@ class ToolContext(RunContextWrapper[Context]):
         return await self._reach().asave(body, media_type)
 
     def save_content_sync(self, body: str | bytes, media_type: str | None = None) -> str:
-        """Do the same in a tool that is not async."""
+        """Do the same in a sync tool."""
         return self._reach().save(body, media_type)
 
     def _reach(self) -> OwnContents:

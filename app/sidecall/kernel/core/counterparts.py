@@ -41,7 +41,7 @@ class Counterpart:
 
 
 def find_counterparts(kind: type[Counterpart]) -> tuple[type, ...]:
-    """Find the classes of other libraries for which objects of a class pass; none where none is loaded."""
+    """Return the loaded classes of other libraries for which instances of a class pass."""
     # A module that is being loaded may not have the class yet.
     found = (getattr(modules.get(module), name, None) for module, name in kind._counterparts)
     return tuple(it for it in found if it is not None)
@@ -77,7 +77,7 @@ class _Quiet:
 
 @lru_cache(maxsize=1024)
 def join_classes(kind: type, counterparts: tuple[type, ...]) -> type:
-    """Make a class that comes from all of these, and is the first for the rest; that alone where they do not fit."""
+    """Make a class derived from all of these that behaves like the first; return the first if they are incompatible."""
     names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__doc__": kind.__doc__}
     # Past pydantic's way of making a class, which would gather the fields anew.
     make: Any = ABCMeta.__new__

@@ -12,7 +12,7 @@ REQUEST_ID: ContextVar[str] = ContextVar("sidecall_request_id", default="")
 
 
 def get_mask() -> SecretMask | None:
-    """Return what hides the secrets of the call that this code works for; None where it has none."""
+    """Return the secret mask of the current call, or None."""
     call = CALL.get()
     return None if call is None else call.mask
 

@@ -1,18 +1,18 @@
-"""Until when a client waits for its answer."""
+"""The deadline of a waiting client."""
 
 import time
 from typing import NamedTuple, Self
 
 
 class Deadline(NamedTuple):
-    """A moment on the monotonic clock, and the seconds that the client gave to get there."""
+    """A moment on the monotonic clock, and the seconds that the client gave."""
 
     moment: float
     seconds: float
 
     @property
     def left(self) -> float:
-        """The seconds until then, never below zero."""
+        """The seconds until then, at least 0."""
         return max(0.0, self.moment - time.monotonic())
 
     @property
@@ -26,10 +26,10 @@ class Deadline(NamedTuple):
 
     @classmethod
     def from_clock(cls, due: tuple[float, float]) -> Self:
-        """Read one that was written so."""
+        """Read a deadline written by `to_clock`."""
         return cls(time.monotonic() + due[0] - time.time(), due[1])
 
 
 def allow_seconds(seconds: float) -> Deadline:
-    """Make the deadline of a client that waits so long from now."""
+    """Return the deadline this many seconds from now."""
     return Deadline(time.monotonic() + seconds, seconds)

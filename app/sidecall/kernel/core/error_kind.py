@@ -1,4 +1,4 @@
-"""The kinds of failures that a model reads of, as answers name them."""
+"""The kinds of failures, as answers name them."""
 
 from typing import Literal
 

@@ -48,7 +48,7 @@ _MAX_NAME = 64
 
 
 def cut_name(name: str, most: int = _MAX_NAME) -> str:
-    """Cut a name that a caller or model has made up, for a text that names it."""
+    """Cut a name from a caller or model, for use in a message."""
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
@@ -100,7 +100,7 @@ class RequestError(SidecallError):
     """The request cannot be served."""
 
     quotas: tuple[Quota, ...] = ()  # What the caller has left, where its calls are counted.
-    is_replayed = False  # Whether it is what became of an earlier call with the same key.
+    is_replayed = False  # Whether it is the outcome of an earlier call with the same key.
 
     def __init__(self, message: str | None = None, **members: Any) -> None:
         super().__init__(message)
@@ -293,7 +293,7 @@ class ToolTimeout(ToolFailure):
 
 
 def write_seconds(seconds: float) -> str:
-    """Write a time as people say it, also one that is hardly any."""
+    """Format a duration for people, including very short ones."""
     return f"{seconds:.3f}".rstrip("0").rstrip(".") + " seconds" if seconds >= 0.001 else "less than a millisecond"
 
 

@@ -29,7 +29,7 @@ class ToolGuardrailFunctionOutput:
 
     @classmethod
     def allow(cls, output_info: Any = None) -> Self:
-        """Let the call go on."""
+        """Allow the call."""
         return cls(output_info)
 
     @classmethod
@@ -44,7 +44,7 @@ class ToolGuardrailFunctionOutput:
 
     @classmethod
     def replace(cls, value: Any, output_info: Any = None) -> Self:
-        """Go on with other arguments (a mapping), or with another output."""
+        """Continue with other arguments (a mapping), or with another output."""
         return cls(output_info, {"type": "replace", "value": value})
 
     @property
@@ -66,7 +66,7 @@ class ToolGuardrailFunctionOutput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolInputGuardrailData:
-    """What an input guardrail judges: the validated arguments by name, without what is injected; there is no agent."""
+    """The input of an input guardrail: the validated arguments by name, without injected ones; there is no agent."""
 
     context: ToolContext
     args: Mapping[str, Any] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class ToolInputGuardrailData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutputGuardrailData:
-    """What an output guardrail judges: what the tool returned, or the text of its failure."""
+    """The input of an output guardrail: the tool's result, or the text of its failure."""
 
     context: ToolContext
     args: Mapping[str, Any] = field(default_factory=dict)
@@ -88,7 +88,7 @@ Judged = TypeVar("Judged", ToolInputGuardrailData, ToolOutputGuardrailData)
 
 @dataclass(frozen=True, slots=True)
 class Guardrail(Generic[Judged]):
-    """A guardrail's function and its name, which is the function's own where none is given."""
+    """A guardrail's function and name; the default name is the function's."""
 
     guardrail_function: Callable[[Judged], Any]
     name: str = ""
@@ -98,15 +98,15 @@ class Guardrail(Generic[Judged]):
         object.__setattr__(self, "name", self.name or _choose_name(function))
 
     def get_name(self) -> str:
-        """Return the name, under which its verdicts are told."""
+        """Return the name under which its verdicts are reported."""
         return self.name
 
     async def run(self, data: Judged) -> ToolGuardrailFunctionOutput:
-        """Do the same as `judge`, under the name that tests for the OpenAI Agents SDK use."""
+        """Do the same as `judge`; the name is for tests written for the OpenAI Agents SDK."""
         return await self.judge(data)
 
     async def judge(self, judged: Judged) -> ToolGuardrailFunctionOutput:
-        """Ask for the verdict.
+        """Return the verdict.
 
         Raises:
             TypeError: The function answered with something else.

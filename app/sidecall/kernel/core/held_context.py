@@ -1,4 +1,4 @@
-"""A context that is an object of this process, as programs and tests give it that call a tool without a server."""
+"""A context that is an object of this process, for in-process calls."""
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
@@ -13,10 +13,10 @@ _OF_RUN = ("usage", "turn_input", "tool_input", "agent", "run_config", "tool_cal
 
 
 class HeldContext(dict[str, Any]):
-    """The fields of an object, which the tool is given itself."""
+    """A mapping of an object's fields; the tool gets the object itself."""
 
     def __init__(self, held: Any, about: Mapping[str, Any] | None = None) -> None:
-        """Take the object.
+        """Wrap the object.
 
         Args:
             held: It.
@@ -28,11 +28,11 @@ class HeldContext(dict[str, Any]):
 
     @classmethod
     def of(cls, context: RunContextWrapper[Any]) -> "HeldContext":
-        """Take all of a ToolContext, such as one that a test has made."""
+        """Wrap the context of a ToolContext, such as one made in a test."""
         return cls(context.context, {name: getattr(context, name) for name in _OF_RUN})
 
     def put_into(self, made: ToolContext) -> ToolContext:
-        """Return the ToolContext of a call with the object."""
+        """Return the ToolContext of a call with the wrapped object."""
         return replace(made, context=self._held, **self._about)
 
 

@@ -1,4 +1,4 @@
-"""Mark the parameters that the caller or the server fills in, never the model."""
+"""Markers for parameters that the caller or the server fills, never the model."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from sidecall.kernel.ports.store import Store
 
 
 class InjectedToolArg:
-    """Hide a parameter from the model; its value comes from `context` beside the call."""
+    """Hide a parameter from the model; its value comes from the request's `context`."""
 
 
 class InjectedToolCallId(InjectedToolArg):
@@ -45,7 +45,7 @@ class InjectedWorkspace(InjectedToolArg):
     """Hide a parameter and fill it with the files of the conversation; its type, `Workspace`, asks for the same."""
 
     def __init__(self, lasting: str | None = None) -> None:
-        """Inject the files of the conversation, or those that outlive it.
+        """Inject the files of the conversation, or lasting ones.
 
         Args:
             lasting: The name in `context` under which the calling program says whose files they are, such as a user's.
@@ -72,7 +72,7 @@ class UserToken(InjectedToolArg):
     """Hide a parameter and fill it with a token of the caller's person: `Annotated[str, UserToken("github")]`."""
 
     def __init__(self, provider: str) -> None:
-        """Inject the access token with which the tool may act for them at this provider.
+        """Inject the person's access token for this provider.
 
         A call without one waits until they have signed in there, unless the parameter has a default.
 
@@ -94,7 +94,7 @@ Source = Literal[
 
 
 def find_no_token(_provider: str) -> str | None:
-    """Find none, as where a tool is called without a server."""
+    """Return None, where a tool is called without a server."""
     return None
 
 
@@ -118,12 +118,12 @@ class Supply:
 
 
 def leave_out(_: "Supply") -> Any:
-    """Leave a parameter to the function, which has its value already: a partial's, for example."""
+    """Do nothing: the function has the value already, as a partial does."""
     return ABSENT
 
 
 class FromFunction(InjectedToolArg):
-    """Hide a parameter and fill it with what a function makes of the call."""
+    """Hide a parameter and fill it with a function's result for the call."""
 
     def __init__(self, make: Callable[[Supply], Any]) -> None:
         """Inject what this function returns."""
@@ -174,7 +174,7 @@ class Injection:
             self._fill_from_caller(values, self._choose_given(supply), supply)
 
     def hold(self, value: Any) -> "Injection":
-        """Make one that fills the parameter with a value that the program has given, checked as a caller's is."""
+        """Return an injection of a fixed value from the program, validated like a caller's."""
         return replace(self, source="caller", make=lambda supply: self._check(value, supply))
 
     def _fill_store(self, values: dict[str, Any], store: Store | None) -> None:

@@ -168,7 +168,7 @@ class Invocation:
 
     @property
     def call(self) -> ToolCall:
-        """The call as it was asked for."""
+        """The call as requested."""
         return self.request.call
 
     @property
@@ -206,7 +206,7 @@ class Invocation:
         return self._context
 
     def fail(self, error: BaseException) -> None:
-        """Note why a stage failed; the message that was made before, if any, is not the answer any more."""
+        """Record the error of a failed stage, and drop the message made before, if any."""
         self.error = error
         self.message = None
         if self.share is not None:
@@ -246,7 +246,7 @@ class Invocation:
         """Check that the result is still awaited.
 
         Raises:
-            GivenUp: Nobody does, so no more of it should be made.
+            GivenUp: It is not, so no more of it should be made.
         """
         if self.is_given_up:
             raise GivenUp
@@ -255,7 +255,7 @@ class Invocation:
         """Pass a part of the result to the listener; return an awaitable to wait for before the next part, or None.
 
         Raises:
-            GivenUp: Nobody waits for the result, so no more of it should be made.
+            GivenUp: The result is no longer awaited, so no more of it should be made.
         """
         self.look_around()
         # Not where guardrails have to see the whole first.
@@ -285,7 +285,7 @@ class Invocation:
         return secret
 
     def supply(self) -> Supply:
-        """Gather what injected parameters may be filled with."""
+        """Collect the sources for injected parameters."""
         return Supply(
             self.call.id,
             self.request.state,
@@ -300,14 +300,14 @@ class Invocation:
 
 
 def new_invocation_id() -> str:
-    """Make an id; a UUIDv7, so that ids sort by time."""
+    """Return a new id: a UUIDv7, so that ids sort by time."""
     return str(uuid7())
 
 
 def new_invocation(
     request: CallRequest, tool: CompiledTool, default_timeout: float | None, services: CallServices = NO_SERVICES
 ) -> Invocation:
-    """Accept a call: give it an id and a deadline on the monotonic clock."""
+    """Make an invocation with an id and a deadline on the monotonic clock."""
     now = time.monotonic()
     seconds = default_timeout if tool.options.timeout is None else tool.options.timeout
     deadline = None if seconds is None else now + seconds
@@ -317,5 +317,5 @@ def new_invocation(
 
 
 def find_usage(invocation: Invocation) -> Usage | None:
-    """Return what models have used that a tool has asked itself, None where it has not even asked for its context."""
+    """Return the usage of models that the tool itself has called; None if it never asked for its context."""
     return None if invocation._context is None else invocation._context.usage

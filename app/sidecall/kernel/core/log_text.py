@@ -11,7 +11,7 @@ _MOST_OF_ONE = 8 * 1024
 
 
 def shorten(text: str, most: int = MOST) -> str:
-    """Keep head and tail of a text."""
+    """Keep the head and tail of a text."""
     if len(text) <= most:
         return text
     half = most // 2

@@ -12,7 +12,7 @@ _WIDTH = 80
 
 
 class MessageText(str):
-    """A text that may be called, as LangChain's older files do: `message.text()`."""
+    """A text that can be called, as in older LangChain files: `message.text()`."""
 
     __slots__ = ()
 
@@ -22,7 +22,7 @@ class MessageText(str):
 
 
 def find_text(content: Any) -> MessageText:
-    """Find the texts of a content, joined."""
+    """Join the texts of a content."""
     if isinstance(content, str):
         return MessageText(content)
     parts = (part if isinstance(part, str) else part.get("text") for part in content if _is_text(part))
@@ -71,14 +71,14 @@ def _read_block(part: Any) -> dict[str, Any]:
 
 
 def _read_source(source: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Read an image as Anthropic writes it."""
+    """Read an image in Anthropic's form."""
     if source.get("type") == "base64":
         return {"type": "image", "base64": source.get("data"), "mime_type": source.get("media_type")}
     return {"type": "image", "url": source["url"]} if source.get("type") == "url" and "url" in source else None
 
 
 def _read_image(image: Mapping[str, Any]) -> dict[str, Any]:
-    """Read an image as OpenAI writes it."""
+    """Read an image in OpenAI's form."""
     more = {name: it for name, it in image.items() if name != "url"}
     extras = {"extras": more} if more else {}
     head, found, data = image["url"].partition(";base64,")
@@ -88,7 +88,7 @@ def _read_image(image: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_title(kind: str, *, bold: bool) -> str:
-    """Write the line above a message."""
+    """Format the title line of a message."""
     title = f" {kind.title()} Message "
     shown = f"\33[1m{title}\33[0m" if bold else title
     left = (_WIDTH - len(title)) // 2

@@ -26,9 +26,9 @@ _BLOCK_TYPES = frozenset(
 
 
 class ObjectList(list[Any]):
-    """A list of plain values that is no list of blocks, though its items look like blocks.
+    """A list of plain values that only looks like content blocks.
 
-    A list of models is one once each model has become a dict on its way from another process.
+    A list of models becomes one when its models are serialized in another process.
     """
 
 
@@ -51,8 +51,7 @@ def _is_none(value: Any) -> bool:
 class ToolCall(BaseModel, defer_build=True):
     """One request of a model to run a tool.
 
-    `args` is a JSON object, or the JSON text of one, as OpenAI's models write it, which the
-    pipeline's first stage decodes.
+    `args` is a JSON object, or its JSON text, as OpenAI's models write it, which the pipeline's first stage decodes.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -86,7 +85,7 @@ class ReadableMessage(Counterpart):
                 raise
 
     def __getitem__(self, key: str) -> Any:
-        """Read a field as of the JSON that came, for tools that take the state as such."""
+        """Return a field, for tools that treat the state as JSON."""
         try:
             kind: Any = type(self)
             return getattr(self, key) if key in kind.model_fields else (self.model_extra or {})[key]
@@ -94,7 +93,7 @@ class ReadableMessage(Counterpart):
             raise KeyError(key) from None
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Read a field as of a dict."""
+        """Return a field like `dict.get`."""
         try:
             return self[key]
         except KeyError:
@@ -102,7 +101,7 @@ class ReadableMessage(Counterpart):
 
     @property
     def text(self) -> MessageText:
-        """The texts of the content, joined."""
+        """The joined texts of the content."""
         return find_text(self.content)
 
     @property
@@ -111,7 +110,7 @@ class ReadableMessage(Counterpart):
         return list_blocks(self.content)
 
     def pretty_repr(self, html: bool = False) -> str:
-        """Write the message for people; `html` makes the title bold, for terminals, as in LangChain."""
+        """Format the message for people; `html` makes the title bold, for terminals, as in LangChain."""
         name = "" if self.name is None else f"\nName: {self.name}"
         return f"{write_title(self.type, bold=html)}{name}\n\n{self.content}"
 

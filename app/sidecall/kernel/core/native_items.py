@@ -46,7 +46,7 @@ def are_outputs(value: Any) -> TypeGuard[list[dict[str, Any]]]:
 
 
 def limit_outputs(outputs: Sequence[Mapping[str, Any]], most: int | None) -> list[dict[str, Any]]:
-    """Cut what commands have written to so many characters, of all of them together."""
+    """Cut the outputs of commands to this many characters in total."""
     limited = [dict(output) for output in outputs]
     if most is None:
         return limited
@@ -59,7 +59,7 @@ def limit_outputs(outputs: Sequence[Mapping[str, Any]], most: int | None) -> lis
 
 
 def bound_outputs(message: ToolMessage, most: int) -> None:
-    """Cut what commands have written to so many bytes, if need be."""
+    """Cut the outputs of commands to this many bytes in total."""
     outputs = message.additional_kwargs.get(OUTPUTS)
     if not are_outputs(outputs):
         return

@@ -1,4 +1,4 @@
-"""The built-in tools of providers that a tool may implement, and what each is called with."""
+"""Providers' built-in tools that a tool may implement, and their arguments."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ GrammarSyntax = Literal["lark", "regex"]
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """What the text of a custom tool has to look like: OpenAI's models then write nothing else.
+    """The required form of a custom tool's text, which OpenAI's models then always follow.
 
-    The server holds a `regex` too, which has to match the whole text; other models read a `lark` grammar in the
+    The server also enforces a `regex`, which must match the whole text; other models read a `lark` grammar in the
     description.
     """
 
@@ -34,7 +34,7 @@ class Grammar:
 
 @dataclass(frozen=True, slots=True)
 class NativeArguments:
-    """What a built-in tool is called with: the arguments that are always there, and those that may be."""
+    """The arguments of a built-in tool: required ones and optional ones."""
 
     always: tuple[str, ...] = ()
     sometimes: tuple[str, ...] = ()
@@ -68,10 +68,10 @@ EARLIER: Mapping[str, str] = {
 
 
 def tell_member(toolset: str, name: str) -> str:
-    """Name a member by its toolset and the name that models of its provider call it by."""
+    """Return a toolset member's name as models of its provider call it, with its toolset."""
     return f"{toolset}.{name.removeprefix(name_member(toolset, ''))}"
 
 
 def name_member(toolset: str, name: str) -> str:
-    """Name a member of a toolset so that no other tool has its name; models of other providers call it by that."""
+    """Return a unique name for a toolset's member, by which models of other providers call it."""
     return f"{toolset}_{name}"

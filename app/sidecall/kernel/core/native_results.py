@@ -9,9 +9,9 @@ from typing import Any
 from sidecall.features.native_items.browser_state import list_tabs, write_browser_state
 from sidecall.kernel.core.messages import ContentBlock, ToolMessage
 
-# Where a message has what items of a shell say, of which its content is a readable form.
+# The key of a message's shell outputs; its content is a readable form of them.
 OUTPUTS = "item_output"
-# Where a text has the state of a browser of which it is a readable form.
+# The key of a text block's browser state; the text is a readable form of it.
 BROWSER_STATE = "browser_state"
 
 
@@ -89,7 +89,7 @@ def read_native(value: Any) -> ToolMessage | None:
 def _write(values: Sequence[NativeResult | str]) -> ToolMessage:
     commands = [value for value in values if isinstance(value, CommandResult)]
     if len(commands) == len(values):
-        return ToolMessage(_word_commands(commands), additional_kwargs={OUTPUTS: [asdict(it) for it in commands]})
+        return ToolMessage(_format_commands(commands), additional_kwargs={OUTPUTS: [asdict(it) for it in commands]})
     failed = any(map(_has_failed, values))
     blocks = [block for value in values for block in _write_blocks(value)]
     found = next((value for value in values if isinstance(value, FoundTools)), None)
@@ -124,7 +124,7 @@ def _write_blocks(value: NativeResult | str) -> Iterator[ContentBlock]:
 
 def _word(value: CommandResult | PatchResult | FoundTools | str) -> str:
     if isinstance(value, CommandResult):
-        return _word_commands([value])
+        return _format_commands([value])
     if isinstance(value, FoundTools):
         names = [str(name) for name in map(_find_name, value.tools) if name]
         return "\n".join(names) or "No tool was found."
@@ -142,16 +142,16 @@ def _list_found(found: FoundTools) -> dict[str, Any]:
     return {"names": [name for tool in tools if (name := _find_name(tool))], "tools": tools}
 
 
-def _word_commands(results: Sequence[CommandResult]) -> str:
+def _format_commands(results: Sequence[CommandResult]) -> str:
     if len(results) == 1:
-        return _word_command(results[0])
+        return _format_command(results[0])
     return "\n".join(
-        f"--- command {number} of {len(results)} ---\n{_word_command(result)}"
+        f"--- command {number} of {len(results)} ---\n{_format_command(result)}"
         for number, result in enumerate(results, start=1)
     )
 
 
-def _word_command(result: CommandResult) -> str:
+def _format_command(result: CommandResult) -> str:
     said = [result.stdout.removesuffix("\n"), result.stderr.removesuffix("\n")]
     if result.timed_out:
         said.append("[timed out]")

@@ -1,4 +1,4 @@
-"""An empty mapping that all may share."""
+"""A shared empty mapping."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Texts, images and files that a tool shows the model, in the words of the OpenAI Agents SDK."""
+"""Texts, images and files as results, with the names of the OpenAI Agents SDK."""
 
 import types
 import typing
@@ -87,7 +87,7 @@ _PACKAGES = ("sidecall", "agents")
 
 
 def promises_content(annotation: Any) -> bool:
-    """Return whether a return annotation names one of these, alone, in a union or in a list: content, and no value."""
+    """Return whether a return annotation has one of these types, alone, in a union or in a list."""
     if hasattr(annotation, "__value__"):  # an alias, `type Picture = ToolOutputImage`
         return promises_content(annotation.__value__)
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)

@@ -22,12 +22,12 @@ class Rate:
     share: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Work out once what every call is counted by."""
+        """Precompute the values by which calls are counted."""
         object.__setattr__(self, "share", self.seconds * NANO // self.calls)
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read a rate such as `100/minute`.
+        """Parse a rate such as `100/minute`.
 
         Raises:
             ValueError: It is none.
@@ -39,7 +39,7 @@ class Rate:
 
 
 def check_rate(text: str) -> str:
-    """Return a text that is a rate.
+    """Validate the text of a rate.
 
     Raises:
         ValueError: It is none.
@@ -70,11 +70,11 @@ class Lease:
 
 
 class SharedCount(Protocol):
-    """Counts the calls of each caller for all servers."""
+    """Counts the calls of each caller across all servers."""
 
     async def lease(self, key: str, rate: Rate, wanted: int) -> Lease:
         """Lease up to `wanted` calls of a key; none if none are left.
 
         Raises:
-            StoreUnavailable: Nobody can tell just now.
+            StoreUnavailable: The count is unavailable.
         """

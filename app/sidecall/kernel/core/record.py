@@ -1,4 +1,4 @@
-"""A call as a value that can be written down and read back; its answer, a ToolMessage, is one already."""
+"""Serialize calls; their answers, ToolMessages, are serializable already."""
 
 import json
 import math
@@ -79,16 +79,16 @@ class CallRecord(BaseModel, defer_build=True):
         return make_unchecked(cls, fields)
 
     def keep_deadline(self, deadline: Deadline | None) -> Self:
-        """Return the record with the client's deadline, for a call that is run for its request alone."""
+        """Return the record with the client's deadline, for a call that runs only for its request."""
         return self if deadline is None else self.model_copy(update={"due": deadline.to_clock()})
 
     def put_args(self, args: dict[str, Any] | str) -> Self:
-        """Return the record with other arguments, of a call that a person has edited."""
+        """Return the record with a person's edited arguments."""
         return self.model_copy(update={"tool_call": self.tool_call.model_copy(update={"args": args})})
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """Read a call back.
+        """Parse a record.
 
         Raises:
             ValueError: The text is no record.
@@ -203,7 +203,7 @@ def _is_container(value: Any) -> bool:
 
 
 def _is_text(text: str) -> bool:
-    """Return whether the text has a UTF-8 form; lone surrogates have none."""
+    """Return whether the text is valid UTF-8; lone surrogates are not."""
     try:
         text.isascii() or text.encode()
     except UnicodeEncodeError:

@@ -67,7 +67,7 @@ class ResultMemory:
             self._let_in()
 
     def count(self, share: "ResultReservation", size: int) -> None:
-        """Count so many bytes for a share, and no more if it is over."""
+        """Set a reservation to this many bytes, unless it is finished."""
         with self._lock:
             if not share.is_over:
                 self.used += size - share.size
@@ -76,7 +76,7 @@ class ResultMemory:
                     self.large[share.tool] = size
 
     def finish(self, share: "ResultReservation") -> None:
-        """Note that a result is made: whether its tool makes large ones, and that others of its holder may go on."""
+        """Note that a result is complete; learn whether its tool makes large ones, and let its holder go on."""
         with self._lock:
             share.is_made = True
             if share.size < _LARGE:
@@ -84,11 +84,11 @@ class ResultMemory:
             self._let_in()
 
     def add_up(self, holder: Hashable) -> int:
-        """Return the bytes of all results that are made and held."""
+        """Return the bytes of all results."""
         return sum(share.size for share in self.shares.get(holder, ()) if share.is_made)
 
     def enter(self, share: "ResultReservation", more: int, wake: Wake) -> bool:
-        """Return whether a share may go on, with so many bytes more; else let it wait until it is woken."""
+        """Return whether a reservation may grow by this many bytes; else queue it until it is woken."""
         with self._lock:
             if share.is_over or self._has_room(share, more):
                 return True
@@ -96,7 +96,7 @@ class ResultMemory:
             return False
 
     def leave(self, wake: Wake) -> None:
-        """Wait no more."""
+        """Leave the queue."""
         with self._lock:
             if self._line.pop(wake, None) is not None:
                 self._let_in()
@@ -127,7 +127,7 @@ class ResultMemory:
             return await RESULTS.run(_write, plain)
 
     async def make(self, function: Callable[[], Any]) -> bytes:
-        """Make a large plain value in a thread, and write it as JSON there."""
+        """Make a large plain value in a thread, and serialize it there."""
         async with self._writing:
             return await RESULTS.run(_make, function)
 
@@ -154,7 +154,7 @@ class ResultReservation:
         self.is_over = False
 
     def grow_to(self, size: int) -> bool:
-        """Count so many bytes at least, and return whether more should wait."""
+        """Raise the count to `size` bytes, and return whether the caller should wait."""
         if size > self.size:
             self._room.count(self, size)
         return self._room.is_full
@@ -165,7 +165,7 @@ class ResultReservation:
         return size + self._room.add_up(self.holder)
 
     def finish(self, *, is_kept: bool) -> None:
-        """Note that the result is made, or that there will be none."""
+        """Note that the result is complete, or that there will be none."""
         if not is_kept:
             self._room.count(self, 0)
         self._room.finish(self)
@@ -216,5 +216,5 @@ def estimate_size(value: Any) -> int:
     return size
 
 
-# What an item of a list takes beside a text that it may be.
+# The bytes of a list's item, without the text that it may be.
 _SLOT = 56

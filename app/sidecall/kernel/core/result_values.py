@@ -1,4 +1,4 @@
-"""Keep with an answer the value that its content says, for programs that read results as values."""
+"""Keep the JSON value of an answer with its content, for programs that read results as values."""
 
 from typing import Any
 
@@ -15,19 +15,19 @@ _VALUE = "value"
 
 
 class ValuedText(str):
-    """A content that is a text, and the value that it says in other words."""
+    """A text content with its value."""
 
     value: Any
 
     def __new__(cls, text: str, value: Any) -> "ValuedText":
-        """Make one."""
+        """Make a text with its value."""
         made = super().__new__(cls, text)
         made.value = value
         return made
 
 
 class ValuedBlocks(list[Any]):
-    """A content that is a list of blocks, and the value that they say in other words."""
+    """A list of content blocks with its value."""
 
     def __init__(self, blocks: list[Any], value: Any) -> None:
         super().__init__(blocks)
@@ -35,18 +35,18 @@ class ValuedBlocks(list[Any]):
 
 
 class JsonText(str):
-    """A content that is a value already written as JSON, since it is large; the value fits its tool's schema."""
+    """The content of a large value, serialized already; the value fits its tool's schema."""
 
     __slots__ = ()
 
     @property
     def value(self) -> Any:
-        """The value, which takes its time."""
+        """The value, parsed on each access."""
         return from_json(self)
 
 
 def keep_value(message: ToolMessage, value: Any) -> None:
-    """Keep a value with an answer, in the place of the one that is kept; ABSENT keeps none."""
+    """Attach a value to an answer, replacing the present one; ABSENT removes it."""
     _set(message, "_value", value)
 
 
@@ -56,7 +56,7 @@ def find_value(message: ToolMessage) -> Any:
 
 
 def say_not_kept(name: str) -> str:
-    """Word that an answer has no value any more though its tool promises one."""
+    """Return the note that an answer's value was dropped although its tool has an output schema."""
     return f"the answer of {name} is too large to be kept whole."
 
 
@@ -75,7 +75,7 @@ def write_stored(message: ToolMessage) -> bytes:
 
 
 def read_stored(stored: dict[str, Any]) -> ToolMessage:
-    """Read an answer that was stored, of its parsed JSON."""
+    """Read a stored answer from its parsed JSON."""
     message = ToolMessage.model_validate(stored)
     keep_value(message, find_stored_value(stored))
     return message

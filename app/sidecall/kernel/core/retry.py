@@ -1,4 +1,4 @@
-"""When a failed call of a tool is tried again."""
+"""Retry policy of a tool."""
 
 from dataclasses import dataclass
 
@@ -30,7 +30,7 @@ class Retry:
             raise InvalidToolOption("the `on` of a Retry is a tuple of exception types")
 
     def covers(self, error: BaseException) -> bool:
-        """Return whether this failure is worth another attempt."""
+        """Return whether to retry after this failure."""
         if isinstance(error, ToolException) and not error.retryable:
             return False
         return isinstance(error, self.on)

@@ -16,14 +16,14 @@ _SHORTEST_CODE = 6
 
 
 class SecretMask:
-    """The secrets that one call was given, and their usual spellings: in JSON, in URLs, in base64 and in hex."""
+    """The secrets of one call, and their usual encodings: JSON, URL, base64 and hex."""
 
     def __init__(self) -> None:
         self._secrets: dict[str, None] = {}
         self._spellings: list[str] = []
 
     def add(self, secret: str) -> None:
-        """Mask one more secret; one that is very short is not masked."""
+        """Add a secret; very short ones are not masked."""
         if secret in self._secrets or len(secret) < _SHORTEST:
             return
         self._secrets[secret] = None
@@ -33,7 +33,7 @@ class SecretMask:
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        """All that is masked."""
+        """All masked texts."""
         return tuple(self._spellings)
 
     def hide_in_text(self, text: str) -> str:
@@ -45,7 +45,7 @@ class SecretMask:
         return hide_spellings(value, self._spellings)
 
     def measure_begun(self, text: str) -> int:
-        """Return how many characters at the end of a text may be the beginning of a secret."""
+        """Return how many characters at the end of a text may begin a secret."""
         most = 0
         for spelling in self._spellings:
             place = text.find(spelling[0], max(0, len(text) - len(spelling) + 1))

@@ -1,4 +1,4 @@
-"""A tool made ready to run, and what every args_schema can do."""
+"""Compiled tools, and the interface of their argument schemas."""
 
 import inspect
 import re
@@ -54,7 +54,7 @@ class ArgsSchema(Protocol):
         """Return a copy that drops all unknown arguments, even those that may have been meant for a missing one."""
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Name values as a model names its arguments, where `validate` names them otherwise."""
+        """Rename values to the model's argument names, if `validate` uses others."""
 
     def validate(
         self, args: Mapping[str, Any], injected: Mapping[str, Any], repaired: list[str], ignored: list[str]
@@ -73,7 +73,7 @@ class ResultSchema(Protocol):
 
     @property
     def schema(self) -> Schema:
-        """The schema of an object."""
+        """The JSON Schema, of an object."""
 
     @property
     def scalars(self) -> frozenset[type]:
@@ -97,15 +97,14 @@ class ResultSchema(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledTool:
-    """A tool made ready to run; immutable, shared by all calls.
+    """A compiled tool; immutable, shared by all calls.
 
-    `source` is the file and line of the function, for the author's eyes only. `unmet` is what its author asks for and
-    no server of tools does. `declaration` is the wire form of a tool that its provider runs, which is only listed.
-    `reads_dicts` says that a dict which it returns may stand for an image, a file or a text, and a list of texts not.
-    `preview` says what a call would do. `mirrored` are the headers of MCP that repeat an argument, with its path.
-    `is_own` says that it is the server's: no toolset leaves it out.
-    `results` is None where nothing is said of them beside their text. `says_values` says that its contents have the
-    values of another server, which are passed on as they are.
+    `source` is the file and line of the function, for the author only. `unmet` lists what its author asks for and
+    Sidecall cannot offer. `declaration` is the wire form of a provider-hosted tool, which is only listed. `reads_dicts`
+    says that returned dicts may stand for images, files or texts. `preview` describes what a call would do. `mirrored`
+    are the MCP headers that repeat an argument, with its path. `is_own` says that it is the server's own, which no
+    toolset excludes. `results` is None without an output schema. `says_values` says that its contents carry another
+    server's values, which are passed on unchanged.
     """
 
     name: str
@@ -150,7 +149,7 @@ class CompiledTool:
         )
 
     def bind(self, values: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
-        """Sort values by parameter name into positional and keyword arguments of the function."""
+        """Split values by parameter name into positional and keyword arguments of the function."""
         if not self.takes_positional:
             return (), values
         rest = dict(values)
@@ -196,9 +195,9 @@ class Compilable(Protocol):
 
     @property
     def compiled(self) -> CompiledTool:
-        """The tool made ready to run."""
+        """The compiled tool."""
 
 
 def _may_read(make: Callable[[Supply], Any] | None) -> bool:
-    """Return whether what fills a parameter may show it the caller's state, as a ToolRuntime does."""
+    """Return whether an injection can show the caller's state, as a ToolRuntime does."""
     return make is not None and make not in _SANDBOX_USES

@@ -19,7 +19,7 @@ ReadContext = Callable[[ToolContext], Any]
 
 
 def plan_context(annotation: Any) -> FromFunction | type[ToolContext]:
-    """Plan a parameter of the type ToolContext; one that says no type gets the context as it was sent.
+    """Plan the injection of a ToolContext; without a type argument it gets the context as sent.
 
     Raises:
         SchemaInferenceError: The context can never be of the type, since JSON cannot say one of its fields.
@@ -35,7 +35,7 @@ def plan_context(annotation: Any) -> FromFunction | type[ToolContext]:
 
 
 def plan_reading(annotation: Any) -> ReadContext | None:
-    """Plan how the context is read for `ToolContext[...]`; None where it is left as it was sent.
+    """Plan how the context is converted for `ToolContext[...]`; None to leave it as sent.
 
     Raises:
         SchemaInferenceError: The context can never be of the type.
@@ -84,7 +84,7 @@ class OpenContext(dict[str, Any]):
 
 
 def open_context(context: ToolContext) -> Any:
-    """Make the members of a call's context attributes too; an object of this process has its own."""
+    """Make the keys of a call's context attributes; an object of this process is unchanged."""
     return OpenContext(context.context) if isinstance(context.context, Mapping) else context.context
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class Usage:
-    """Count what models use that a tool asks itself; the model that calls the tool is the program's to count."""
+    """Token usage of models that a tool calls itself; the calling model's usage is counted by its program."""
 
     requests: int = 0
     input_tokens: int = 0
@@ -13,7 +13,7 @@ class Usage:
     total_tokens: int = 0
 
     def add(self, other: "Usage") -> None:
-        """Add what else was used."""
+        """Add another usage."""
         self.requests += other.requests
         self.input_tokens += other.input_tokens
         self.output_tokens += other.output_tokens

@@ -1,4 +1,4 @@
-"""The one method behind which tools run."""
+"""The interface of executors."""
 
 from collections.abc import Iterable
 from typing import Any, Protocol
@@ -16,7 +16,7 @@ class Executor(Protocol):
         """The executor's load."""
 
     async def start(self, tools: Iterable[CompiledTool]) -> None:
-        """Make ready for the first calls of these tools; without it the first calls take longer.
+        """Prepare for the first calls of these tools; without this they take longer.
 
         Raises:
             DefinitionError: One of them cannot run here.

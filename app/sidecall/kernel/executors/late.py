@@ -13,7 +13,7 @@ class LateExecutor:
     """Creates the real executor on first use, since most servers never need it and it loads libraries."""
 
     def __init__(self, size: int, make: Callable[[], Executor]) -> None:
-        """Prepare; `size` is how many calls it will run at once."""
+        """Prepare; `size` is the number of concurrent calls."""
         self._size = size
         self._make = make
         self.made: Executor | None = None
@@ -34,7 +34,7 @@ class LateExecutor:
             await self._get().start(wanted)
 
     def follow(self, tools: Iterable[CompiledTool]) -> None:
-        """Make ready for tools that were loaded again, or are the first."""
+        """Prepare for reloaded tools, or for the first ones."""
         wanted = list(tools)
         if wanted or self.made is not None:
             self._get().follow(wanted)

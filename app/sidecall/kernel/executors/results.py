@@ -30,7 +30,7 @@ _OVERHEAD = 64
 
 
 def count_nothing() -> None:
-    """Gather without a bound."""
+    """Return no reservation: results are unbounded."""
 
 
 def look_nowhere() -> None:
@@ -73,7 +73,7 @@ def drain(result: Any, say: Say, open_share: OpenShare = count_nothing, look: Lo
 
 
 async def _drain_in_turns(result: Iterator[Any], say: Say, gathered: "_Gathered") -> Any:
-    """Drain an iterator on the event loop, which others need too, and where the deadline comes."""
+    """Drain an iterator on the event loop, letting other tasks run and checking the deadline."""
     turn = _Turn()
     with _close_after(result):
         for part in result:
@@ -88,7 +88,7 @@ async def _drain_in_turns(result: Iterator[Any], say: Say, gathered: "_Gathered"
 
 
 async def _drain_async(result: AsyncGenerator[Any, None], say: Say, gathered: "_Gathered") -> Any:
-    """Drain an async generator, which may never wait either."""
+    """Drain an async generator, which may never really wait."""
     turn = _Turn()
     async with aclosing(result):
         async for part in result:
@@ -103,7 +103,7 @@ async def _drain_async(result: AsyncGenerator[Any, None], say: Say, gathered: "_
 
 
 class _Gathered:
-    """The parts that a generator has yielded."""
+    """The parts that a generator has yielded so far."""
 
     def __init__(self, open_share: OpenShare) -> None:
         self._open_share = open_share
@@ -136,7 +136,7 @@ class _Turn:
         self._ends = time.monotonic() + _TURN
 
     def is_over(self) -> bool:
-        """Return whether it is their turn."""
+        """Return whether others should run now."""
         return time.monotonic() > self._ends
 
     async def pass_on(self) -> None:
@@ -151,7 +151,7 @@ def _close_after(result: Iterator[Any]) -> AbstractContextManager[Any]:
 
 
 def hand_over(future: asyncio.Future[Any], value: Any) -> None:
-    """Set a future's result from another thread, if anybody still waits for it."""
+    """Set a future's result from another thread, if it is still awaited."""
     with suppress(RuntimeError):  # The loop is closed, and nobody is left to be told.
         future.get_loop().call_soon_threadsafe(_settle, future, value)
 

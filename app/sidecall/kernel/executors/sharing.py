@@ -1,4 +1,4 @@
-"""Quick tools share a thread: waking one for each call costs more than most of them take."""
+"""Let quick tools share a thread: waking one for each call costs more than most of them take."""
 
 import asyncio
 from collections import deque
@@ -26,7 +26,7 @@ class Paces:
         self._on_probation: dict[str, int] = {}
 
     def note(self, name: str, seconds: float) -> None:
-        """Note how long a call took."""
+        """Record the duration of a call."""
         if seconds >= _QUICK:
             self.quick.discard(name)
         elif name not in self.quick:
@@ -37,12 +37,12 @@ class Paces:
                 self.quick.add(name)
 
     def distrust(self, name: str) -> None:
-        """Note that a call has held others up."""
+        """Record that a call has delayed others."""
         self.quick.discard(name)
         self._on_probation[name] = _PROBATION
 
     def keep(self, names: Iterable[str]) -> None:
-        """Forget all tools but these."""
+        """Forget all tools except these."""
         known = set(names)
         self.quick &= known
         self._on_probation = {name: left for name, left in self._on_probation.items() if name in known}
@@ -64,7 +64,7 @@ class Sharing:
         self._added = self._added_before = 0
 
     def begin(self, inbox: Inbox, job: ThreadJob, loop: asyncio.AbstractEventLoop) -> bool:
-        """Begin with a thread and its first call; return whether the loop has to look after it from now on."""
+        """Begin with a thread and its first call; return whether the loop must supervise it from now on."""
         is_new = loop is not self.loop
         self.inbox, self.loop, self.current = inbox, loop, job
         self._begun += 1
@@ -77,7 +77,7 @@ class Sharing:
         self._added += 1
 
     def remove(self, job: ThreadJob) -> None:
-        """Take a call back that waits."""
+        """Remove a waiting call."""
         self.waiting.remove(job)
         self._added -= 1
 
@@ -91,9 +91,9 @@ class Sharing:
         return self.current
 
     def look(self) -> tuple[list[ThreadJob], ThreadJob | None]:
-        """Return the calls that have waited since the last look, and the one for which all did, if it still runs.
+        """Return the calls that have waited since the last check, and the one that blocks them, if it still runs.
 
-        That one keeps the thread to itself.
+        That one keeps the thread.
         """
         holding = self.current if self._begun == self._begun_before else None
         overdue = len(self.waiting)
@@ -109,7 +109,7 @@ class Sharing:
         return taken, holding
 
     def clear(self) -> list[ThreadJob]:
-        """Return all that wait, who do no more."""
+        """Remove and return all waiting calls."""
         taken = list(self.waiting)
         self.waiting.clear()
         self._added -= len(taken)

@@ -1,4 +1,4 @@
-"""Every kind of executor, and how it is made."""
+"""All kinds of executors, and how they are made."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -29,12 +29,11 @@ Executors = Mapping[ExecutorName, Executor]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutorSettings:
-    """What executors are made with; beside `tools_of` as it stands, enough for one call.
+    """The settings of executors; only `tools_of` has no default.
 
-    `tools_of` is how a process lists the tools of a module, as `module:function`, and `memory_limit_mb` what a tool may
-    take there unless it says otherwise. `max_result_bytes` bounds what a process may return as structure. `traces` says
-    whether the spans of tools in processes go where the environment says, and `process_env` which of its variables
-    processes see.
+    `tools_of` is how a process lists the tools of a module, as `module:function`, and `memory_limit_mb` is the default
+    memory limit of a tool there. `max_result_bytes` bounds structured results of processes. `traces` says whether tools
+    in processes export spans as the environment says, and `process_env` which variables processes see.
     """
 
     tools_of: str
@@ -59,7 +58,7 @@ def _make_process(settings: ExecutorSettings) -> "_executor.ProcessExecutor":
 
 
 class LateSandboxExecutor(LateExecutor):
-    """The one for a sandbox, which tools use also where none runs there."""
+    """The sandbox executor, whose sandbox is also used by tools elsewhere."""
 
     def __init__(self, settings: ExecutorSettings) -> None:
         """Prepare the executors without starting them."""
@@ -105,7 +104,7 @@ def build_all(settings: ExecutorSettings) -> Executors:
 
 
 async def start_all(executors: Executors, tools: Iterable[CompiledTool]) -> None:
-    """Make each ready for the tools that run there.
+    """Prepare each executor for its tools.
 
     Raises:
         DefinitionError: A tool cannot run where it wants to.
@@ -117,7 +116,7 @@ async def start_all(executors: Executors, tools: Iterable[CompiledTool]) -> None
 
 
 def follow_all(executors: Executors, tools: Iterable[CompiledTool]) -> None:
-    """Make each ready for the tools that run there and were loaded again."""
+    """Prepare each executor for its reloaded tools."""
     offered = list(tools)
     for name, executor in executors.items():
         executor.follow([tool for tool in offered if tool.executor == name])

@@ -1,4 +1,4 @@
-"""Run tools in threads of our own, so that a slow one never blocks the event loop."""
+"""Run tools in our own threads, so that slow ones never block the event loop."""
 
 import asyncio
 import contextvars
@@ -56,7 +56,7 @@ class ThreadExecutor:
             self._paces.keep(tool.name for tool in tools)
 
     async def run(self, invocation: Invocation) -> Any:
-        """Call the function in a thread that sees the caller's context variables."""
+        """Call the function in a thread, with the caller's context variables."""
         loop = asyncio.get_running_loop()
         job = ThreadJob(invocation, contextvars.copy_context(), loop.create_future())
         self._place(job, loop)
@@ -86,7 +86,7 @@ class ThreadExecutor:
             hand_over(job.future, ThreadOutcome(error=RuntimeError("the server is stopping")))
 
     def _place(self, job: ThreadJob, loop: asyncio.AbstractEventLoop) -> None:
-        """Hand a job to the thread that quick ones share, to one that is idle, or to a new one, or let it wait."""
+        """Give a job to the shared thread, an idle one or a new one, or queue it."""
         sharing, tool = self._sharing, job.invocation.tool
         with self._lock:
             if self._closed:
@@ -112,7 +112,7 @@ class ThreadExecutor:
         inbox.put(job)
 
     def _place_alone(self, job: ThreadJob) -> bool:
-        """Hand a job to a thread that is idle, or let it wait; return False where it is to have a new thread."""
+        """Give a job to an idle thread, or queue it; return False if it needs a new thread."""
         if self._idle:
             self._idle.pop().put(job)
         elif self._started == self._size:
@@ -161,7 +161,7 @@ class ThreadExecutor:
                 job = inbox.get()
 
     def _finish(self, job: ThreadJob, outcome: ThreadOutcome, inbox: Inbox) -> ThreadJob | None:
-        """Hand the outcome to who waits for this job, and return the next one, if any."""
+        """Deliver the outcome of a job, and return the next job, if any."""
         with self._lock:
             job.is_done = True
             self._paces.note(job.invocation.tool.name, job.took)
@@ -193,7 +193,7 @@ class ThreadExecutor:
         return None
 
     def _give_up(self, job: ThreadJob) -> None:
-        """Take a job back that has not begun; one that runs is abandoned."""
+        """Remove a job that has not begun; a running one is abandoned."""
         with self._lock:
             if self._waiting.drop(_turn_of(job), job):
                 _note_wait(job)

@@ -1,4 +1,4 @@
-"""One call that runs in a thread, and how its outcome comes back."""
+"""A call in a thread, and the delivery of its outcome."""
 
 import asyncio
 import contextvars
@@ -38,7 +38,10 @@ class ThreadOutcome:
 
 @dataclass(eq=False, slots=True)
 class ThreadJob:
-    """One call, and where its outcome is waited for. All but the outcome changes under the pool's lock only."""
+    """One call, and the future of its outcome.
+
+    Everything except the outcome is guarded by the pool's lock.
+    """
 
     invocation: Invocation
     context: contextvars.Context
@@ -50,7 +53,7 @@ class ThreadJob:
     release: Release | None = None
 
     def run(self) -> ThreadOutcome:
-        """Call the function, and note how long it took."""
+        """Call the function, and record the duration."""
         began = time.monotonic()
         # As a value, since a StopIteration set on a future leaves its waiter hanging for ever.
         try:
@@ -95,13 +98,13 @@ class Returns:
     """Delivers outcomes to one event loop in batches: waking it costs more than a call."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Hand over to this loop."""
+        """Deliver to this loop."""
         self.loop = loop
         self._outcomes: deque[tuple[asyncio.Future[ThreadOutcome], ThreadOutcome]] = deque()
         self._is_woken = False
 
     def hand_over(self, future: asyncio.Future[ThreadOutcome], outcome: ThreadOutcome) -> None:
-        """Set a future's result from another thread, if anybody still waits for it."""
+        """Set a future's result from another thread, if it is still awaited."""
         self._outcomes.append((future, outcome))
         if not self._is_woken:
             self._is_woken = True

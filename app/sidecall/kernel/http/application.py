@@ -42,12 +42,12 @@ class Application(FastAPI):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request or one lifespan.
 
-        Requests do not take FastAPI's own way to the same stack, which is there for spans of requests and costs.
+        FastAPI's own entry to the same stack, which is only there for request spans, is skipped.
         """
         if scope["type"] == "http" and scope["path"].endswith("/"):
             _drop_slash(scope)
         if scope["type"] != "http" or self.root_path or self.middleware_stack is None:
-            await super().__call__(scope, receive, _word_failures(send) if scope["type"] == "lifespan" else send)
+            await super().__call__(scope, receive, _report_failures(send) if scope["type"] == "lifespan" else send)
             return
         scope["app"] = self
         await self.middleware_stack(scope, receive, send)
@@ -78,7 +78,7 @@ def _drop_slash(scope: Scope) -> None:
         scope[SLASH] = True
 
 
-def _word_failures(send: Send) -> Send:
+def _report_failures(send: Send) -> Send:
     """Print a short message when the application cannot start for a known reason; other errors get a traceback."""
 
     async def say(message: Message) -> None:

@@ -1,4 +1,4 @@
-"""Bound what waits for all who read too slowly, events and other answers, together."""
+"""Bound the total of events and answers that wait for slow readers."""
 
 import logging
 import time
@@ -16,7 +16,7 @@ class Reader(Protocol):
     size: int
 
     def cut(self) -> None:
-        """Forget all that waits, and send no more."""
+        """Discard the queue, and stop sending."""
 
 
 class Backlog:
@@ -34,7 +34,7 @@ class Backlog:
         self._quiet_until = 0.0
 
     def has_room(self, size: int) -> bool:
-        """Return whether so many bytes more may wait."""
+        """Return whether this many more bytes may be queued."""
         return self._size + size <= self._most
 
     def add(self, reader: Reader, size: int) -> None:
@@ -48,7 +48,7 @@ class Backlog:
                     return
                 slowest = list(self._readers)[1]
             slowest.cut()
-            self._tell_of_cut()
+            self._report_cut()
 
     def take(self, reader: Reader, size: int) -> None:
         """Remove bytes that a reader has taken or that will never be taken."""
@@ -57,7 +57,7 @@ class Backlog:
         if reader.size:
             self._readers[reader] = None
 
-    def _tell_of_cut(self) -> None:
+    def _report_cut(self) -> None:
         self._cut_off += 1
         now = time.monotonic()
         if now >= self._quiet_until:

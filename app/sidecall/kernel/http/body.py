@@ -1,4 +1,4 @@
-"""Read a request's JSON, within limits."""
+"""Read a request's JSON body, within limits."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Bounds:
     values: int
 
     def hold(self, body: bytes) -> bytes:
-        """Return a body.
+        """Return a body; the default holder counts nothing.
 
         Raises:
             BodyTooLarge: It holds too many values.
@@ -36,7 +36,7 @@ class Bounds:
 
 
 def is_plain(headers: Mapping[bytes, bytes], came: int, bounds: Bounds) -> bool:
-    """Return whether a body is JSON of a length that is known and within bounds, so that `read_plain` can read it.
+    """Return whether a body is JSON of a known length within bounds, so that `read_plain` can read it.
 
     Args:
         headers: The headers of its request.
@@ -69,7 +69,7 @@ async def read_plain(receive: Receive, bounds: Bounds) -> bytes:
 
 
 async def read_rest(message: Message, receive: Receive) -> bytes:
-    """Read a plain body that does not come whole; this is its first part.
+    """Read the rest of a plain body from its first message.
 
     Raises:
         ClientDisconnect: The client hung up.
@@ -96,7 +96,7 @@ async def read_json(request: Request, bounds: Bounds) -> Any:
 
 
 def parse_body(body: bytes) -> Any:
-    """Parse a body that is within its bounds.
+    """Parse a body within its bounds.
 
     Raises:
         MalformedJSON: It is not JSON.
@@ -126,7 +126,7 @@ async def read_body(request: Request, bounds: Bounds) -> bytes:
 
 
 async def read_bytes(request: Request, bounds: Bounds) -> bytes:
-    """Read a body of any kind.
+    """Read a body of any media type.
 
     Raises:
         UnsupportedMediaType: It is compressed.

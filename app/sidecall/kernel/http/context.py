@@ -29,7 +29,7 @@ class RequestContext:
     pinned: Collection[str] | None = None
 
     def while_present(self, work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
-        """Do some work, but cancel it when the client hangs up; the body has been read before.
+        """Do some work, but cancel it when the client disconnects; the body must have been read.
 
         Raises:
             ClientDisconnect: It has.

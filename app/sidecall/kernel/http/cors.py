@@ -24,9 +24,9 @@ _READABLE = (
 
 
 def share_with(origins: Collection[str]) -> Wrapper:
-    """Make what answers pages of these origins: their browsers' questions in advance, and then every answer.
+    """Make the middleware for pages of these origins: it answers preflight requests, and marks every answer.
 
-    Pages that may run tools may also send what their browser knows a gateway by.
+    Pages that may run tools may also send the credentials by which their browser is known to a gateway.
     """
 
     def share(app: ASGIApp) -> ASGIApp:

@@ -1,4 +1,4 @@
-"""A request that has come whole and is answered at once, past the messages of ASGI."""
+"""Answer a complete request at once, without ASGI messages."""
 
 from sidecall.kernel.http.reply import Reply
 
@@ -14,9 +14,9 @@ class DirectResponse:
     __slots__ = ()
 
     def take_body(self) -> bytes | None:
-        """Return the body where all of it has come, as `receive` would; else None, and it is to be received."""
+        """Return the body if it has arrived completely, as `receive` would; else None, and it must be received."""
         return None
 
     def answer(self, reply: Reply, request_id: bytes) -> bool:  # noqa: ARG002
-        """Send an answer whole, as `send` would; return False where it is to be sent in messages."""
+        """Send a whole answer, as `send` would; return False if it must be sent in messages."""
         return False

@@ -17,7 +17,7 @@ _LET_BE = 0.05
 
 
 async def until_gone(receive: Receive) -> None:
-    """Wait until the client hangs up; its body has been read before."""
+    """Wait until the client disconnects; its body must have been read."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
@@ -63,7 +63,7 @@ class DisconnectSweep:
 
 
 class DisconnectListener:
-    """Listen for the client's leaving while its request is served; the body has been read before."""
+    """Listens for the client's disconnect while its request is served; the body must have been read."""
 
     __slots__ = ("_has_begun", "_listener", "_receive", "_sweep", "_task", "is_gone")
 
@@ -75,7 +75,7 @@ class DisconnectListener:
         self.is_gone = False
 
     async def over(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do some work, but cancel it when the client hangs up.
+        """Do some work, but cancel it when the client disconnects.
 
         Raises:
             ClientDisconnect: It has.

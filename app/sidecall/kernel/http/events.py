@@ -118,7 +118,7 @@ class Events:
         self._backlog.add(self, len(event))
 
     def answer(self, kind: str, body: bytes) -> None:
-        """Queue an event that is never dropped, after all that came before it."""
+        """Queue an event that is never dropped, after the present ones."""
         self._loop.call_soon(self._put, write_event(kind, body))
 
     def end(self) -> None:

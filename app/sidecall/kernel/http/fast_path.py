@@ -91,7 +91,7 @@ async def _refuse(error: Exception, scope: Scope, receive: Receive, send: Send) 
 
 
 def _is_sent(reply: Reply, scope: Scope, send: Send) -> bool:
-    """Send an answer at once where that can be done."""
+    """Send an answer directly if the server supports that."""
     exchange = getattr(send, "__self__", None)
     return isinstance(exchange, DirectResponse) and exchange.answer(reply, scope["state"]["request_id"].encode())
 

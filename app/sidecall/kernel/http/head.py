@@ -6,7 +6,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class HeadAsGet:
-    """Pass HEAD on as GET, and leave the body of the answer out."""
+    """Serves HEAD as GET, without the body."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -34,13 +34,13 @@ class LateModules(MetaPathFinder):
 
     @property
     def trouble(self) -> str | None:
-        """Why some of them cannot be loaded until a restart, once one was asked for; None when they can."""
+        """Why a requested module cannot be loaded until a restart; None if all can."""
         return _CHANGED if self._was_refused and self._has_changed() else None
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Find one of our modules; all others are left to Python.
+        """Find one of our modules; others are left to Python.
 
         Raises:
             PartUnavailable: The installation is another, or files have run out.
@@ -58,9 +58,9 @@ class LateModules(MetaPathFinder):
         return spec
 
     def explain(self, error: BaseException) -> PartUnavailable | None:
-        """Return what clients are told where a part could not be loaded for these reasons; None for other errors.
+        """Return what clients are told when a part could not be loaded for these reasons; None for other errors.
 
-        Libraries are loaded late, too, and are missing where a whole environment was removed.
+        Libraries are loaded late too, and are missing if a whole environment was removed.
         """
         if isinstance(error, ImportError) and self._has_changed():
             return self._refuse(error.name or "a library")

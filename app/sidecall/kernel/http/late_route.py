@@ -1,4 +1,4 @@
-"""Routes that the framework builds when they are first needed: most servers are never asked for most of them."""
+"""Routes that are built when they are first needed: most servers never use most of them."""
 
 from collections.abc import Callable, Coroutine
 from functools import partial
@@ -11,7 +11,7 @@ from starlette.routing import compile_path, get_name
 
 
 class _Request(Request):
-    """Has the cookies of browsers, which the framework reads for each of its routes."""
+    """A request whose cookies are parsed safely, since the framework reads them for each of its routes."""
 
     @property
     def cookies(self) -> dict[str, str]:
@@ -57,7 +57,7 @@ class _Unbuilt(APIRoute):
 
 
 class LateRoute(_Unbuilt):
-    """Reads its signature and its models when it is first needed."""
+    """Builds its signature and models when it is first needed."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         self.endpoint = endpoint

@@ -1,4 +1,4 @@
-"""Problems as clients of OpenAI read them, on the routes that have its shapes."""
+"""Problems in OpenAI's error form, on routes with its shapes."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -36,5 +36,5 @@ def _name_type(status: int) -> _ErrorType:
 
 
 def _name_place(place: Sequence[str | int]) -> str | None:
-    """Name a place in a request; its first part says in which part of it."""
+    """Name a place in a request by its first part (body, query, path)."""
     return ".".join(map(str, place[1:])) or None

@@ -56,7 +56,7 @@ def must_be(form: str, wanted: str) -> BeforeValidator:
 
 
 def must_be_of_link(form: str) -> BeforeValidator:
-    """Make what refuses a cursor that no page has given, as `must_be`."""
+    """Do the same as `must_be` for a cursor that must come from a page."""
     return must_be(form, "Take it from the `Link` of the page before")
 
 
@@ -77,7 +77,7 @@ def is_readable(request: Request, parameter: str) -> bool:
 
 
 async def refuse_unknown_parameters(request: Request) -> None:
-    """Look at the names in the query, as a dependency of a route.
+    """Check the names in the query; a dependency of routes.
 
     Raises:
         UnknownParameter: The route has no parameter of that name.
@@ -96,7 +96,7 @@ async def refuse_unknown_parameters(request: Request) -> None:
 
 
 def _refuse_repeated(request: Request, known: Mapping[str, bool]) -> None:
-    """Refuse a parameter that came twice and can have one value: `?dry_run=true&dry_run=false` would run the tool."""
+    """Refuse a repeated parameter with a single value: `?dry_run=true&dry_run=false` would run the tool."""
     names = Counter(name for name, _ in request.query_params.multi_items())
     for name, count in names.items():
         if count > 1 and not known.get(name, True):
@@ -109,7 +109,7 @@ _LENGTH = 64
 
 
 def _list_known(route: Any) -> dict[str, bool]:
-    """List a route's parameters, and whether each may come several times."""
+    """List a route's parameters, and whether each may be repeated."""
     return dict(_walk(route.dependant))
 
 

@@ -1,4 +1,4 @@
-"""Answer with a large body piece by piece, so that a slow reader costs no copy of it."""
+"""Send a large body in pieces, so that a slow reader needs no copy of it."""
 
 from fastapi import Response
 from starlette.types import Receive, Scope, Send
@@ -11,7 +11,7 @@ class InPieces(Response):
     """A response whose body, or the buffer behind it, may be shared; unsent parts are not copied."""
 
     async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
-        """Send the head, then each piece once the one before is on its way."""
+        """Send the head, then the pieces in sequence."""
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         body = memoryview(self.body)
         for start in range(0, len(body) or 1, PIECE):

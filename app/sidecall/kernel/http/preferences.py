@@ -110,7 +110,7 @@ def make_preferences(prefer: str, key: str | None, longest: float) -> Preference
 
 @lru_cache(maxsize=64)
 def _read_prefer(text: str, longest: float) -> Preferences:
-    """Read preferences by name, without their parameters; of one that came twice the first counts."""
+    """Parse preferences by name, without their parameters; of a repeated one the first counts."""
     said: dict[str, str] = {}
     for part in _PART.findall(text):
         name, _, value = part.split(";")[0].partition("=")
@@ -154,7 +154,7 @@ def refuse_for_batch(preferences: Preferences) -> None:
 
 
 def _name_sent(preferences: Preferences, one: str, both: str) -> str:
-    """Name the headers that were sent, with the verb that goes with one of them or with both."""
+    """Name the headers that were sent, with the verb in singular or plural."""
     if preferences.key is None:
         return f"`Prefer` {one}"
     is_alone = preferences.wait is None and not preferences.is_async
@@ -181,7 +181,7 @@ PARAMETERS: list[dict[str, Any]] = [
 
 
 def read_pins(headers: Mapping[str, str]) -> Collection[str] | None:
-    """Read which contracts of a tool a client knows: the ETags of `If-Match`; None where it does not say."""
+    """Read the contract hashes that a client accepts: the ETags of `If-Match`; None without the header."""
     if headers.get("If-Match") is None:
         return None
     # A list may come in several headers.

@@ -195,14 +195,14 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestError, _answer_request_error)
     app.add_exception_handler(RequestValidationError, _answer_parameter)
     app.add_exception_handler(HTTPException, answer_http)
-    app.add_exception_handler(ClientDisconnect, _answer_nobody)
+    app.add_exception_handler(ClientDisconnect, _answer_disconnected)
     app.add_exception_handler(OSError, _answer_passing)
     app.add_exception_handler(ImportError, _answer_passing)
     app.add_exception_handler(Exception, _answer_crash)
 
 
 async def answer(request: Request, error: Exception) -> Response:
-    """Make the answer to an error outside the framework, as its handlers would."""
+    """Build the answer to an error outside of the framework, as its handlers would."""
     known = find_known(error)
     return await (_answer_crash(request, error) if known is None else _answer_request_error(request, known))
 
@@ -213,7 +213,7 @@ def find_known(error: Exception) -> RequestError | None:
 
 
 async def refuse(scope: Scope, receive: Receive, send: Send, error: Exception) -> None:
-    """Answer a request outside the framework with an error."""
+    """Answer a request with an error, outside of the framework."""
     response = await answer(Request(scope), error)
     response.headers["X-Request-Id"] = scope["state"]["request_id"]
     await response(scope, receive, send)
@@ -293,7 +293,7 @@ async def _answer_passing(request: Request, error: Exception) -> Response:
     return await _answer_request_error(request, known)
 
 
-async def _answer_nobody(request: Request, _error: Exception) -> Response:
+async def _answer_disconnected(request: Request, _error: Exception) -> Response:
     """Return an empty answer: the client disconnected in the middle of its body, which is no error of ours."""
     request.scope[UNHEARD] = True
     return Response(status_code=400)

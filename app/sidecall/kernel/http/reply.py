@@ -1,4 +1,4 @@
-"""An answer in JSON that is ready to be sent, by the framework or in front of it."""
+"""A prepared JSON answer, sent by the framework or by the fast path."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ class Reply:
         return self._raw
 
     def to_response(self) -> Response:
-        """Make the response that a route returns."""
+        """Build the response that a route returns."""
         media_type = None if self.status == _NOT_MODIFIED else "application/json"
         return Response(self.body, self.status, self.headers, media_type=media_type)
 

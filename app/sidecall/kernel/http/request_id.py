@@ -15,7 +15,7 @@ _ACCEPTABLE = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
 
 
 def make_request_id(headers: Iterable[tuple[bytes, bytes]]) -> str:
-    """Take the client's id from the headers of its request if it is sane, else mint one."""
+    """Return the client's id from its request's headers if it is valid, else a new one."""
     for name, value in headers:
         if name == HEADER:
             sent = value.decode("latin-1")
@@ -67,5 +67,5 @@ class RequestIdHeader:
 
 
 def header_of(scope: Scope) -> tuple[bytes, bytes]:
-    """Make the header that names the id of a request."""
+    """Build the header with the id of a request."""
     return HEADER, scope["state"]["request_id"].encode()

@@ -1,4 +1,4 @@
-"""The problem that answers a request which the end of the server does not let finish."""
+"""The problem for requests that are interrupted by the shutdown."""
 
 from typing import Any
 
@@ -16,5 +16,5 @@ DETAIL = (
 
 
 def shutdown_problem(request: Request, **members: Any) -> Response:
-    """Make the answer that asks the client program to send its request again."""
+    """Build the answer that asks the client program to retry."""
     return problem(request, STATUS, SLUG, TITLE, DETAIL, retryable=True, **members)

@@ -41,8 +41,8 @@ _REMEDIES = {
 }
 
 
-class _Teller:
-    """Log a shortage once a minute, with what to do about it."""
+class _ShortageLog:
+    """Logs a shortage at most once a minute, with advice."""
 
     def __init__(self) -> None:
         self._next = 0.0
@@ -55,11 +55,11 @@ class _Teller:
             logger.error("requests are refused with 503 for a moment: %s", _word(error))
 
 
-_teller = _Teller()
+_teller = _ShortageLog()
 
 
 def find_shortage(error: BaseException) -> PartUnavailable | None:
-    """Return what clients are told where the system is short of files or memory, and log it; None for other errors."""
+    """Return the error for clients if the system is short of files or memory, and log it; None for other errors."""
     shortage = _read_shortage(error)
     if shortage is None:
         return None

@@ -21,7 +21,7 @@ _FIXED = frozenset(("/tool_calls", "/tool_calls/batch", "/tools", "/mcp", "/heal
 
 
 class Arrivals:
-    """Note when each request comes, for the line that is logged of it."""
+    """Records when each request arrives, for its log line."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -55,7 +55,7 @@ class RequestWatch:
         self._tally = tally
 
     def note(self, scope: Scope, status: int) -> None:
-        """Note that a request is being answered with a status."""
+        """Record the status with which a request is answered."""
         path = scope["path"]
         key = (path if path in _FIXED else find_route(scope), status)
         counts = self._tally.counts
@@ -72,7 +72,7 @@ class RequestWatch:
         self._tally.log(AnsweredRequest(scope["method"], route, status, seconds, problem, detail, caller_of(scope)))
 
     def follow(self, scope: Scope, send: Send) -> Send:
-        """Return what sends an answer on and notes its status."""
+        """Return a `send` that records the status of its answer."""
 
         def send_on(message: Message) -> Awaitable[None]:
             if message["type"] == "http.response.start" and UNHEARD not in scope:
@@ -83,7 +83,7 @@ class RequestWatch:
 
 
 def find_route(scope: Scope) -> str:
-    """Find the template of the path of a request, also where it was refused before a route was looked for."""
+    """Return the route template of a request's path, even if it was refused before routing."""
     path = path_of(scope)
     routes = [route for route in (scope["app"].routes if "app" in scope else ()) if hasattr(route, "path_regex")]
     # Not by the route itself, which may have to be loaded for that.

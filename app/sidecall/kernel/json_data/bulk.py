@@ -1,4 +1,4 @@
-"""Work through large values in pieces, since code in C lets no other thread have its turn until it is done."""
+"""Handle large values in pieces, since code in C blocks all other threads until it is done."""
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator
@@ -14,7 +14,7 @@ PIECE = 2_000
 
 
 def is_bulky(value: Any) -> bool:
-    """Return whether it takes so long to write plain values, or an object that holds them, that none should wait."""
+    """Return whether writing plain values, or an object that holds them, takes too long for the event loop."""
     return _is_bulky(value, _look_into)
 
 
@@ -82,7 +82,7 @@ def has_pieces(value: Any) -> bool:
 
 
 def is_piece(value: Any, most: int = _MOST_VALUES) -> bool:
-    """Return whether a value is so small that it need not be cut, or cannot be: an object's names have to be texts."""
+    """Return whether a value is small enough to be handled at once, or cannot be cut: object keys must be texts."""
     if type(value) not in _CONTAINERS:
         return True
     if type(value) is dict and not all(type(key) is str for key in value):

@@ -30,7 +30,7 @@ def no_json_form(tool_name: str, value: Any, part: str | None = None) -> ToolOut
 
 
 def _find(value: Any) -> tuple[tuple[str | int, ...], Any]:
-    """Find the innermost value without a form, and the way to it; no way where it is long to find."""
+    """Return the innermost value without a JSON form, and its path; no path if the search takes too long."""
     path: list[str | int] = []
     inner = value
     left = _MOST_LOOKS

@@ -1,4 +1,4 @@
-"""Follow references inside a JSON document, and name places in it."""
+"""JSON Pointer: resolve references and format locations."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 
 def split_reference(reference: str) -> list[str] | None:
-    """Split a reference into the same document into the names and indexes on the way; None for any other.
+    """Split a reference within the document into its steps; None for any other.
 
     It is a JSON pointer in a URI fragment (RFC 6901, section 6).
     """
@@ -34,7 +34,7 @@ def _get_member(node: Any, step: str) -> Any:
 
 
 def format_path(loc: Sequence[str | int]) -> str:
-    """Write a path as `filters[0].name`; the empty path as `arguments`."""
+    """Format a path as `filters[0].name`; the empty path as `arguments`."""
     text = ""
     for part in loc:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part

@@ -1,4 +1,4 @@
-"""Parse JSON text that comes from outside, and write texts as JSON."""
+"""Parse untrusted JSON text, and write texts as JSON."""
 
 import json
 import math
@@ -47,7 +47,7 @@ def parse_json(text: bytes, most: int | None = MOST_VALUES) -> Any:
 
 
 def _count_digits(value: Any) -> int:
-    """Estimate how many digits the long whole numbers in a parsed value have together."""
+    """Estimate the total digits of the long integers in a parsed value."""
     if type(value) is int:
         return int(value.bit_length() * math.log10(2)) if abs(value) >= _LEAST_LONG else 0
     inner = value.values() if type(value) is dict else value if type(value) is list else ()
@@ -69,7 +69,7 @@ def holds_more(text: bytes, most: int) -> bool:
 
 
 def is_finite(value: Any) -> bool:
-    """Return whether every number in parsed JSON is one that JSON has."""
+    """Return whether all numbers in a parsed value are finite."""
     kind = type(value)
     if kind is float:
         return math.isfinite(value)
@@ -95,7 +95,7 @@ def read_object(value: Any) -> Any:
 
 
 def name_json_type(value: Any) -> str:
-    """Name the type of a parsed value in the words of JSON, with an article: `an array`, `null`."""
+    """Return the JSON type of a parsed value, with an article: `an array`, `null`."""
     return _KINDS.get(type(value), "a number")
 
 
@@ -109,7 +109,7 @@ _KINDS: dict[type, str] = {
 
 
 def quote_text(text: str) -> str:
-    """Write a text as JSON of ASCII, as Python's own module does."""
+    """Write a text as ASCII JSON, as Python's own module does."""
     # Most are plain, and the module takes five times as long.
     is_plain = text.isascii() and text.isprintable() and '"' not in text and "\\" not in text
     return f'"{text}"' if is_plain else json.dumps(text)

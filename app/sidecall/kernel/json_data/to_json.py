@@ -1,4 +1,4 @@
-"""Write Python values as JSON that anybody can read."""
+"""Write Python values as standard JSON."""
 
 import json
 import math
@@ -24,11 +24,11 @@ Lose = Callable[[float, tuple[str | int, ...]], None]
 
 
 def lose_silently(_number: float, _path: tuple[str | int, ...]) -> None:
-    """Lose a number without telling anybody."""
+    """Ignore a number without a JSON form."""
 
 
 def to_text(value: Any, lose: Lose = lose_silently) -> str:
-    """Write a value as JSON text, spaced as LangChain does; models, sets and the like by pydantic, never as a repr.
+    """Serialize a value to JSON text, spaced as LangChain does; models, sets and the like by pydantic, never as a repr.
 
     Raises:
         ValueError: JSON cannot say it.
@@ -111,7 +111,7 @@ def _reduce(value: Any) -> Any:
 
 
 def _replace_nat(value: Any) -> Any:
-    """Put NaN where a table has no time; that is a `datetime` which cannot be written as one."""
+    """Replace pandas' NaT, a `datetime` that cannot be serialized, by NaN."""
     if isinstance(value, dict):
         return {key: _replace_nat(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
@@ -124,7 +124,7 @@ _SERIES = (list, tuple, GeneratorType)
 
 
 def _write_keys(value: Any) -> Any:
-    """Write keys as `json` does, where pydantic has another text or none."""
+    """Convert keys as `json` does, where pydantic differs or fails."""
     if type(value) is dict:
         return {_write_key(key): _write_keys(item) for key, item in value.items()}
     return [_write_keys(item) for item in value] if type(value) in _SERIES else value
@@ -158,7 +158,7 @@ def _reduce_unknown(value: Any) -> Any:
 
 
 def _reduce_numpy(value: Any) -> Any:
-    """Reduce a value or an array of numpy to Python's own; numpy is not imported for it."""
+    """Convert a numpy scalar or array to Python's types, without importing numpy."""
     kind = getattr(getattr(value, "dtype", None), "kind", "")
     if getattr(value, "ndim", 0):
         return value.tolist() if kind in _NUMBERS else list(value)

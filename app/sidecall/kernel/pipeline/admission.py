@@ -95,7 +95,7 @@ class Admission:
         return release
 
     def enter_at_once(self, semaphores: Semaphores, caller: Caller) -> bool:
-        """Take a place for one call where one is free, and return whether one was.
+        """Take slots for one call without waiting, and return whether they were free.
 
         Raises:
             TooManyCalls: The caller has too many calls running already.
@@ -111,9 +111,7 @@ class Admission:
         return True
 
     async def enter(self, semaphores: Semaphores, caller: Caller, deadline: Deadline | None = None) -> float:
-        """Take a place for one call, and return the seconds it was waited for.
-
-        It is not waited for beyond the deadline.
+        """Take slots for one call, and return the seconds it waited, at most until the deadline.
 
         Raises:
             TooManyCalls: The caller has too many calls running already.
@@ -132,7 +130,7 @@ class Admission:
         return waited
 
     def leave(self, semaphores: Semaphores, caller: Caller) -> None:
-        """Return the place of one call."""
+        """Return the slots of one call."""
         self.running -= 1
         for semaphore in semaphores:
             if semaphore.waiting.callers:
@@ -177,7 +175,7 @@ class Admission:
 
 
 async def _pass_all(semaphores: Semaphores, caller: CallerKey) -> None:
-    """Take a place of one after the other; give all back when a later one has none."""
+    """Take the slots one after the other; return them all if a later one is not available."""
     held: list[Semaphore] = []
     try:
         for semaphore in semaphores:

@@ -1,4 +1,4 @@
-"""The calls of one turn, side by side, each alone with its failure."""
+"""Run the calls of one turn concurrently, each with its own failure."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
@@ -27,7 +27,7 @@ _TURN = 0.01
 
 
 async def keep(_index: int, message: ToolMessage) -> ToolMessage:
-    """Wait for all answers."""
+    """Keep the answer; the default for batches without a stream."""
     return message
 
 
@@ -61,7 +61,7 @@ def _group(find: Find, requests: Sequence[CallRequest]) -> Iterator[list[CallReq
 
 
 class _Batch(Generic[T]):
-    """The calls of a batch, and whether it is about to end before they do."""
+    """The calls of a batch, and whether it is being cancelled."""
 
     def __init__(self, run: Run, ready: Ready[T]) -> None:
         self._run = run
@@ -75,12 +75,12 @@ class _Batch(Generic[T]):
         """Wait until a call may start; at least one does in each turn of the event loop, on any machine."""
         while self._has_begun and monotonic() > self._turn_ends:
             await self._let_others()
-            if self._is_broken:  # It would run for nobody.
+            if self._is_broken:  # Its result would not be used.
                 raise asyncio.CancelledError
         self._has_begun = True
 
     async def _let_others(self) -> None:
-        """Wait for the next round of the event loop, with all calls that have not begun; they keep their order."""
+        """Wait for the next turn of the event loop, with all calls that have not begun, in order."""
         if not self._is_waiting:
             self._is_waiting = True
             asyncio.get_running_loop().call_soon(self._begin_turn)
@@ -110,7 +110,7 @@ class _Batch(Generic[T]):
             except asyncio.CancelledError:
                 if self._is_broken or self._owner is None or self._owner.cancelling():
                     raise
-                # A task of its tool has cancelled this call, and nobody the batch.
+                # A task of its tool has cancelled this call; the batch was not cancelled.
                 message = _answer_for_crash(request)
             return await self._ready(index, message)
         except BaseException:
@@ -119,9 +119,9 @@ class _Batch(Generic[T]):
 
 
 async def run_isolated(run: Run, request: CallRequest, *raised: type[RequestError]) -> ToolMessage:
-    """Answer a call with a ToolMessage, for callers that have no status code to look at.
+    """Answer a call with a ToolMessage, for callers without a status code.
 
-    Errors of the types `raised` are raised all the same.
+    Errors of the types `raised` are still raised.
     """
     try:
         return await run(request)
@@ -136,9 +136,9 @@ def _answer_for_crash(request: CallRequest) -> ToolMessage:
 
 
 async def run_together(coroutines: Iterator[Coroutine[Any, Any, T]], places: Iterable[Awaitable[None]]) -> list[T]:
-    """Begin one portion of them at each place, and await all.
+    """Start some coroutines as each place is granted, and await all.
 
-    When one fails, or all are cancelled, it ends only once each has ended that has begun.
+    If one fails, or all are cancelled, it returns once all started ones have ended.
     """
     tasks: list[asyncio.Task[T]] = []
     try:

@@ -25,10 +25,10 @@ _SHORT = 1000
 
 
 class Budget:
-    """Cut contents that are too large, and keep the whole where the calling program finds it."""
+    """Cuts contents that are too large, and stores the whole for the calling program."""
 
     def __init__(self, most: int, keep: Keep, results: ResultMemory | None = None) -> None:
-        """Cut contents beyond `most` bytes, and refuse artifacts for which there never is room among the results."""
+        """Cut contents beyond `most` bytes, and refuse artifacts that never fit in the results' memory."""
         self._most = most
         self._keep = keep
         self._results = results
@@ -90,13 +90,13 @@ class Budget:
         return size + most
 
     def _find_excess(self, share: ResultReservation, size: int) -> tuple[int, int] | None:
-        """Return the bytes of all answers of a batch and their bound, where this one makes them too many."""
+        """Return the total bytes of a batch's answers and their bound, if this one exceeds it."""
         together = share.settle(size)
         most = together if self._results is None else self._results.most
         return (together, most) if size < together > most else None
 
     async def _write(self, plain: Any) -> bytes:
-        """Write a plain value as JSON, off the event loop when it is large: others would wait for it."""
+        """Serialize a plain value, in a thread if it is large."""
         if not is_bulky(plain):
             return to_json(plain)
         return await RESULTS.run(to_json, plain) if self._results is None else await self._results.write(plain)
@@ -129,7 +129,7 @@ _LEAST = 210
 
 
 def _cut_parts(parts: list[str | ContentBlock], most: int, where: str) -> list[str | ContentBlock]:
-    """Cut the large parts of a list, so that small ones stay; all become one text when they are too many."""
+    """Cut the large parts of a list and keep small ones; join all to one text if there are too many."""
     limit = _limit([len(to_json(part)) + 1 for part in parts], most - 2)
     if limit < _LEAST:
         return [_fit(to_json(parts).decode(), most - 2, where, {"type": "text"})]
@@ -137,7 +137,7 @@ def _cut_parts(parts: list[str | ContentBlock], most: int, where: str) -> list[s
 
 
 def _limit(sizes: list[int], room: int) -> int:
-    """Find how large a part may be, when what small ones leave over goes to the large ones."""
+    """Return the maximum size of a part, such that large ones share what small ones leave."""
     for index, size in enumerate(sorted(sizes)):
         share = room // (len(sizes) - index)
         if size > share:
@@ -159,7 +159,7 @@ def _cut_part(part: str | ContentBlock, most: int, where: str) -> str | ContentB
 
 
 def _fit(text: str, most: int, where: str, beside: ContentBlock | None) -> Any:
-    """Cut a text until it fits as JSON, where some characters take more bytes, in its block or alone."""
+    """Cut a text until it fits as JSON, where some characters take more bytes."""
     room = most
     while True:
         short = _cut_text(text, room, where)
@@ -171,7 +171,7 @@ def _fit(text: str, most: int, where: str, beside: ContentBlock | None) -> Any:
 
 
 def cut(text: str, most: int, url: str | None) -> str:
-    """Keep the head and the tail of a text within so many bytes, with a note between them."""
+    """Keep the head and tail of a text within `most` bytes, with a note between them."""
     return _cut_text(text, most, _say_where(text, url))
 
 
@@ -189,7 +189,7 @@ def _cut_text(text: str, most: int, where: str) -> str:
 
 
 def _size(text: str | bytes) -> int:
-    """Count bytes, of a text in UTF-8."""
+    """Count the UTF-8 bytes of a text."""
     return len(text) if isinstance(text, bytes) or text.isascii() else len(text.encode())
 
 
@@ -198,7 +198,7 @@ def _note(size: int, where: str) -> str:
 
 
 def _say_where(whole: str | bytes, url: str | None) -> str:
-    """Name where the whole is, and how to read parts of it: JSON by a path, and by lines only where it has several."""
+    """Say where the whole content is, and how to read parts: JSON by a path, and by lines only if it has several."""
     if url is None:
         return ""
     ways = ["?lines=1-50", "?grep=word"]

@@ -1,4 +1,4 @@
-"""Try a call's arguments without running its tool."""
+"""Validate a call's arguments without running its tool."""
 
 from sidecall.kernel.core.errors import InvalidArguments, ToolFailure
 from sidecall.kernel.core.field_errors import FieldError

@@ -22,7 +22,7 @@ _HALF = "The call was cut off before its end, so nothing has run. Send it again 
 
 
 def decode(invocation: Invocation) -> None:
-    """Read the arguments' JSON text, mending its form if need be; empty text, null and `[]` are no arguments.
+    """Parse the arguments' JSON text, repairing it if necessary; empty text, null and `[]` are no arguments.
 
     Raises:
         MalformedArguments: The text is not JSON, or not an object, or the call is only a part of one.

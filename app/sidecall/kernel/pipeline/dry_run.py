@@ -17,7 +17,7 @@ from sidecall.kernel.ports.approvals.preview import NO_PREVIEW, Preview
 
 
 @dataclass(frozen=True, slots=True)
-class RehearsedCall:
+class DryRunResult:
     """The result of a dry run: the validated arguments, or `message` if the call would fail.
 
     `approval` is the pending one of the same call, if there is one; `sign_in` is the provider at which the person would
@@ -39,7 +39,7 @@ class RehearsedCall:
         return self.message is None and (self.approval is None or self.approval.status == "pending")
 
 
-async def rehearse(invocation: Invocation, steps: Sequence[Step]) -> RehearsedCall:
+async def run_dry(invocation: Invocation, steps: Sequence[Step]) -> DryRunResult:
     """Take a call up to the arguments that its tool would get, and find whether it needs approval.
 
     Args:
@@ -63,7 +63,7 @@ async def rehearse(invocation: Invocation, steps: Sequence[Step]) -> RehearsedCa
     requires_approval = is_asked or await is_required(invocation)
     args: dict[str, Any] = to_plain(invocation.visible_values)
     preview = await make_preview(invocation)
-    return RehearsedCall(
+    return DryRunResult(
         args,
         requires_approval,
         invocation.repaired,

@@ -44,7 +44,7 @@ def wrap_unexpected(invocation: Invocation) -> None:
 
 
 def log_failure(invocation: Invocation) -> None:
-    """Log a failure that needs a person."""
+    """Log a failure that an operator or author has to fix."""
     if isinstance(invocation.error, ToolFailure):
         write_log_line(invocation, invocation.error)
 
@@ -55,7 +55,7 @@ def has_way_through(tool: CompiledTool) -> bool:
 
 
 async def reraise(invocation: Invocation) -> None:
-    """Put the problem for the calling program in the place of a failure that the author lets reach it.
+    """Replace a failure by the problem for the calling program, if the author lets it pass.
 
     Raises:
         ToolCallFailed: That problem.

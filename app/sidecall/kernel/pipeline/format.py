@@ -38,7 +38,7 @@ _make = ToolMessage.__pydantic_validator__.validate_python
 
 # Arguments that the model is told of.
 _MOST_NAMED = 5
-# Results of which nothing has to be found out.
+# Results that need no inspection.
 _SIMPLE = frozenset((str, int, bool, type(None)))
 
 
@@ -71,13 +71,13 @@ def format_output(invocation: Invocation) -> Awaitable[None] | None:
 
 
 async def _format_aside(invocation: Invocation) -> None:
-    """Write a large result in a thread, so that others need not wait for it."""
+    """Format a large result in a thread."""
     try:
         await RESULTS.run_for(key_of(invocation.request.caller), _format_structure, invocation)
     except ToolFailure:
         if invocation.tool.executor != "inline":
             raise
-        # What belongs to the event loop may be changed there meanwhile, or can be read nowhere else.
+        # Objects of the event loop may be changed there at the same time, or are only readable there.
         _format_structure(invocation)
 
 
@@ -145,7 +145,7 @@ def format_failure(invocation: Invocation) -> Awaitable[None] | None:
 
 
 async def _reword(invocation: Invocation, failure: ToolFailure, message: ToolMessage) -> None:
-    """Put the words of the tool's author, and of its guardrails, in the place of ours."""
+    """Replace our text by the author's, and by that of guardrails."""
     invocation.message = None
     try:
         own = await ask_handler(invocation, failure)
@@ -165,12 +165,12 @@ async def _reword(invocation: Invocation, failure: ToolFailure, message: ToolMes
 
 
 def notes_ignored(tool: CompiledTool) -> bool:
-    """Return whether the model is told which of its arguments were dropped."""
+    """Return whether the model is told which arguments were dropped."""
     return tool.options.unknown_args == "tell"
 
 
 def note_ignored(invocation: Invocation) -> None:
-    """Write the line about dropped arguments that dialects without a place for their names add to the content."""
+    """Return the note about dropped arguments, for dialects without a place for their names."""
     message, names = invocation.message, invocation.ignored
     if message is not None and names:
         more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
@@ -179,7 +179,7 @@ def note_ignored(invocation: Invocation) -> None:
 
 
 def refuse(failure: ToolFailure, call: ToolCall) -> ToolMessage:
-    """Make the message of a call that no tool was found for, or that its caller left incomplete."""
+    """Make the message for an unknown tool, or for a call that its caller left incomplete."""
     message = _make_failure_message(
         failure, call_id=call.id, name=call.name, metadata=_make_empty_metadata(), id=new_invocation_id()
     )
@@ -245,7 +245,7 @@ def _take_over(name: str, spoken: MessageParts, artifact: Any) -> tuple[Any, Any
 
 
 def changes_state(message: ToolMessage) -> bool:
-    """Return whether a message tells its caller to change its state."""
+    """Return whether a message changes its caller's state."""
     return "state_update" in message.response_metadata
 
 
@@ -264,7 +264,7 @@ def make_message(invocation: Invocation, told: dict[str, Any], fields: dict[str,
 
 
 def _word(content: Content) -> str:
-    """Put a content in words: its texts where it has some, and no image, or else all of it as JSON."""
+    """Convert a content to text: its texts if it has any and no image, else JSON."""
     if isinstance(content, str):
         return content
     texts = [part for part in map(read_block, content) if isinstance(part, str)]
@@ -298,7 +298,7 @@ def _make_metadata(invocation: Invocation) -> dict[str, Any]:
 
 
 def _make_empty_metadata() -> dict[str, Any]:
-    """Make what every answer says of its call, for calls that no tool was found for."""
+    """Make the metadata for calls without a tool."""
     return {"duration_ms": 0.0, "return_direct": False, "ignored_args": [], "repaired": []}
 
 

@@ -186,7 +186,7 @@ class Gate:
         return Ticket(request, plan, waited, self._admission)
 
     async def count(self, request: CallRequest, tool: CompiledTool) -> None:
-        """Count a call that will come later; its caller sees the tool.
+        """Count a later call against its quota; its caller sees the tool.
 
         Raises:
             QuotaExceeded: The caller has made as many calls as it may.
@@ -222,7 +222,7 @@ class Gate:
             raise
 
     def counts(self, tool: CompiledTool | None) -> bool:
-        """Return whether calls of a tool are counted, for all of its caller's calls or for themselves."""
+        """Return whether a tool's calls are counted, by the caller's rate or the tool's."""
         return self.has_rate or (self._quotas is not None and tool is not None and tool.options.rate is not None)
 
     def quotas_of(self, caller: Caller, tool: str | None = None) -> tuple[Quota, ...]:

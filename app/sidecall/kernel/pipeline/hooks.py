@@ -18,12 +18,12 @@ from sidecall.kernel.pipeline.execution.first_step import within
 
 # Seconds after which a call goes on without a function that hangs.
 PATIENCE = 5.0
-# A function of which so many calls hang in threads is called no more until one of them ends.
+# A function with this many hanging calls in threads is not called again until one of them ends.
 _MOST_HANGING = 4
 
 
 def patience(invocation: Invocation) -> float:
-    """Return the seconds that a function before the tool may take: not past the call's deadline."""
+    """Return the seconds that a hook may take, at most until the call's deadline."""
     left = seconds_left(invocation)
     return PATIENCE if left is None else min(PATIENCE, left)
 

@@ -1,4 +1,4 @@
-"""Fill the parameters that the model must not."""
+"""Fill the hidden parameters."""
 
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.tool import CompiledTool
@@ -6,7 +6,7 @@ from sidecall.kernel.schema.arguments import fill_hidden
 
 
 def has_injections(tool: CompiledTool) -> bool:
-    """Return whether parameters are hidden from the model."""
+    """Return whether the tool has hidden parameters."""
     return bool(tool.injections)
 
 

@@ -46,7 +46,7 @@ def end_by_problem(request: CallRequest, error: RequestError) -> ToolMessage:
 
 
 def find_problem(message: ToolMessage) -> RequestError | None:
-    """Return the error by which a call ended, for a client that waits for it; None for other answers."""
+    """Return the error with which a call ended, for a waiting client; None for other answers."""
     problem = message.response_metadata.get("error", {}).get("problem")
     if problem is None:
         return None

@@ -10,7 +10,7 @@ _MAX_PLACES = 20
 
 
 class LostNumbers:
-    """Collect one sentence for each NaN or Infinity that is sent as null, up to a bound."""
+    """Collects a note for each NaN or Infinity that is sent as null, up to a bound."""
 
     # Most results lose nothing, and making one of these costs them nothing.
     _sentences: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from sidecall.kernel.ports.observer import Outcome
 
 
 def find_outcome(invocation: Invocation) -> Outcome:
-    """Name the end of a call that all its stages have been taken for."""
+    """Return the outcome of a call that has passed all its stages."""
     message, error = invocation.message, invocation.error
     if error is None or isinstance(error, AlreadyAnswered):
         failed: Outcome = "rejected" if error is not None and error.approval.status == "rejected" else "tool_error"
@@ -19,7 +19,7 @@ def find_outcome(invocation: Invocation) -> Outcome:
 
 
 def find_outcome_of_error(error: BaseException) -> Outcome:
-    """Name the end of a call that was not answered with a message."""
+    """Return the outcome of a call that ended with an error instead of a message."""
     if isinstance(error, (RequestError, ApprovalRequired)):
         return find_kind(error)
     return "cancelled" if isinstance(error, (asyncio.CancelledError, GeneratorExit)) else "internal_error"

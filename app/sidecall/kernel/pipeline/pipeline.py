@@ -1,4 +1,4 @@
-"""The way of every call: through the gate, then the stages in order, then a ToolMessage."""
+"""The pipeline of every call: the gate, then the stages in order, then a ToolMessage."""
 
 from collections.abc import Awaitable, Coroutine, Iterable, Mapping
 from dataclasses import fields, replace
@@ -32,17 +32,17 @@ from sidecall.later import Later
 
 if TYPE_CHECKING:
     from sidecall.kernel.pipeline import check as _check
-    from sidecall.kernel.pipeline import dry_run as _rehearse
+    from sidecall.kernel.pipeline import dry_run as _dry_run
 else:
     _check = Later("sidecall.kernel.pipeline.check")
-    _rehearse = Later("sidecall.kernel.pipeline.dry_run")
+    _dry_run = Later("sidecall.kernel.pipeline.dry_run")
 
 # An answer that is there already, or what has to be awaited for it.
 Answering = ToolMessage | Coroutine[Any, Any, ToolMessage]
 
 
 class Pipeline:
-    """Take calls through the gate and the stages; every door of the server (REST, batch, in-process) leads here."""
+    """Takes calls through the gate and the stages; REST, batches, MCP and in-process calls all use it."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class Pipeline:
         return self._surroundings.sandbox
 
     async def answer(self, ticket: Ticket) -> ToolMessage:
-        """Answer a call that has passed the gate, and leave; raises what `run` does, but Overloaded."""
+        """Answer a call that has passed the gate, and return its slot; raises what `run` raises, except Overloaded."""
         invocation = self._accept(ticket.request, ticket.plan.tool)
         invocation.waited = ticket.waited
         ticket.hand_over()
@@ -105,7 +105,7 @@ class Pipeline:
         return came if isinstance(came, ToolMessage) else await came
 
     async def invoke(self, tool: CompiledTool, request: CallRequest) -> Invocation:
-        """Take a call of this tool through the stages; the invocation it returns has its message."""
+        """Take a call of this tool through the stages; the returned invocation has its message."""
         invocation = self._accept(request, tool)
         came = self._take(self.plans.of(tool), invocation)
         if not isinstance(came, ToolMessage):
@@ -149,7 +149,7 @@ class Pipeline:
         waits: Awaitable[None],
         steps: Iterable[Step] = (),
     ) -> ToolMessage:
-        """Go on with a stage that waits, and the stages behind it."""
+        """Continue with a waiting stage, and the later ones."""
         try:
             try:
                 await waits
@@ -179,7 +179,7 @@ class Pipeline:
         return message
 
     async def run_isolated(self, request: CallRequest, *raised: type[RequestError]) -> ToolMessage:
-        """Answer a call as in a batch; errors of the types `raised` are raised all the same."""
+        """Answer a call as in a batch; errors of the types `raised` are still raised."""
         return await run_isolated(self.run, request, *raised)
 
     async def check(self, request: CallRequest) -> ToolFailure | None:
@@ -197,14 +197,14 @@ class Pipeline:
             await waits
         return _check.try_arguments(invocation)
 
-    async def rehearse(self, request: CallRequest) -> "_rehearse.RehearsedCall":
+    async def dry_run(self, request: CallRequest) -> "_dry_run.DryRunResult":
         """Dry-run a call; raises what `run` raises, except ApprovalRequired."""
         entered = await self.gate.enter(request)
         if not isinstance(entered, Ticket):
-            return _rehearse.RehearsedCall(message=entered)
+            return _dry_run.DryRunResult(message=entered)
         invocation = self._accept(request, entered.plan.tool)
         try:
-            return await _rehearse.rehearse(invocation, entered.plan.success)
+            return await _dry_run.run_dry(invocation, entered.plan.success)
         except BaseException as error:
             invocation.fail(error)
             await _take_failure(entered.plan, invocation)
@@ -212,7 +212,7 @@ class Pipeline:
             entered.leave()
         if invocation.message is None:
             raise invocation.pop_error()
-        return _rehearse.RehearsedCall(message=invocation.message)
+        return _dry_run.DryRunResult(message=invocation.message)
 
     async def find_missing(self, request: CallRequest) -> MissingContext | None:
         """Return the first thing that its caller, not the model, left out of the call; None if nothing is missing."""
@@ -248,7 +248,7 @@ class Pipeline:
             self._observer.end(invocation, begun, kind)
 
     def find(self, name: str) -> CompiledTool | None:
-        """Find a tool by its name."""
+        """Return a tool by its name."""
         return self._registry.get(name)
 
     async def visible(self, caller: Caller, context: Mapping[str, Any] = NO_CONTEXT) -> list[CompiledTool]:
@@ -257,7 +257,7 @@ class Pipeline:
 
 
 def _settle(invocation: Invocation) -> None:
-    """Note that a result is made, and let its message have what of the call it repeats."""
+    """Note that the result is complete, and add to its message what it repeats of the call."""
     message, request = invocation.message, invocation.request
     if message is not None:
         settle_item(message, request.call, approved=request.approved)
@@ -266,7 +266,7 @@ def _settle(invocation: Invocation) -> None:
 
 
 async def _take_again(plan: Plan, invocation: Invocation, rule: ApprovalRule) -> None:
-    """Take a call from the top that a rule has approved when it was on its way."""
+    """Run a call again from the first stage, after a rule has approved it."""
     request, services = replace(invocation.request, approved=True, rule=rule), invocation.services
     fresh = Invocation(invocation.id, request, invocation.tool, invocation.started, invocation.deadline, services)
     fresh.waited, fresh.share, fresh.trace_id = invocation.waited, invocation.share, invocation.trace_id

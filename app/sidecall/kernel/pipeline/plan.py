@@ -21,7 +21,7 @@ class Plan:
 
 
 class Plans:
-    """Keep a plan for each tool, until another tool of its name is called."""
+    """Caches a plan for each tool, until a new tool of its name is called."""
 
     def __init__(self, stages: Stages, admission: Admission) -> None:
         self._stages = stages
@@ -29,7 +29,7 @@ class Plans:
         self._plans: dict[str, Plan] = {}
 
     def of(self, tool: CompiledTool) -> Plan:
-        """Find the plan of a tool, or make it."""
+        """Return the plan of a tool."""
         plan = self._plans.get(tool.name)
         if plan is None or plan.tool is not tool:
             plan = self._plans[tool.name] = Plan(
@@ -52,6 +52,6 @@ def _choose(stages: Iterable[Stage], tool: CompiledTool) -> tuple[Step, ...]:
 
 
 def _bind(step: Any) -> Step:
-    """Find the function of an object that can be called, which every call of it would look for again."""
+    """Return the `__call__` method of an object, to avoid its look-up on every call."""
     bound: Step = step if isfunction(step) else step.__call__
     return bound

@@ -1,4 +1,4 @@
-"""Refuse calls of a tool that its author does not let be called that way: by the model directly, or by its programs."""
+"""Refuse calls from a kind of caller that the tool's author excludes: the model directly, or its programs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -39,7 +39,7 @@ def refuse_caller(invocation: Invocation) -> None:
 
 
 def let_program_call(tool: CompiledTool, call: ToolCall) -> ToolCall:
-    """Return a call that comes from no model but from a program in this process, which may always make it."""
+    """Return a call as made by a program in this process, which is always allowed."""
     if not names_callers(tool) or "direct" in tool.options.extras[OPTION]:
         return call
     return call.model_copy(update={"item": {"type": "function_call", "caller": {"type": "program"}}})

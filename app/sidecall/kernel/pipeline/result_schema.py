@@ -15,7 +15,7 @@ from sidecall.kernel.json_data.to_json import to_plain, to_text
 
 
 def promises_value(tool: CompiledTool) -> bool:
-    """Return whether a tool, or the server that it is of, says of its results what values they are."""
+    """Return whether a tool, or its upstream server, declares an output schema."""
     return tool.results is not None
 
 
@@ -29,7 +29,7 @@ def hold_result(invocation: Invocation) -> Awaitable[None] | None:
     if message is None or results is None or message.status == "error":
         return None
     if invocation.tool.says_values:
-        _tell_misfit(invocation.tool.name, message, results)
+        _log_mismatch(invocation.tool.name, message, results)
         return None
     value = find_value(message)
     if value is ABSENT or type(value) in results.scalars:
@@ -52,13 +52,13 @@ def _hold(invocation: Invocation, message: ToolMessage, results: ResultSchema) -
 
 
 def _put(invocation: Invocation, message: ToolMessage, value: object) -> None:
-    """Put a value that fits in the place of the result."""
+    """Replace the result's value by the validated one."""
     message.content = list(value) if isinstance(value, list) and are_blocks(value) else to_text(value)
     paired = invocation.tool.options.response_format == "content_and_artifact"
     invocation.output = (value, invocation.output[1]) if paired else value
 
 
-def _tell_misfit(name: str, message: ToolMessage, results: ResultSchema) -> None:
+def _log_mismatch(name: str, message: ToolMessage, results: ResultSchema) -> None:
     """Log that a result does not match another server's output schema; it is passed on, since the tool has run."""
     value = find_value(message)
     if value is ABSENT:

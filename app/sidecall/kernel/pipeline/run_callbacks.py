@@ -26,7 +26,7 @@ def has_callbacks(tool: CompiledTool) -> bool:
 
 
 async def run_on_start(invocation: Invocation) -> None:
-    """Announce that the tool is about to run."""
+    """Report that the tool is about to run."""
     tool = invocation.tool
     invocation.is_told = True
     inputs = {name: value for name, value in invocation.args.items() if name not in tool.hidden_names}
@@ -46,7 +46,7 @@ _TOLD = (ToolFailure, ToolCallFailed, GuardrailTripped)
 
 
 async def run_on_error(invocation: Invocation) -> None:
-    """Pass on why the call failed, after its start if that has not been told."""
+    """Report why the call failed, after its start if that was not reported."""
     error = invocation.error
     if error is None or not (invocation.is_told or isinstance(error, _TOLD)):
         return

@@ -1,4 +1,4 @@
-"""One step of a call's way."""
+"""One stage of the pipeline."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass

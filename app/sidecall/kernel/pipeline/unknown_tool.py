@@ -91,7 +91,7 @@ class MissingTools:
 
 
 def _tell_kind(caller: Caller, scopes: frozenset[str]) -> Hashable:
-    """Return what decides which tools a caller sees."""
+    """Return the key for callers that see the same tools."""
     return None if ANY_SCOPE in caller.scopes else scopes & caller.scopes, caller.toolset
 
 

@@ -17,7 +17,7 @@ NO_CONTEXT: Mapping[str, Any] = MappingProxyType({})
 async def visible(
     tools: Iterable[CompiledTool], caller: Caller, context: Mapping[str, Any] = NO_CONTEXT
 ) -> list[CompiledTool]:
-    """List the tools that are enabled for this caller, in order; their predicates are asked at the same time."""
+    """List the tools that are enabled for this caller, in order; their predicates run concurrently."""
     offered = [tool for tool in tools if tool.options.is_enabled is not False and is_permitted(tool, caller)]
     if all(tool.options.is_enabled is True for tool in offered):
         return offered
@@ -35,7 +35,7 @@ def is_permitted(tool: CompiledTool, caller: Caller) -> bool:
 
 
 def is_surely_visible(tool: CompiledTool, caller: Caller) -> bool:
-    """Return whether a caller sees a tool without anybody being asked."""
+    """Return whether a caller sees a tool without running a predicate."""
     return tool.options.is_enabled is True and is_permitted(tool, caller)
 
 

@@ -51,7 +51,7 @@ class ReachableContents(Protocol):
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop | None:
-        """The event loop on which the methods have to run; None when they never wait and may run in any thread."""
+        """The event loop on which the methods must run; None if they never wait and are thread-safe."""
 
     async def keep(self, body: str | bytes, caller: Caller, media_type: str, *, is_sent: bool = False) -> str | None:
         """Store a caller's body and return an unguessable id; None if it cannot be stored.
@@ -75,7 +75,7 @@ class Contents(ReachableContents, Protocol):
 
     @property
     def ttl(self) -> float:
-        """Seconds that each is kept, where room does not run out."""
+        """The seconds for which a content is kept, if there is room."""
 
     @property
     def quota(self) -> int:
@@ -109,11 +109,11 @@ class CallerContents:
         return await await_on(self._contents.loop, self._read(content_id))
 
     def read(self, content_id: str) -> ContentBody:
-        """Do the same in a function that is not async."""
+        """Do the same in a sync function."""
         return self._finish("read_content", self._read(content_id))
 
     async def asave(self, body: str | bytes, media_type: str | None = None) -> str:
-        """Keep a body and return its id.
+        """Save a body and return its id.
 
         Raises:
             ContentNotKept: It is too large, or the caller has no room left.
@@ -122,7 +122,7 @@ class CallerContents:
         return await await_on(self._contents.loop, self._save(body, media_type))
 
     def save(self, body: str | bytes, media_type: str | None = None) -> str:
-        """Do the same in a function that is not async."""
+        """Do the same in a sync function."""
         return self._finish("save_content", self._save(body, media_type))
 
     async def _read(self, content_id: str) -> ContentBody:
@@ -156,5 +156,5 @@ class CallerContents:
 
 
 def is_media_type(text: str) -> bool:
-    """Return whether a text is a media type that a header may hold."""
+    """Return whether a text is a media type that is valid in a header."""
     return len(text) <= _LONGEST and _MEDIA_TYPE.fullmatch(text) is not None

@@ -14,17 +14,17 @@ class Observer(Protocol):
     """Observes every call, on the event loop; must neither block nor raise."""
 
     def begin(self, invocation: Invocation) -> Any:
-        """Note that a call begins; what this returns is handed to `end`, which is called in the same task."""
+        """Observe the beginning of a call; the result is passed to `end`, which runs in the same task."""
 
     def end(self, invocation: Invocation, begun: Any, outcome: Outcome) -> None:
-        """Note how it ended."""
+        """Observe the end of a call."""
 
     def refuse(self, request: CallRequest, outcome: Outcome, tool: CompiledTool | None = None) -> None:
-        """Note a call that never began; `tool` is None when its caller sees none of that name."""
+        """Observe a call that never began; `tool` is None if its caller does not see it."""
 
 
 class Unobserved:
-    """Takes no notice of any call."""
+    """An observer that does nothing."""
 
     def begin(self, _invocation: Invocation) -> None:
         """Do nothing."""

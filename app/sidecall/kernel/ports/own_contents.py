@@ -34,7 +34,7 @@ class ContentNotKept(ToolException):
 
 
 class OwnContents(Protocol):
-    """The contents of the caller whom a tool serves; another's are unknown here."""
+    """The contents of the tool's caller; those of others are inaccessible."""
 
     async def aread(self, content_id: str) -> ContentBody:
         """Return a content, by its id or its URL.
@@ -44,10 +44,10 @@ class OwnContents(Protocol):
         """
 
     def read(self, content_id: str) -> ContentBody:
-        """Do the same in a function that is not async."""
+        """Do the same in a sync function."""
 
     async def asave(self, body: str | bytes, media_type: str | None = None) -> str:
-        """Keep a body and return its id.
+        """Save a body and return its id.
 
         Raises:
             ContentNotKept: It is too large, or the caller has no room left.
@@ -55,4 +55,4 @@ class OwnContents(Protocol):
         """
 
     def save(self, body: str | bytes, media_type: str | None = None) -> str:
-        """Do the same in a function that is not async."""
+        """Do the same in a sync function."""

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True)
 class FilePassage:
-    """A piece of a file; `score` is between 0 and 1, and no probability."""
+    """A passage of a file; `score` is between 0 and 1, and no probability."""
 
     file_id: str
     filename: str
@@ -32,7 +32,7 @@ class Passages(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OwnPassages:
-    """The passages of the caller whom a tool serves."""
+    """The passages of the tool's caller."""
 
     passages: Passages
     tenant: str
@@ -40,7 +40,7 @@ class OwnPassages:
     async def search(
         self, queries: Sequence[str], limit: int = 10, filters: Any = None, stores: Sequence[str] = ()
     ) -> Sequence[FilePassage]:
-        """Find some in their vector stores, best first.
+        """Search the caller's vector stores, best first.
 
         Args:
             queries: Texts; passages with any of their words are found.

@@ -26,23 +26,23 @@ class SandboxLimits:
 
     @property
     def memory_bytes(self) -> int:
-        """The memory in bytes."""
+        """The memory limit in bytes."""
         return self.memory_mb * _MB
 
     @property
     def file_bytes(self) -> int:
-        """The size of a file in bytes."""
+        """The file size limit in bytes."""
         return self.file_mb * _MB
 
     @property
     def temporary_bytes(self) -> int:
-        """The size of a folder in memory in bytes."""
+        """The limit of an in-memory folder in bytes."""
         return self.temporary_mb * _MB
 
 
 @dataclass(frozen=True, slots=True)
 class SandboxCheck:
-    """One thing that a sandbox has to forbid, and whether it did."""
+    """One test of a sandbox: an action that it must block, and whether it did."""
 
     name: str
     passed: bool
@@ -115,10 +115,10 @@ OpenSpill = Callable[[str], tuple[int, str] | None]
 
 
 class CommandSandbox(Protocol):
-    """Runs commands of models where they reach no files, processes and networks but their own."""
+    """Runs commands without access to other files, processes and networks."""
 
     def allows(self, command: str) -> bool:
-        """Return whether the operator lets a command run without asking a person."""
+        """Return whether the operator allows a command without approval."""
 
     async def run_command(self, command: str, directory: Path, seconds: float, open_spill: OpenSpill) -> CommandEnd:
         """Run a command with this directory as `/workspace`, after the directory's previous one has ended.
@@ -128,14 +128,14 @@ class CommandSandbox(Protocol):
         """
 
     def find_start(self, directory: Path) -> CommandStart:
-        """Return where the next command of this directory begins, and what variables it finds of earlier ones."""
+        """Return the start directory and the variables for the next command of this directory."""
 
     def restart(self, directory: Path) -> None:
-        """Forget where the last command of this directory has ended."""
+        """Reset the state of this directory's commands."""
 
 
 class PythonSandbox(Protocol):
-    """Runs Python of models where it reaches no files, processes and networks but its own."""
+    """Runs Python without access to other files, processes and networks."""
 
     @property
     def python_tier(self) -> PythonTier:
@@ -157,7 +157,7 @@ class Sandbox(CommandSandbox, PythonSandbox, Protocol):
     """The sandbox of a server."""
 
     async def find_report(self) -> SandboxReport:
-        """Return which kind it is, and how it was tried, once a trial that has begun is over."""
+        """Return the report, once its tests are done."""
 
     async def explain_lack(self, use: SandboxUse | None) -> str | None:
         """Return why this use of the sandbox is impossible here, once known; None if it works."""

@@ -13,7 +13,7 @@ from sidecall.kernel.core.errors import RequestError, SidecallError, ToolExecuti
 # Whose secret a tool takes: its caller's own, the server's, or the caller's where there is one.
 SecretOwner = Literal["caller", "server", "either"]
 
-# Stands in the names of what the server keeps for callers beside their secrets, which no caller can name so.
+# Prefix of names for what the server itself keeps for callers; no caller's secret can have it.
 RESERVED = ":"
 
 
@@ -114,7 +114,7 @@ class SealedSecrets(Protocol):
         """Return a caller's secrets with these names."""
 
     async def list_old(self, key_id: str, limit: int = 100) -> Sequence[SealedSecret]:
-        """List some that were encrypted with other keys than this one."""
+        """List some secrets that are encrypted with another key."""
 
     async def renew(self, old: SealedSecret, new: SealedSecret) -> None:
         """Replace a secret by a re-encrypted one, unless it has changed."""

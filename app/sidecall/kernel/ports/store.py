@@ -14,7 +14,7 @@ class SyncStore(Protocol):
         """Return the item, or None."""
 
     def put(self, namespace: Namespace, key: str, value: Any) -> None:
-        """Remember a value, in place of the one that is there."""
+        """Store a value, replacing the present one."""
 
     def delete(self, namespace: Namespace, key: str) -> None:
         """Delete the item, if it exists."""
@@ -27,7 +27,7 @@ class SyncStore(Protocol):
 
 @runtime_checkable
 class Store(SyncStore, Protocol):
-    """Remember values under a namespace and a key, as LangGraph's BaseStore does.
+    """A store of values under a namespace and a key, like LangGraph's BaseStore.
 
     Async tools use the methods that begin with an `a`; the others are for tools that run in a thread.
     """
@@ -36,7 +36,7 @@ class Store(SyncStore, Protocol):
         """Return the item, or None; `refresh_ttl` renews its time to live."""
 
     def put(self, namespace: Namespace, key: str, value: Any, index: Any = None, *, ttl: Any = None) -> None:
-        """Remember what JSON can say, in place of the value that is there.
+        """Store a JSON value, replacing the present one.
 
         Args:
             namespace: Where it is: a tuple of texts.
@@ -71,16 +71,16 @@ class Store(SyncStore, Protocol):
         """List the namespaces that have items, filtered by prefix and suffix, in which `*` matches any part."""
 
     def batch(self, ops: Iterable[Any]) -> list[Any]:
-        """Do several things at once, first what reads, then what writes, and answer each in its place."""
+        """Run several operations: first reads, then writes; results are in the given order."""
 
     async def aget(self, namespace: Namespace, key: str, *, refresh_ttl: bool | None = None) -> Item | None:
-        """Do what `get` does."""
+        """Do the same as `get`."""
 
     async def aput(self, namespace: Namespace, key: str, value: Any, index: Any = None, *, ttl: Any = None) -> None:
-        """Do what `put` does."""
+        """Do the same as `put`."""
 
     async def adelete(self, namespace: Namespace, key: str) -> None:
-        """Do what `delete` does."""
+        """Do the same as `delete`."""
 
     async def asearch(
         self,
@@ -93,7 +93,7 @@ class Store(SyncStore, Protocol):
         offset: int = 0,
         refresh_ttl: bool | None = None,
     ) -> list[SearchItem]:
-        """Do what `search` does."""
+        """Do the same as `search`."""
 
     async def alist_namespaces(
         self,
@@ -104,10 +104,10 @@ class Store(SyncStore, Protocol):
         limit: int = 100,
         offset: int = 0,
     ) -> list[Namespace]:
-        """Do what `list_namespaces` does."""
+        """Do the same as `list_namespaces`."""
 
     async def abatch(self, ops: Iterable[Any]) -> list[Any]:
-        """Do what `batch` does."""
+        """Do the same as `batch`."""
 
 
 def pick_tenant(store: Store | SyncStore | None, tenant: str) -> Store | None:

@@ -35,7 +35,7 @@ class StoreWouldBlock(RuntimeError):
 
 
 class CheckedStore:
-    """The items of one tenant, kept anywhere; all that is asked of them at once is checked before any of it is done."""
+    """The items of one tenant; all operations of a batch are validated before any is run."""
 
     def __init__(self, items: Items, tenant: str = DEFAULT_TENANT) -> None:
         self._items = items
@@ -57,7 +57,7 @@ class CheckedStore:
         return self._finish("batch", self._batch(ops))
 
     async def abatch(self, ops: Iterable[Any]) -> list[Any]:
-        """Do what `batch` does."""
+        """Do the same as `batch`."""
         return await self._wait(self._batch(ops))
 
     def _get(self, namespace: Namespace, key: str, refresh: bool | None) -> _Step[Item | None]:
@@ -156,7 +156,7 @@ def _wish(op: ListNamespacesOp) -> NamespaceSearch:
 
 
 async def _do_all(steps: Sequence[_Step[Any]], writes: Sequence[bool]) -> list[Any]:
-    """Do what reads, then what writes, as LangGraph's stores do; the results are in the order of the steps."""
+    """Run reads, then writes, like LangGraph's stores; the results are in the order of the steps."""
     results: list[Any] = [None] * len(steps)
     for is_write in (False, True):
         for place, step in enumerate(steps):
@@ -166,7 +166,7 @@ async def _do_all(steps: Sequence[_Step[Any]], writes: Sequence[bool]) -> list[A
 
 
 def _count(name: str, number: Any) -> int:
-    """Read a number of a search, before a database says in its own words that it is none."""
+    """Validate a number of a search, before the database fails with its own error."""
     try:
         count = index(number)
     except TypeError:

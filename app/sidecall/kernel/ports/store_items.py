@@ -14,7 +14,7 @@ _Members = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Item:
-    """One remembered value, and when it was made and changed."""
+    """A stored value, and the times of its creation and last change."""
 
     namespace: Namespace
     key: str
@@ -23,7 +23,7 @@ class Item:
     updated_at: datetime
 
     def dict(self) -> _Members:
-        """Return its members as JSON can say them."""
+        """Return its members as JSON values."""
         return {
             "namespace": list(self.namespace),
             "key": self.key,
@@ -42,12 +42,12 @@ class Item:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchItem(Item):
-    """One that a search has found, and how well it fits; None where that was not weighed."""
+    """A found item, and its score; None if it has none."""
 
     score: float | None = None
 
     def dict(self) -> _Members:
-        """Return its members as JSON can say them."""
+        """Return its members as JSON values."""
         return {**Item.dict(self), "score": self.score}
 
 
@@ -83,7 +83,7 @@ class Items(Protocol):
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop | None:
-        """The event loop on which the methods have to run; None when they never wait and may run in any thread."""
+        """The event loop on which the methods must run; None if they never wait and are thread-safe."""
 
     async def get(self, tenant: str, namespace: Namespace, key: str, *, refresh: bool = True) -> Item | None:
         """Return the item, or None; `refresh` renews its time to live."""
@@ -116,7 +116,7 @@ class Items(Protocol):
         """
 
     async def list_namespaces(self, tenant: str, search: NamespaceSearch) -> list[Namespace]:
-        """List the namespaces that have items, in their order."""
+        """List the namespaces that have items, in order."""
 
 
 class StoreFull(RuntimeError):

@@ -1,4 +1,4 @@
-"""Operations of a batch of the store: LangGraph's in form, and read from its own objects too."""
+"""Operations of a store's batch, in LangGraph's form; its own objects are accepted too."""
 
 from collections.abc import Iterable, Mapping
 from itertools import zip_longest
@@ -36,7 +36,7 @@ class MatchCondition(NamedTuple):
 
 
 class ListNamespacesOp(NamedTuple):
-    """List the namespaces that have items and fulfil all conditions."""
+    """List the namespaces that have items and meet all conditions."""
 
     match_conditions: tuple[MatchCondition, ...] | None = None
     max_depth: int | None = None
@@ -45,7 +45,7 @@ class ListNamespacesOp(NamedTuple):
 
 
 class PutOp(NamedTuple):
-    """Remember a value, or forget the item where the value is None."""
+    """Put an item; a value of None deletes it."""
 
     namespace: Namespace
     key: str
@@ -66,7 +66,7 @@ _MARKS: Mapping[str, type[StoreOperation]] = {
 
 
 def read_store_operation(op: Any) -> StoreOperation:
-    """Return an operation as one of ours, by the members that it has.
+    """Convert an operation to ours, by its members.
 
     Raises:
         ValueError: It is none.

@@ -96,15 +96,15 @@ class ItemStore(CheckedStore):
         return self._finish("list_namespaces", self._list_namespaces(op))
 
     async def aget(self, namespace: Namespace, key: str, *, refresh_ttl: bool | None = None) -> Item | None:
-        """Do what `get` does."""
+        """Do the same as `get`."""
         return await self._wait(self._get(namespace, key, refresh_ttl))
 
     async def aput(self, namespace: Namespace, key: str, value: Any, index: Any = None, *, ttl: Any = None) -> None:  # noqa: ARG002
-        """Do what `put` does."""
+        """Do the same as `put`."""
         await self._wait(self._put(name_place(namespace), key, value, ttl))
 
     async def adelete(self, namespace: Namespace, key: str) -> None:
-        """Do what `delete` does."""
+        """Do the same as `delete`."""
         await self._wait(self._delete(namespace, key))
 
     async def asearch(
@@ -118,7 +118,7 @@ class ItemStore(CheckedStore):
         offset: int = 0,
         refresh_ttl: bool | None = None,
     ) -> list[SearchItem]:
-        """Do what `search` does."""
+        """Do the same as `search`."""
         op = SearchOp(namespace_prefix, filter, limit, offset, query, refresh_ttl)
         return await self._wait(self._search(op))
 
@@ -131,7 +131,7 @@ class ItemStore(CheckedStore):
         limit: int = 100,
         offset: int = 0,
     ) -> list[Namespace]:
-        """Do what `list_namespaces` does."""
+        """Do the same as `list_namespaces`."""
         op = _write_wish(prefix, suffix, max_depth, limit, offset)
         return await self._wait(self._list_namespaces(op))
 

@@ -14,13 +14,13 @@ class ConversationFiles(Protocol):
     """The workspaces of all conversations."""
 
     def open(self, tenant: str, conversation: str | None, *, lasts: bool = False) -> Any:
-        """Open the workspace of a tenant's conversation; None: a fresh one, which goes with its call.
+        """Open the workspace of a tenant's conversation; None means a temporary one for one call.
 
         One that `lasts` is kept until it is deleted.
         """
 
     def end(self, workspace: Any) -> None:
-        """Note that a call that had this workspace has ended."""
+        """Note that a call with this workspace has ended."""
 
 
 def find_conversation(headers: Mapping[str, str], context: Mapping[str, Any]) -> str | None:
@@ -89,5 +89,5 @@ def _refuse_twice(headers: Mapping[str, str]) -> None:
 
 
 def can_name(text: str) -> bool:
-    """Return whether a conversation may be called so: its name is a part of paths, and is read in headers."""
+    """Return whether a text is valid as a conversation's name, in paths and headers."""
     return len(text) <= LONGEST and text.isprintable() and "/" not in text and text.strip() not in ("", ".", "..")

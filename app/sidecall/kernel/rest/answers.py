@@ -209,7 +209,7 @@ def _tell(message: ToolMessage, dialect: DialectName) -> dict[str, str]:
 async def answer_calls(
     parts: Parts, calls: Sequence[ReceivedCall], context: RequestContext, form: DialectName | None = None
 ) -> Reply:
-    """Run the calls of a batch, and answer each in its place."""
+    """Run the calls of a batch, and answer them in order."""
     requests = [make_request(sent, context) for sent in calls]
     dialects = [form or sent.dialect for sent in calls]
     try:
@@ -230,7 +230,7 @@ async def write_json(parts: Parts, answer: Any, large: Any) -> bytes:
 
 
 async def require_context(parts: Parts, calls: Sequence[ReceivedCall], context: RequestContext) -> None:
-    """Look, before any call of a batch is run, whether the program sent what their tools need of it.
+    """Check, before any call of a batch runs, that the program sent the context that their tools need.
 
     Raises:
         MissingContext: It did not; the error names the calls by their index.
@@ -254,7 +254,7 @@ async def _write_text(parts: Parts, message: ToolMessage, context: RequestContex
 
 
 def content_url(content_id: str | None) -> str | None:
-    """Return where a content is served."""
+    """Return the URL of a content."""
     return None if content_id is None else f"/contents/{content_id}"
 
 

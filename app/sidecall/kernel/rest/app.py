@@ -182,7 +182,7 @@ def _wrappers(
     is_open: Callable[[str], bool],
     permissions: Permissions,
 ) -> list[Wrapper]:
-    """List what every request passes through, from the outside in."""
+    """List the middleware, from the outside in."""
     share, refuse = share_with(welcome.origins), _watch_refusals(watch)
     rule = partial(PageRule, welcome=welcome, share=share, refuse=refuse, is_exempt=_PROBES.__contains__)
     wrappers: list[Wrapper] = [RequestId, *([Arrivals] if parts.metrics.requests.logs else []), rule]
@@ -199,7 +199,7 @@ def _wrappers(
 
 
 def _watch_refusals(watch: RequestWatch) -> Refuse:
-    """Return what refuses requests and counts them."""
+    """Return an error responder that counts refusals."""
 
     async def refuse(scope: Scope, receive: Receive, send: Send, error: RequestError) -> None:
         await problems.refuse(scope, receive, watch.follow(scope, send), error)
@@ -208,7 +208,7 @@ def _watch_refusals(watch: RequestWatch) -> Refuse:
 
 
 def _note_refusals(refuse: Refuse, auditor: Auditor) -> Refuse:
-    """Return what refuses requests and notes for whom."""
+    """Return an error responder that also audits refusals."""
 
     async def note_and_refuse(scope: Scope, receive: Receive, send: Send, error: RequestError) -> None:
         auditor.deny(error, scope.get(CALLER))

@@ -12,17 +12,17 @@ from sidecall.kernel.schema.explain import explain
 _LENGTH = 100
 
 
-def list_misfits(error: ValidationError, body: Any) -> list[dict[str, Any]]:
-    """List where a body does not fit, by which rule, and what to send instead."""
+def list_errors(error: ValidationError, body: Any) -> list[dict[str, Any]]:
+    """List the errors of a body: place, rule, and what to send instead."""
     return [
         {"loc": _find_place(item["loc"], item["type"], body), "type": item["type"], "msg": explain(item)}
         for item in error.errors(include_url=False)
     ]
 
 
-def say_misfits(misfits: Sequence[dict[str, Any]]) -> str:
-    """Write them in a line, which ends without a full stop."""
-    return "; ".join(f"`{_name(it['loc'])}`: {it['msg'].rstrip('.')}" for it in misfits)
+def format_errors(errors: Sequence[dict[str, Any]]) -> str:
+    """Format the errors in a line, without a full stop."""
+    return "; ".join(f"`{_name(it['loc'])}`: {it['msg'].rstrip('.')}" for it in errors)
 
 
 def _find_place(loc: Sequence[str | int], kind: str, body: Any) -> list[str | int]:

@@ -1,4 +1,4 @@
-"""Choose tools as a program wants them listed: which, in which form, how many, and found by whom."""
+"""Select tools for a listing: which, in which form, how many, for which search."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ class ToolChoice:
         return Declared(chosen) if self.hosted == "replace" else declare_native(chosen, self.form)
 
     def has(self, tool: CompiledTool) -> bool:
-        """Return whether a tool is among them."""
+        """Return whether a tool is selected."""
         tags = tool.options.tags
         return (
             (not self.tags or not set(self.tags).isdisjoint(tags))
@@ -93,7 +93,7 @@ class Stretch:
 
 
 async def read_stretch(limit: MostTools = None, cursor: AfterTool = None, search: FoundBy = None) -> Stretch:
-    """Read them of the query, as a dependency of a route."""
+    """Read the page's parameters from the query; a dependency of routes."""
     return Stretch(limit, cursor, search)
 
 
@@ -140,7 +140,7 @@ def _find_search(search: SearchBy, form: DefinitionFormat, registry: Registry) -
 
 
 def _cut(tools: list[CompiledTool], stretch: Stretch) -> tuple[list[CompiledTool], str | None]:
-    """Cut a page out of a list; its cursor is the name of its last tool, which stays though others come or go."""
+    """Cut a page from a list; its cursor is the name of its last tool, which stays valid when tools change."""
     if stretch.limit is None:
         if stretch.cursor is not None:
             raise InvalidParameter("`cursor` goes with `limit`.")

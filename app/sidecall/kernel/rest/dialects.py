@@ -1,4 +1,4 @@
-"""Understand a call in each provider's form, and answer in the same."""
+"""Parse calls in each provider's form, and answer in the same."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -219,7 +219,7 @@ _TYPES: Mapping[DialectName, str] = {name: kind or PART for name, (_, kind) in _
 
 
 def write_answer(message: ToolMessage, dialect: DialectName) -> BaseModel | dict[str, Any]:
-    """Write a ToolMessage in a dialect; in the form of the call's own item where that is of this dialect."""
+    """Write a ToolMessage in a dialect; in the form of the call's own item if that belongs to the dialect."""
     item = message.additional_kwargs.get(ITEM) if message.additional_kwargs else None
     if isinstance(item, dict) and (write := ITEM_WRITERS.get((dialect, item.get("type", "")))) is not None:
         return write(message, item)

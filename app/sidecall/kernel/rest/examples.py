@@ -1,4 +1,4 @@
-"""The examples that a person can try from the API's own page; each works on the tools that ship."""
+"""Examples for the API's explorer; each works with the shipped tools."""
 
 from typing import Any
 

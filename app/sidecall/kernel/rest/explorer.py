@@ -1,4 +1,4 @@
-"""Serve the page that explains and tries the API, without internet."""
+"""Serve the API explorer, without internet access."""
 
 import base64
 import hashlib
@@ -41,12 +41,12 @@ class Assets(StaticFiles):
 
 @router.get("/docs")
 async def show_explorer(request: Request) -> Response:
-    """Show Swagger UI; its addresses are relative, so that it works behind a prefix, and lead astray behind a slash."""
+    """Show Swagger UI; its addresses are relative, so that it works behind a path prefix."""
     return RedirectResponse("../docs", headers=_SAFE) if SLASH in request.scope else HTMLResponse(*_PAGE)
 
 
 def _make_page() -> tuple[bytes, int, dict[str, str]]:
-    """Make the page, its status, and headers which let it run its own scripts and speak with its own server only."""
+    """Make the page, its status, and headers that restrict it to its own scripts and server."""
     page = get_swagger_ui_html(
         openapi_url="openapi.json",
         title="Sidecall",

@@ -1,4 +1,4 @@
-"""Remember what `GET /tools` answers."""
+"""Cache the answers of `GET /tools`."""
 
 import asyncio
 import hashlib
@@ -32,7 +32,7 @@ class Listing:
 
 
 def make_listing(body: bytes, link: str | None = None) -> Listing:
-    """Make the listing of these bytes, with their ETag, and with what leads to the next page."""
+    """Make a listing from bytes, with its ETag, and a link to the next page."""
     etag = f'"{hashlib.sha256(body + (link or "").encode()).hexdigest()[:32]}"'
     headers = {"ETag": etag, "Cache-Control": "no-cache", **({} if link is None else {"Link": link})}
     return Listing(etag, Reply(body, 200, headers), Reply(b"", 304, headers))
@@ -88,7 +88,7 @@ class Listings:
         return await asyncio.shield(making)
 
     def keep(self, query: bytes, listing: Listing, version: int, caller: Caller = ANONYMOUS) -> None:
-        """Remember it, if all with the same scopes are answered the same and the registry is still of this version."""
+        """Cache it, if it is the same for all with these scopes and the registry has not changed."""
         is_fresh = version == self._version == self._registry.version
         if is_fresh and not self._registry.is_conditional:
             self._known[query, self._see(caller)] = listing
@@ -103,6 +103,6 @@ class Listings:
 
 
 def has(if_none_match: str | None, etag: str) -> bool:
-    """Return whether a client has what bears this ETag, compared weakly, as RFC 9110 §13.1.2 wants it."""
+    """Return whether a client has this ETag, with weak comparison (RFC 9110 §13.1.2)."""
     known = [part.strip().removeprefix("W/") for part in (if_none_match or "").split(",")]
     return etag in known or "*" in known

@@ -18,7 +18,7 @@ _PLACES: Mapping[DialectName, tuple[str | None, str]] = {
 
 # What dialects call the arguments of a call.
 _ARGUMENTS = frozenset(name for _, name in _PLACES.values())
-# What providers and their libraries have in the member for the function of a call, and beside it.
+# Members that providers and their libraries have inside a call's function, and next to it.
 _IN_FUNCTION = frozenset(
     "name id type index args arguments partialArgs partial_args willContinue will_continue description strict"
     " parameters parsed_arguments output thoughtSignature thought_signature provider_specific_fields"
@@ -68,7 +68,7 @@ def refuse_loose(body: Mapping[str, Any], dialect: DialectName, parameters: Coll
     Args:
         body: What was sent.
         dialect: In which form.
-        parameters: Of the tool that is called, as far as there is one.
+        parameters: Those of the called tool, if it exists.
         example: A right one.
 
     Raises:
@@ -111,14 +111,14 @@ def refuse_typeless(body: Mapping[str, Any], types: Mapping[str, str], example: 
 
 
 def goes_on(call: Mapping[str, Any]) -> bool:
-    """Return whether a function call of Gemini's is a piece of one, behind which others come."""
+    """Return whether a function call of Gemini's is partial, with more chunks to follow."""
     pieces = call.get("partialArgs") or call.get("partial_args")
     said = [call, *(it for it in (pieces if isinstance(pieces, list) else ()) if isinstance(it, dict))]
     return any(it.get("willContinue") is True or it.get("will_continue") is True for it in said)
 
 
 def find_function(part: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the function call in a part of Gemini's, as its API or as its library writes it."""
+    """Return the function call in a part of Gemini's, in the form of its API or its library."""
     return _read_member(part, "functionCall") or _read_member(part, "function_call")
 
 

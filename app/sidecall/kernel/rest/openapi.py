@@ -39,7 +39,7 @@ def one_of(union: Any, examples: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def array_of(union: Any, beside: Sequence[type[BaseModel]], examples: Mapping[str, Any]) -> dict[str, Any]:
-    """Describe a body that is an array of them, or one of the models that hold one."""
+    """Describe a body that is an array of such models, or a model that holds one."""
     items = {"anyOf": [refer_to(model) for model in typing.get_args(union)]}
     return _body({"anyOf": [{"type": "array", "items": items}, *map(refer_to, beside)]}, examples)
 
@@ -50,7 +50,7 @@ def json_body(model: type[BaseModel], examples: Mapping[str, Any]) -> dict[str, 
 
 
 def refer_to(model: type[BaseModel]) -> dict[str, str]:
-    """Refer to a model of the document."""
+    """Return a reference to a model of the document."""
     return {"$ref": REF.format(model=model.__name__)}
 
 

@@ -93,12 +93,12 @@ class Parts:
         return self.secrets.auditor
 
     def run(self, request: CallRequest) -> Awaitable[ToolMessage]:
-        """Answer a call in its place among others; that of a tool which knows its calls again runs once."""
+        """Run a call of a batch; with an idempotent tool an equal call runs once."""
         tool = self.find_known_again(request.call.name)
         return self.pipeline.run(request) if tool is None else self.jobs.run(request, tool)
 
     def find_known_again(self, name: str) -> CompiledTool | None:
-        """Find the tool of this name, if it is one that knows its calls again."""
+        """Return the tool of this name, if it is idempotent by its calls' ids."""
         tool = self.registry.get(name)
         return None if tool is None or tool.options.idempotency is None else tool
 

@@ -24,7 +24,7 @@ _N, _I = b"NI"
 
 
 def read_call_text(body: bytes, registry: Registry) -> ReceivedCall:
-    """Understand JSON text as one call of a tool of this registry.
+    """Parse JSON text as one call of a tool of this registry.
 
     Raises:
         MalformedJSON: It is not JSON.
@@ -34,14 +34,14 @@ def read_call_text(body: bytes, registry: Registry) -> ReceivedCall:
 
 
 def read_other_call(body: bytes, plain: PlainCall | None, registry: Registry) -> ReceivedCall:
-    """Do so where it was looked before whether the call is a plain one."""
+    """Do the same after a plain call was tried."""
     if plain is None:
         return _dialects.read_call(parse_body(body), registry)
     return ReceivedCall(plain, "langchain", plain.state, plain.context or {}, None, False, plain.hash)
 
 
 def read_plain_call(body: bytes) -> PlainCall | None:
-    """Understand JSON text in the form of most calls; None where it has another, or is to be refused."""
+    """Parse JSON text in the most common form; None for other forms and for invalid ones."""
     # Large bodies are read sooner otherwise, since pydantic makes a tree of its own before it makes ours.
     if len(body) > LARGE or ((_N in body or _I in body) and (b"NaN" in body or b"Infinity" in body)):
         return None
@@ -59,6 +59,6 @@ def read_plain_call(body: bytes) -> PlainCall | None:
 
 
 def write_answer(message: ToolMessage, dialect: DialectName) -> BaseModel | dict[str, Any]:
-    """Write a ToolMessage in a dialect; in the form of the call's own item where that is of this dialect."""
+    """Write a ToolMessage in a dialect; in the form of the call's own item if that belongs to the dialect."""
     is_plain = dialect == "langchain" and not message.additional_kwargs
     return message if is_plain else _dialects.write_answer(message, dialect)

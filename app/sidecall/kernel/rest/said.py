@@ -11,7 +11,7 @@ from sidecall.kernel.core.errors import NotAToolCall
 
 # How LangChain names the messages of models.
 _OF_LANGCHAIN = frozenset(("ai", "AIMessageChunk"))
-# What stands beside calls in the answer of a model.
+# Other items than calls in a model's answer.
 _TALK = frozenset("message reasoning compaction text thinking redacted_thinking".split())
 _ITEMS = (frozenset(ITEM_EXAMPLES) - {STEP}) | {"function_call"}
 _CALLS = _ITEMS | {"tool_call", "function", "tool_use"}
@@ -22,7 +22,7 @@ _STATES = frozenset("incomplete failed cancelled in_progress".split())
 
 @dataclass(frozen=True, slots=True)
 class SaidCalls:
-    """The calls in a message, which member of it holds them, and in which dialect they are."""
+    """The calls in a message, the member that holds them, and their dialect."""
 
     calls: list[Any]
     place: str
@@ -54,12 +54,12 @@ def drop_talk(items: list[Any]) -> list[Any]:
 
 
 def is_function_message(body: Any) -> bool:
-    """Return whether a body is a message of Chat Completions with one call in its older form."""
+    """Return whether a body is a message of Chat Completions with a call in its older form."""
     return isinstance(body, dict) and isinstance(body.get("function_call"), dict) and body.get("role") == "assistant"
 
 
 def refuse_message(found: SaidCalls, example: Any) -> NotAToolCall:
-    """Make the refusal of a message where one call is wanted."""
+    """Build the refusal of a message where one call is expected."""
     alone = "" if found.place == "function_call" else f", or each of the items of its `{found.place}` alone"
     text = f"The body is an assistant message and no call: send it to POST /tool_calls/batch{alone}."
     return NotAToolCall(text, example=example)
@@ -119,7 +119,7 @@ def _find_in_langchain(message: dict[str, Any]) -> SaidCalls | None:
 
 
 def _find_in_message(message: dict[str, Any]) -> SaidCalls | None:
-    """Find the calls in a message, or in a piece of one, of Chat Completions or Anthropic."""
+    """Find the calls in a message, or in a chunk of one, of Chat Completions or Anthropic."""
     calls, content = message.get("tool_calls"), message.get("content")
     if not _is_of_assistant(message) or not (calls is None or isinstance(calls, list)):
         return None

@@ -1,4 +1,4 @@
-"""The two hot requests, `POST /tool_calls` and `GET /tools`, in the plain form that is served without the framework."""
+"""The two hot requests, `POST /tool_calls` and `GET /tools`, in the form that the fast path serves."""
 
 from collections.abc import Awaitable
 from functools import lru_cache
@@ -26,7 +26,7 @@ _CONVERSATION = HEADER.lower().encode()
 
 
 def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
-    """Make the shortcuts, by their paths."""
+    """Make the shortcuts, by path."""
     sweep = DisconnectSweep()
 
     def call(scope: Scope, receive: Receive) -> Reply | Awaitable[Reply] | None:

@@ -1,4 +1,4 @@
-"""Read the context that a client sends with a question about tools, since a GET has no body."""
+"""Read the context of a question about tools from the query, since a GET has no body."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""The shapes of a call that models emit, one per provider, and of the answers each expects."""
+"""The wire forms of calls and answers, by provider."""
 
 from typing import Any, Literal
 
@@ -109,7 +109,7 @@ class SaidCall(BaseModel, defer_build=True):
 
 
 def _tell_messages(schema: dict[str, Any]) -> None:
-    """Describe by which members a message is known for one."""
+    """Describe the members by which a message is recognized."""
     _hide_callback(schema)
     by_role = {"properties": {"role": {"const": "assistant"}}, "required": ["role"]}
     schema["anyOf"] = [by_role, {"required": ["tool_calls"]}]

@@ -1,4 +1,4 @@
-"""Write a ToolMessage as each provider's API takes it."""
+"""Write a ToolMessage in the form of each provider's API."""
 
 import base64
 import binascii
@@ -67,7 +67,7 @@ def _write_responses_part(part: Part) -> dict[str, Any]:
 
 
 def _list_found(message: ToolMessage, key: Literal["names", "tools"]) -> list[Any]:
-    """Return what our own search has found, if the message is of one."""
+    """Return the results of our own tool search, if the message is one."""
     if message.name not in _SEARCHES or not isinstance(message.artifact, dict):
         return []
     found: list[Any] = message.artifact.get(key, [])
@@ -78,7 +78,7 @@ _SEARCHES = frozenset(OWN_SEARCHES.values())
 
 
 def word(message: ToolMessage) -> str:
-    """Put all that the model reads in words."""
+    """Convert all that the model reads to text."""
     content = _read_content(message)
     return content if isinstance(content, str) else "\n".join(_say(read_block(block)) for block in content)
 

@@ -34,13 +34,13 @@ def adopt_args_schema(
     """
     hidden = frozenset(injection.parameter for injection in model.plan_injections(where))
     takes_any = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
-    _refuse_misfit(where, model, parameters, supplied, takes_any=takes_any)
+    _refuse_mismatch(where, model, parameters, supplied, takes_any=takes_any)
     if forbid_unknown:
         model = _forbid_extra(where, model)
     return model.make_args_schema(where, hidden, takes_extra=takes_any)
 
 
-def _refuse_misfit(
+def _refuse_mismatch(
     where: str, model: ArgsModel, parameters: Iterable[Parameter], supplied: frozenset[str], *, takes_any: bool
 ) -> None:
     fields = model.aliases.keys()
@@ -55,7 +55,7 @@ def _refuse_misfit(
 
 
 def _forbid_extra(where: str, model: ArgsModel) -> ArgsModel:
-    """Derive a model that refuses unknown fields; a keyword of the class means the same in both pydantics."""
+    """Derive a model that refuses unknown fields; the class keyword is the same in both pydantics."""
     kind: Any = model.kind
     if model.extra == "allow":
         raise InvalidToolOption(

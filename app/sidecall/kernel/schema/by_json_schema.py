@@ -1,4 +1,4 @@
-"""Check arguments by a JSON Schema."""
+"""Validate arguments with a JSON Schema."""
 
 import copy
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sidecall.kernel.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.kernel.core.tool import Schema
-from sidecall.kernel.schema.authored.faults import describe_whole, find_misfit, locate_fault
+from sidecall.kernel.schema.authored.faults import describe_whole, find_mismatch, locate_fault
 from sidecall.kernel.schema.forms.one_object import find_omissible
 from sidecall.kernel.schema.normal.dialects import hide_forbidden
 from sidecall.kernel.schema.references import Targets, inline_references, inline_root, resolve
@@ -27,10 +27,10 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class JsonArgsSchema:
-    """The arguments of one tool, described and checked by a JSON Schema; if it `fills`, its defaults are filled in.
+    """The arguments of one tool, described and validated by a JSON Schema; `fills` inserts its defaults.
 
-    Null for one of `omissible` means that it is not given. The function gets what JSON has: no value is turned into
-    another type, but for texts that are mended.
+    Null for one of `omissible` means that it is not given. The function gets JSON types: nothing is converted, except
+    repaired texts.
     """
 
     json_schema: Schema
@@ -101,7 +101,7 @@ def make_json_args_schema(
     if isinstance(clean["type"], list) and "object" in clean["type"]:
         clean["type"] = "object"  # Arguments are never anything else.
     is_object = clean["type"] == "object" and isinstance(clean["properties"], dict)
-    reason = find_misfit(given, clean["properties"], takes, needs) if is_object else describe_whole()
+    reason = find_mismatch(given, clean["properties"], takes, needs) if is_object else describe_whole()
     if reason is not None:
         raise SchemaInferenceError(f"{where}: args_schema: {reason}.")
     return compile_json_args_schema(where, _forbid_unknown(where, clean) if forbid_unknown else clean, takes)
@@ -134,7 +134,7 @@ def compile_json_args_schema(
         judge = _judge_json.make_schema_judge(schema, flat, takes)
     except ValueError as error:
         raise SchemaInferenceError(f"{where}: args_schema is no JSON Schema: {locate_fault(error)}.") from error
-    # What its objects take beside their own names they are given; the function is not.
+    # Free keys of nested objects are passed on; those of the function are not.
     guards = 0 if takes is None else 1
     return JsonArgsSchema(schema, hide_forbidden(flat), judge, takes, omissible=find_omissible(flat), guards=guards)
 
@@ -143,12 +143,12 @@ def _drop_nulls(args: Mapping[str, Any], omissible: frozenset[str]) -> dict[str,
     return {name: value for name, value in args.items() if value is not None or name not in omissible}
 
 
-# Where a schema can name properties that `additionalProperties` beside them does not see.
+# Keywords that can declare properties which `additionalProperties` does not see.
 _ELSEWHERE = ("$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas")
 
 
 def _forbid_unknown(where: str, schema: Schema) -> Schema:
-    """Refuse unknown arguments in the words of JSON Schema, which a schema can say more exactly for itself."""
+    """Refuse unknown arguments with JSON Schema keywords; a schema may be more specific itself."""
     said = [keyword for keyword in ("additionalProperties", *_ELSEWHERE) if keyword in schema]
     if said and schema.get("additionalProperties") is not False:
         raise InvalidToolOption(
@@ -159,7 +159,7 @@ def _forbid_unknown(where: str, schema: Schema) -> Schema:
 
 
 def _fill_defaults(value: Any, schema: Schema, root: Schema) -> Any:
-    """Copy a value with the defaults of absent properties filled in, at every depth."""
+    """Copy a value with the defaults of missing properties, at every depth."""
     schema = resolve(schema, root)
     if isinstance(value, dict):
         properties: Schema = schema.get("properties", {})

@@ -1,4 +1,4 @@
-"""Check arguments by one pydantic model, which is both advertised and enforced."""
+"""Validate arguments with one pydantic model, which is also advertised."""
 
 import json
 import math
@@ -76,7 +76,7 @@ class ModelArgsSchema:
         return replace(self, guards=0)
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Name values by parameter as a model names its arguments."""
+        """Rename values from parameter names to the model's argument names."""
         return {self.renamed.get(name, name): value for name, value in values.items()}
 
     def validate(
@@ -123,7 +123,7 @@ class ModelArgsSchema:
         return checked
 
     def _place_injected(self, field: str, value: Any) -> tuple[str, Any]:
-        """Put an injected value where the model reads it, which may be inside an object or an array."""
+        """Insert an injected value under the name that the model reads, which may be inside an object or array."""
         alias = self.model.model_fields[field].validation_alias
         first = alias.choices[0] if isinstance(alias, AliasChoices) else alias
         for step in reversed(first.path[1:] if isinstance(first, AliasPath) else []):
@@ -131,7 +131,7 @@ class ModelArgsSchema:
         return self.hidden[field], value
 
     def _check(self, given: Mapping[str, Any]) -> BaseModel:
-        """Make an instance, and refuse names that no field takes."""
+        """Validate, refusing unknown names."""
         if self.unknown == "walk" and not _unknown_keys.find_unknown_keys(given, self.closed):
             return self._check_known(given)
         validator = self.model.__pydantic_validator__
@@ -147,7 +147,7 @@ class ModelArgsSchema:
         return checked
 
     def _check_known(self, given: Mapping[str, Any]) -> BaseModel:
-        """Make an instance, as the model itself treats names that no field takes."""
+        """Validate, treating unknown names as the model itself does."""
         validator = self.model.__pydantic_validator__
         text = None if self.json_mode == "never" else self._write_json(given)
         checked: BaseModel
@@ -170,19 +170,19 @@ class ModelArgsSchema:
 
 
 class _Generator(GenerateJsonSchema):
-    """Leave unserialisable defaults out without a warning on the author's terminal."""
+    """Schema generator that drops unserializable defaults without a warning on the author's terminal."""
 
     ignored_warning_kinds: set[JsonSchemaWarningKind] = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012  pydantic's
 
     def encode_default(self, dft: Any) -> Any:
-        """Leave infinity and NaN out, for which JSON has no number."""
+        """Drop infinity and NaN, which JSON lacks."""
         value = super().encode_default(dft)
         if isinstance(value, float) and not math.isfinite(value):
             raise PydanticSerializationError("JSON has no such number")
         return value
 
     def literal_schema(self, schema: LiteralSchema) -> dict[str, Any]:
-        """Refuse a member of an enumeration, which no JSON value is equal to."""
+        """Refuse an enumeration member that no JSON value equals."""
         for value in schema["expected"]:
             if isinstance(value, Enum) and value != value.value:
                 said = f"no JSON is {value} of a plain Enum; list its value in the Literal, or use a StrEnum."
@@ -256,10 +256,9 @@ _SAID_AS_TEXT = ("bytes", "date", "datetime", "time", "timedelta", "uuid", "deci
 
 
 def _choose_json_mode(core_schema: str) -> JsonMode:
-    """Choose whether arguments are read as the JSON that they came from, which takes longer.
+    """Choose whether arguments are validated as JSON, which is slower.
 
-    A strict field must not hold against a date that it is text, which is all that it can be in JSON. In a union text
-    may be read as another member than in Python.
+    A strict date field must accept text, its only JSON form. In a union, text may match another member than in Python.
     """
     if "'strict': True" in core_schema:
         return "always"
@@ -282,7 +281,7 @@ def _drops_unknown(model: type[BaseModel], open_ones_too: bool) -> bool:
 
 
 def _list_names(model: type[BaseModel], name: str) -> list[str]:
-    """List the names under which a field is read, the advertised one first."""
+    """List the names of a field, the advertised one first."""
     config = model.model_config
     by_name = config.get("populate_by_name") or config.get("validate_by_name")
     aliases = _list_aliases(model.model_fields[name])

@@ -1,4 +1,4 @@
-"""Read the arguments of `**kwargs`, however the model writes them."""
+"""Parse the arguments of `**kwargs`, in any form that models write."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ class CatchAll:
         return nested
 
     def _is_nested(self, args: Mapping[str, Any]) -> bool:
-        """Return whether it is the object, and not a free argument that happens to have the parameter's name."""
+        """Return whether it is the object, and not a free argument with the parameter's name."""
         value = args.get(self.name)
         if self.name in self.named or not isinstance(value, dict):
             return False
@@ -104,7 +104,7 @@ def _fits(adapter: TypeAdapter[Any], value: Any) -> bool:
 def make_catch_all(
     parameter: Parameter, named: frozenset[str], hidden: frozenset[str], order: tuple[str, ...]
 ) -> CatchAll:
-    """Plan how the arguments of a `**kwargs` parameter are read."""
+    """Plan how the arguments of a `**kwargs` parameter are parsed."""
     metadata = getattr(parameter.annotation, "__metadata__", ())
     plain = parameter.annotation.__origin__ if metadata else parameter.annotation
     takes_any = plain is EMPTY or plain is Any or plain is object

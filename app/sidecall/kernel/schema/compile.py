@@ -1,4 +1,4 @@
-"""Compile a tool: everything that can be worked out before a call arrives."""
+"""Compile a tool: compute everything that does not depend on a call."""
 
 import inspect
 import typing
@@ -113,7 +113,7 @@ def compile_tool(
 
 
 def find_description(texts: DescriptionTexts) -> str:
-    """Find the description that a tool with these texts will have."""
+    """Return the description that a tool with these texts will have."""
     return (
         _read_docstring("", replace(texts, strict=False), ()).description
         if texts.description is None
@@ -135,7 +135,7 @@ def _read_signature(where: str, function: Callable[..., Any]) -> Signature:
 
 
 def _plan_injections(where: str, signature: Signature, model: type[BaseModel] | None) -> tuple[Injection, ...]:
-    """Plan the hidden parameters; a marker on the parameter beats one on the model's field."""
+    """Plan the hidden parameters; a marker on the parameter overrides one on the model's field."""
     try:
         planned = plan_injections(signature.parameters)
     except SchemaInferenceError as error:
@@ -218,7 +218,7 @@ def _read_docstring(where: str, texts: DescriptionTexts, names: tuple[str, ...])
         return Docstring(inspect.cleandoc(texts.docstring or ""))
     docstring = parse_docstring(texts.docstring, names, texts.style)
     if texts.strict:
-        _refuse_misfits(where, docstring, names)
+        _refuse_mismatches(where, docstring, names)
     return _join_paragraphs(docstring) if texts.parse else _join_sentences(docstring)
 
 
@@ -234,7 +234,7 @@ def _join_paragraphs(docstring: Docstring) -> Docstring:
     return replace(docstring, description=docstring.description.replace("\n\n", " "), parameters=parameters)
 
 
-def _refuse_misfits(where: str, docstring: Docstring, names: tuple[str, ...]) -> None:
+def _refuse_mismatches(where: str, docstring: Docstring, names: tuple[str, ...]) -> None:
     misfits = _list_notes(docstring, names)
     if names and not docstring.parameters:
         misfits = ("the docstring describes none of the parameters",)

@@ -99,13 +99,13 @@ def describe_options(schema: Schema, options: Sequence[Any]) -> str:
 
 
 def add_article(words: str) -> str:
-    """Put an article before words that begin with the name of a type."""
+    """Add an article to a text that begins with a type's name."""
     article = _ARTICLES.get(words.partition(" ")[0].rstrip(","))
     return f"{article} {words}" if article else words
 
 
 def list_needed(options: Sequence[Any]) -> list[list[str]]:
-    """List the names that each of several schemas requires, if that is all that any of them says."""
+    """List the required names of each schema, if they say nothing else."""
     found = [list(it["required"]) for it in options if isinstance(it, dict) and _only_requires(it)]
     return found if found and len(found) == len(options) else []
 
@@ -121,7 +121,7 @@ def join_choices(needed: Sequence[Sequence[str]]) -> str:
 
 
 def describe_choice(values: Sequence[Any]) -> str:
-    """List the values of a choice, the first of many."""
+    """Format the values of a choice, up to a maximum."""
     if not values:
         return NOTHING
     if len(values) == 1:
@@ -253,12 +253,12 @@ def _describe_count(low: Any, high: Any, noun: str) -> list[str]:
 
 
 def count(number: Any, noun: str) -> str:
-    """Write a number of things: `1 item`, `3 items`."""
+    """Format a count: `1 item`, `3 items`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def limit_items(most: int) -> str:
-    """Write that an array has so many items at most."""
+    """Format the maximum number of an array's items."""
     return f"at most {count(most, 'item')}" if most else "no items"
 
 
@@ -330,5 +330,5 @@ def _describe_pattern(schema: Schema) -> str:
 
 
 def write_literal(value: Any) -> str:
-    """Write a value as JSON."""
+    """Format a value as JSON."""
     return _encode(value)

@@ -1,4 +1,4 @@
-"""Join the lines of a docstring that end only because the source does."""
+"""Join wrapped lines of a docstring."""
 
 import re
 
@@ -35,7 +35,7 @@ def _may_go_on(line: str) -> bool:
 
 
 def _find_depth(bare: str, indent: int) -> int | None:
-    """Find how far the next line of the same sentence is indented."""
+    """Return the indentation of a sentence's continuation lines."""
     item = _ITEM.match(bare)
     if item:
         return indent + item.end()

@@ -11,11 +11,11 @@ from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.describe import count, describe
 from sidecall.kernel.schema.paths import OF_KEYS
-from sidecall.kernel.schema.repair.entries import make_key, make_misfit, make_missing, make_unknown, say_wanted
+from sidecall.kernel.schema.repair.entries import make_invalid, make_key, make_missing, make_unknown, say_wanted
 from sidecall.kernel.schema.repair.fitting import has_fitting_type
 from sidecall.kernel.schema.repair.locations import ABSENT, Site, find_inner, locate
 from sidecall.kernel.schema.repair.members import list_members
-from sidecall.kernel.schema.repair.validation_errors import Misfits
+from sidecall.kernel.schema.repair.validation_errors import ValidationErrors
 
 # Messages of pydantic that would speak of Python, or repeat a piece of what was sent, which may be a secret.
 _MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -59,7 +59,7 @@ _OF_PYTHON = re.compile(
 
 
 def explain(detail: ErrorDetails) -> str:
-    """Word one validation error; `detail` has to include the input."""
+    """Format one validation error; `detail` must include the input."""
     context = detail.get("ctx", {})
     if detail["type"] in _MESSAGES:
         return _MESSAGES[detail["type"]](context)
@@ -105,13 +105,13 @@ def _explain_union(details: Sequence[ErrorDetails], site: Site, root: Schema) ->
         yield _make_entry(infinite, site, root)
         return
     decimal = _explain_decimal([it["type"] for it in details], site, root)
-    found = Misfits(root).find(site.value, site.node, site.path) if decimal is None else [decimal]
+    found = ValidationErrors(root).find(site.value, site.node, site.path) if decimal is None else [decimal]
     if found:
         yield from found
         return
     own = next((it for it in details if it["type"] in _RAISED), details[0])
     if own["type"] in _INSIDE and site.node is not None:
-        yield make_misfit(site.path, "union", site.node, root, site.value)
+        yield make_invalid(site.path, "union", site.node, root, site.value)
     else:
         yield _make_entry(own, site, root)
 
@@ -195,7 +195,7 @@ def _make_entry(detail: ErrorDetails, site: Site, root: Schema) -> FieldError:
         text = explain(detail) if kind in _RAISED else _clean(explain(detail), "Input is not valid")
         return {"loc": list(site.path), "type": kind, "msg": text}
     if _is_in_schema(kind, site.node):
-        return make_misfit(site.path, kind, site.node, root, site.value)
+        return make_invalid(site.path, kind, site.node, root, site.value)
     wanted = describe(site.node)
     text = explain(detail) if kind in _RAISED else _clean(explain(detail), say_wanted(wanted))
     return {"loc": list(site.path), "type": kind, "msg": text, "expected": wanted}

@@ -1,4 +1,4 @@
-"""Know the markers of LangChain, LangGraph and the OpenAI Agents SDK by name, without importing any of them."""
+"""Recognize markers of LangChain, LangGraph and the OpenAI Agents SDK by name, without importing them."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -44,17 +44,17 @@ def match_type(annotation: Any) -> ForeignType | None:
 
 
 def is_store_type(annotation: Any) -> bool:
-    """Return whether this is LangGraph's class of stores, or one that comes from it."""
+    """Return whether this is LangGraph's store class, or a subclass."""
     return isinstance(annotation, type) and ("langgraph", "BaseStore") in _list_names(annotation)
 
 
 def is_message_type(annotation: Any) -> bool:
-    """Return whether this is LangChain's class of any message."""
+    """Return whether this is LangChain's base class of messages."""
     return isinstance(annotation, type) and _list_names(annotation)[0] == ("langchain_core", "BaseMessage")
 
 
 def is_instance_of(thing: Any, package: str, name: str) -> bool:
-    """Return whether an object's class is, or comes from, a class of this name in this package."""
+    """Return whether an object's class, or a base class, has this name in this package."""
     return (package, name) in _list_names(type(thing))
 
 

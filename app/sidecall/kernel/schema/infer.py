@@ -86,7 +86,7 @@ def _create(base: type[BaseModel], fields: Mapping[str, Any]) -> type[BaseModel]
 
 
 def _check(where: str, parameter: Parameter, base: type[BaseModel], field: Mapping[str, Any]) -> None:
-    """Fail for this one parameter, so that the error can name it."""
+    """Check this one parameter alone, so that the error can name it."""
     try:
         model = _create(base, field)
         render_schema(model, frozenset())
@@ -129,7 +129,7 @@ def _make_base(forbid_unknown: bool, **body: Any) -> type[BaseModel]:
 
 
 def _make_open_base(where: str, catch_all: Parameter, descriptions: Mapping[str, str]) -> type[BaseModel]:
-    """Make a model that takes free arguments of the type that `**kwargs` is annotated with."""
+    """Make a model that accepts free arguments of the type of `**kwargs`."""
     annotation = Any if catch_all.annotation is EMPTY else _read_whole(catch_all.annotation)
     description = _describe_free(annotation, descriptions.get(catch_all.name))
     if description is not None:
@@ -161,7 +161,7 @@ def _describe_free(annotation: Any, documented: str | None) -> str | None:
 def _make_field(where: str, parameter: Parameter, documented: str | None) -> tuple[Any, Any]:
     """Make one field.
 
-    The description is the docstring's, else the first bare text in Annotated, else the Field's, as in both SDKs.
+    The description is the docstring's, else the first text in Annotated, else the Field's, as in both SDKs.
     """
     annotation, default = _read_declaration(parameter)
     merged = FieldInfo.from_annotation(annotation)
@@ -180,7 +180,7 @@ def _make_field(where: str, parameter: Parameter, documented: str | None) -> tup
 
 
 def _read_declaration(parameter: Parameter) -> tuple[Any, Any]:
-    """Read a parameter as an annotation and a default; a Field given as the default joins the annotation."""
+    """Split a parameter into an annotation and a default; a Field as the default is added to the annotation."""
     annotation = Any if parameter.annotation is EMPTY else _read_whole(parameter.annotation)
     default = parameter.default
     if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
@@ -200,7 +200,7 @@ def _takes_none(annotation: Any) -> bool:
 
 
 def _read_whole(annotation: Any) -> Any:
-    """Put a list where pydantic would check the items of an Iterable only as the function reads them."""
+    """Replace Iterable by list, since pydantic would validate an Iterable's items lazily."""
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Iterable or annotation in (Iterable, typing.Iterable):
         return types.GenericAlias(list, parts or (Any,))
@@ -222,7 +222,7 @@ def _allow_none(annotation: Any) -> Any:
 
 
 def _find_text(annotation: Any) -> str | None:
-    """Find the first text in Annotated: a plain one, or `Doc("...")` of PEP 727."""
+    """Return the first text in Annotated: a plain one, or `Doc("...")` of PEP 727."""
     metadata = getattr(annotation, "__metadata__", ())
     texts = (getattr(part, "documentation", part) for part in metadata)
     return next((text for text in texts if isinstance(text, str)), None)

@@ -1,4 +1,4 @@
-"""Find texts such as "nan" and "inf" that were read as numbers, which JSON does not have."""
+"""Find texts such as "nan" and "inf" that were converted to numbers."""
 
 import dataclasses
 import math
@@ -26,13 +26,13 @@ _GROUPS = (list, tuple, set, frozenset, deque)
 
 
 def takes_numbers(schema: Schema) -> bool:
-    """Return whether any value in a schema may be a number, or an entry under a key that may be one."""
+    """Return whether a schema may accept a number anywhere, also in an object with free keys."""
     nodes = list_schemas(schema)
     return any("number" in node.get("type", ()) or node.get("additionalProperties") for node in nodes)
 
 
 def list_infinite(given: Any, schema: Schema) -> list[Loc]:
-    """List where arguments have a text of a number that is not finite; where it is a key, with pydantic's label."""
+    """List the places of texts with non-finite numbers; keys with pydantic's label."""
     return [path for path in _find_texts(given, ()) if path[-1] == OF_KEYS or _is_number(schema, path)]
 
 
@@ -61,7 +61,7 @@ def refuse_infinite(given: Mapping[str, Any], checked: Any, schema: Schema) -> N
 
 
 def _may_hold(members: Iterable[Any]) -> bool:
-    """Return whether any text, at any depth, begins as a number does."""
+    """Return whether any text, at any depth, begins like a number."""
     for it in members:
         if isinstance(it, str):
             if it[:1] in _BEGINS or (it[:1] > _LAST and it[:1].isspace()):
@@ -97,7 +97,7 @@ def _is_infinite(text: str) -> bool:
 
 
 def _is_number(schema: Schema, path: Loc) -> bool:
-    """Return whether a value at a path may be a number, and no text of any kind."""
+    """Return whether a value at a path may be a number, and no string."""
     kinds = {kind for node in list_schemas_at(schema, path) for kind in _list_types(node)}
     return "number" in kinds and "text" not in kinds
 

@@ -1,4 +1,4 @@
-"""Find the parameters and fields that are injected, and plan how each is filled."""
+"""Find injected parameters and fields, and plan how each is filled."""
 
 import sys
 import typing
@@ -115,7 +115,7 @@ def _list_parts(annotation: Any) -> Iterable[Any]:
 
 
 def plan_injections(parameters: Iterable[Parameter]) -> tuple[Injection, ...]:
-    """Plan the filling of every hidden parameter of a function, once, when the tool is registered.
+    """Plan the injection of all hidden parameters of a function, at registration.
 
     Raises:
         SchemaInferenceError: `*args` or `**kwargs` is marked.
@@ -201,7 +201,7 @@ def _make_adapter(annotation: Any) -> TypeAdapter[Any]:
 
 
 def plan_field_injections(model: type[BaseModel]) -> tuple[Injection, ...]:
-    """Plan the filling of the fields that the author's own model marks; the model checks the values itself."""
+    """Plan the injection of fields that the author's model marks; the model validates the values itself."""
     fields = [(name, field, find_marker(rebuild_annotation(field))) for name, field in model.model_fields.items()]
     for name, field, marker in fields:
         if isinstance(marker, InjectedToolCallId):
@@ -222,7 +222,7 @@ def _make_injection(
 
 
 def rebuild_annotation(field: FieldInfo) -> Any:
-    """Put a field's annotation together again, metadata included."""
+    """Rebuild a field's annotation, with its metadata."""
     return Annotated[field.annotation, *field.metadata, None]
 
 

@@ -19,7 +19,7 @@ _TIGHTER: Mapping[str, Callable[[Any, Any], Any]] = {
 
 
 def join_all(schema: Schema) -> Schema:
-    """Write a schema and what its `allOf` joins to it as one; of rules that contradict each other one is left."""
+    """Merge a schema with its `allOf`; of conflicting rules one is kept."""
     if "allOf" not in schema:
         return schema
     made = {key: value for key, value in schema.items() if key != "allOf"}
@@ -29,7 +29,7 @@ def join_all(schema: Schema) -> Schema:
 
 
 def join(one: Any, two: Any) -> Schema:
-    """Write two schemas that both have to hold as one; where they contradict each other the first counts."""
+    """Merge two schemas that must both hold; of conflicting rules the first is kept."""
     first, second = _read(one), _read(two)
     made = dict(first)
     for key, value in second.items():

@@ -1,4 +1,4 @@
-"""Ask a model of pydantic whether arguments fit, and which names in them no field takes."""
+"""Validate arguments with a pydantic model, and find unknown names."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -73,7 +73,7 @@ class ModelJudge:
         faults = [it for it in details if it["type"] not in _UNKNOWN]
         unknown = [it["loc"] for it in details if it["type"] in _UNKNOWN] if len(faults) < len(details) else []
         keys = [it["loc"][:-1] for it in faults if it["loc"] and it["loc"][-1] == OF_KEYS]
-        unknown_keys = self._find_strays([*unknown, *keys], data)
+        unknown_keys = self._find_unknown_names([*unknown, *keys], data)
         if keys and unknown_keys:
             paths = {unknown_key.path for unknown_key in unknown_keys}
             faults = [
@@ -81,7 +81,7 @@ class ModelJudge:
             ]
         return Reading(count=count, faults=faults, unknown_keys=unknown_keys, unknown=unknown)
 
-    def _find_strays(self, unknown: Sequence[Path], data: Any) -> list[UnknownKey]:
+    def _find_unknown_names(self, unknown: Sequence[Path], data: Any) -> list[UnknownKey]:
         """Return the unknown names that pydantic reports, except aliases that the schema lacks."""
         if not unknown and not self.walks:
             return []
@@ -90,7 +90,7 @@ class ModelJudge:
         return found if self.walks else [it for it in found if any(_is_about(loc, it.path) for loc in unknown)]
 
     def list_sites(self, reading: Reading, data: Mapping[str, Any]) -> list[Site]:
-        """List the places of wrong values."""
+        """List the places of invalid values."""
         if reading.sites is None:
             reading.sites = [locate(it["loc"], it["type"], data, self.root) for it in reading.faults]
         # Each member of a union has its own complaint.
@@ -98,7 +98,7 @@ class ModelJudge:
         return [*sites, *(null for site in sites if site.in_union for null in find_nulls(site, self.root))]
 
     def list_extras(self, reading: Reading, data: Mapping[str, Any]) -> list[Path]:
-        """List the paths that names without a place may have; the labels of unions in a location may be names, too."""
+        """List the possible paths of unknown names; union labels in a location may also be names."""
         if self.walks:
             return [unknown_key.path for unknown_key in reading.unknown_keys]
         both = [
@@ -117,6 +117,6 @@ class ModelJudge:
 
 
 def _is_about(loc: Path, path: Path) -> bool:
-    """Return whether a location is that of a path, with labels of unions in between."""
+    """Return whether a location matches a path, ignoring union labels."""
     rest = iter(loc)
     return loc[-1] == path[-1] and all(step in rest for step in path)

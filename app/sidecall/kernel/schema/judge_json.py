@@ -1,4 +1,4 @@
-"""Ask a JSON Schema whether arguments fit, and which names in them it does not have."""
+"""Validate arguments with a JSON Schema, and find unknown names."""
 
 import re
 from collections.abc import Mapping
@@ -64,7 +64,7 @@ class SchemaJudge:
 
     @cached_property
     def closed(self) -> Any:
-        """The closed schema, compiled when the first call comes: most tools of a large catalog are never called."""
+        """The closed schema, compiled at the first call: most tools of a large catalog are never called."""
         return _compile(_close(self.root)) if _is_closable(self.root) else self.validator
 
     @property
@@ -73,7 +73,7 @@ class SchemaJudge:
         return 1 if self.takes_any else 2
 
     def make_integers(self, fitting: Any) -> Any:
-        """Put integers in place of the whole floats that the schema takes for such, as JSON does."""
+        """Convert whole floats to ints where the schema accepts them as integers."""
         return make_integers(fitting, self.root, self.schema, lambda data: self.validator.evaluate(data).list())
 
     def judge(self, data: Mapping[str, Any]) -> Reading:
@@ -93,7 +93,7 @@ class SchemaJudge:
         return known
 
     def list_sites(self, reading: Reading, data: Mapping[str, Any]) -> list[Site]:
-        """List the places of wrong values."""
+        """List the places of invalid values."""
         if reading.sites is None:
             wrong = [error for error in reading.faults if error.kind.name not in _OF_NAMES]
             reading.places = {id(error): self._locate(data, error) for error in wrong}
@@ -104,7 +104,7 @@ class SchemaJudge:
         return list(reading.sites)
 
     def list_extras(self, reading: Reading, data: Mapping[str, Any]) -> list[Path]:
-        """List the paths of names without a place."""
+        """List the paths of unknown names."""
         del data
         return [unknown_key.path for unknown_key in reading.unknown_keys]
 
@@ -164,13 +164,13 @@ _OF_CLOSING = frozenset(("additionalProperties", "propertyNames"))
 
 
 def _is_of_names(error: Any) -> bool:
-    """Return whether a name may be wrong: of an object, or of one that a member of a union is for."""
+    """Return whether an error may be about a name: of an object, or of a union member for objects."""
     members = getattr(error.kind, "context", ())
     return error.kind.name in _OF_CLOSING or any(_is_of_names(it) for faults in members for it in faults)
 
 
 def find_path(error: Any, given: Any) -> Path:
-    """Find where an error is; the validator takes a key of digits for an index."""
+    """Return the path of an error; the validator takes keys of digits for indexes."""
     path: list[str | int] = []
     for step in error.instance_path:
         path.append(step if isinstance(given, list) else str(step))

@@ -1,4 +1,4 @@
-"""Find what models and providers will stumble over."""
+"""Find what models and providers will reject or misread."""
 
 import difflib
 from collections.abc import Iterator, Sequence
@@ -107,7 +107,7 @@ def _find_undescribed(schema: Schema) -> Iterator[str]:
 
 
 def _find_receivers(schema: Schema) -> Iterator[str]:
-    """Find what mostly was a method: what its first parameter means is known to Python, and to no model."""
+    """Find first parameters that look like a method's `self`."""
     for name in schema["properties"]:
         if name in ("self", "cls"):
             yield f"parameter `{name}` is an argument that models send; of a method, offer the one of an instance"

@@ -21,7 +21,7 @@ class ArgsModel(Protocol):
 
     @property
     def kind(self) -> Any:
-        """The model, a class."""
+        """The model class."""
 
     @property
     def aliases(self) -> Mapping[str, str]:
@@ -29,7 +29,7 @@ class ArgsModel(Protocol):
 
     @property
     def required(self) -> frozenset[str]:
-        """The fields that have no default."""
+        """The fields without a default."""
 
     @property
     def extra(self) -> str:
@@ -62,19 +62,19 @@ class ArgsModel(Protocol):
         """
 
     def check(self, given: Any) -> Any:
-        """Make an instance.
+        """Validate values.
 
         Raises:
             ValidationError: One of pydantic 2.
         """
 
     def drop_fields(self, names: frozenset[str]) -> "ArgsModel":
-        """Derive a model that does not show these fields."""
+        """Return a model without these fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class V2Model:
-    """An author's model of arguments, of pydantic 2."""
+    """An author's arguments model, of pydantic 2."""
 
     kind: type[BaseModel]
 
@@ -85,7 +85,7 @@ class V2Model:
 
     @property
     def required(self) -> frozenset[str]:
-        """The fields that have no default."""
+        """The fields without a default."""
         return frozenset(name for name, field in self.kind.model_fields.items() if field.is_required())
 
     @property
@@ -98,7 +98,7 @@ class V2Model:
         return {name: rebuild_annotation(field) for name, field in self.kind.model_fields.items()}
 
     def plan_injections(self, where: str) -> tuple[Injection, ...]:
-        """Plan the filling of the fields that are marked; the model checks the values itself."""
+        """Plan the injection of marked fields; the model validates the values itself."""
         del where  # pydantic 2 has resolved the annotations already.
         return plan_field_injections(self.kind)
 
@@ -116,7 +116,7 @@ class V2Model:
             raise SchemaInferenceError(f"{where}: args_schema {self.kind.__name__}: {reason}") from error
 
     def check(self, given: Any) -> BaseModel:
-        """Make an instance.
+        """Validate values.
 
         Raises:
             ValidationError: The values do not fit.
@@ -154,7 +154,7 @@ ModelType = type[BaseModel] | Annotated[type[Any], AfterValidator(_require_model
 
 
 def adapt_annotations(signature: Signature, where: str) -> Signature:
-    """Make every model in a signature's annotations one that pydantic 2 can use.
+    """Make every model in a signature's annotations usable with pydantic 2.
 
     Raises:
         SchemaInferenceError: A parameter that the model fills has another type of pydantic 1.

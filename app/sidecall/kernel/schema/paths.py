@@ -66,7 +66,7 @@ def _step_into(node: Schema, part: str | int) -> list[Any]:
 
 
 def reduce_to_data(data: Any, loc: Loc) -> Loc:
-    """Reduce an error's location to a path in the data: unions put the name of the member tried in between."""
+    """Reduce an error's location to a path in the data: unions insert the name of the tried member."""
     path: list[str | int] = []
     for part in loc:
         is_key = isinstance(data, dict) and part in data
@@ -78,7 +78,7 @@ def reduce_to_data(data: Any, loc: Loc) -> Loc:
 
 
 def drop_member(data: Any, path: Loc) -> Any:
-    """Copy JSON data with the member at this path left out; an item of an array stays."""
+    """Copy JSON data without the member at this path; an array's item stays."""
     if not path or not isinstance(data, (dict, list)):
         return data
     head: Any = path[0]

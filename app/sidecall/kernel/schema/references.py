@@ -1,4 +1,4 @@
-"""Follow the references of JSON Schemas, and put their targets in place."""
+"""Resolve and inline the references of JSON Schemas."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,7 +9,7 @@ from sidecall.kernel.schema.walk import list_schemas, map_children
 
 
 def inline_root(schema: Schema) -> Schema:
-    """Put the target of a reference at the root in its place, where every provider wants an object."""
+    """Inline a reference at the root, where every provider wants an object."""
     target = resolve(schema, schema)
     return schema if target is schema else _join(target, {key: schema[key] for key in schema if key != "$ref"})
 
@@ -38,7 +38,7 @@ def inline_references(schema: Schema, known: "Targets | None" = None) -> Schema:
 
 
 def resolve(node: Schema, root: Schema) -> Schema:
-    """Follow a reference into the root schema to its end; any other node is itself."""
+    """Follow references into the root schema to the end; other nodes are returned unchanged."""
     if "$ref" not in node:
         return node
     passed: set[str] = set()
@@ -55,7 +55,7 @@ _HOLDERS = ("$defs", "definitions")
 _MAX_SIZE = 10_000
 # Objects and lists inside each other, of which the validator takes few more; two of them for each schema.
 _DEEPEST = 200
-# What may stand beside a reference or a lone `allOf` without narrowing it.
+# Siblings of a reference or a single `allOf` that do not narrow it.
 ANNOTATIONS = frozenset(
     "$anchor $comment $defs $schema contentEncoding contentMediaType contentSchema default definitions deprecated"
     " description examples readOnly title writeOnly".split()
@@ -148,7 +148,7 @@ def _inline(node: Schema, known: Targets, kept: set[str]) -> Schema:
 
 
 def _is_deep(schema: Schema) -> bool:
-    """Return whether a schema is nested too deeply to be walked and compiled; each object in it is looked at once."""
+    """Return whether a schema is too deeply nested to be walked and compiled; each object is visited once."""
     level: list[Any] = [schema]
     for _ in range(_DEEPEST):
         inner = (it for node in level for it in (node.values() if isinstance(node, dict) else node))
@@ -161,7 +161,7 @@ def _drop_mappings(node: Schema) -> Schema:
 
 
 def _drop_mapping(node: Schema) -> Schema:
-    """Leave out which reference a tag means, once the targets are in place."""
+    """Remove a discriminator's mapping, once its targets are inlined."""
     tag = node.get("discriminator")
     if not isinstance(tag, dict):
         return node
@@ -182,7 +182,7 @@ def _get_reference(node: Schema) -> str | None:
 
 
 def _keep_definitions(schema: Schema, known: Targets, kept: set[str]) -> Schema:
-    """Choose the definitions that the references which stay lead to."""
+    """Select the definitions that remaining references need."""
     reached = known.close_over({it for it in kept if _find_place(it) is not None})
     places = {_find_place(reference) for reference in reached}
     chosen = {

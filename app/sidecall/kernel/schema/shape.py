@@ -11,7 +11,7 @@ def strip_titles(schema: Schema) -> Schema:
 
 
 def require_tags(schema: Schema) -> Schema:
-    """Require the tag in each member of a discriminated union, which pydantic wants to see even if it has a default."""
+    """Require the tag in each member of a discriminated union, since pydantic needs it even if it has a default."""
     unions = [node for _, node in walk(schema) if isinstance(node.get("discriminator"), dict)]
     tagged = [
         (union["discriminator"].get("propertyName"), resolve(option, schema))
@@ -25,7 +25,7 @@ def require_tags(schema: Schema) -> Schema:
 
 
 def shape_arguments(schema: Schema, hidden: frozenset[str]) -> Schema:
-    """Shape the schema of a model as that of a tool's arguments: an object without description and hidden fields."""
+    """Clean up a model's schema for a tool's arguments: an object without description and hidden fields."""
     schema = inline_root(schema)  # A model that contains itself is a bare reference.
     properties = {name: value for name, value in schema.get("properties", {}).items() if name not in hidden}
     required = [name for name in schema.get("required", []) if name not in hidden]

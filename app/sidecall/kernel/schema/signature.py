@@ -73,14 +73,14 @@ def _read_partial(function: Any) -> tuple[inspect.Signature, tuple[str, ...]]:
 
 
 def _takes_by_name(signature: inspect.Signature, names: Iterable[str]) -> bool:
-    """Return whether a function takes all of these as keywords; Python 3.13 itself lets positional-only ones pass."""
+    """Return whether a function takes all of these as keywords; Python 3.13 itself accepts positional-only ones."""
     kinds = {name: parameter.kind for name, parameter in signature.parameters.items()}
     is_open = inspect.Parameter.VAR_KEYWORD in kinds.values()
     return is_open or all(kinds[name] is not inspect.Parameter.POSITIONAL_ONLY for name in names)
 
 
 def _flatten(function: Any) -> Any:
-    """Make one partial of nested ones, without what functools.update_wrapper wrote on them."""
+    """Merge nested partials into one, without the attributes of functools.update_wrapper."""
     args, keywords = function.args, function.keywords
     inner = function.func
     while _is_partial(inner):
@@ -116,7 +116,7 @@ def _resolve(annotation: Any, module: Mapping[str, Any], closure: Mapping[str, A
 
 
 def find_source(function: Any) -> str:
-    """Name the file and line where a function or class is written, relative to the working directory if inside it."""
+    """Return the file and line of a function or class, relative to the working directory if inside it."""
     plain = unwrap(function) if callable(function) else function
     target = getattr(plain, "__func__", plain)
     code = getattr(target, "__code__", None)

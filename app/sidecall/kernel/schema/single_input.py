@@ -12,7 +12,7 @@ _SCHEMA: Schema = {"type": "object", "properties": {"__arg1": {"type": "string"}
 
 @dataclass(frozen=True, slots=True)
 class SingleInputArgsSchema:
-    """One string is advertised, and one value of any name is taken, as in LangChain."""
+    """One string is advertised, and one value of any name is accepted, as in LangChain."""
 
     tool: str
     json_schema: Schema = field(default_factory=lambda: _SCHEMA)
@@ -25,7 +25,7 @@ class SingleInputArgsSchema:
         return self
 
     def as_sent(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Keep the names, since any name is taken."""
+        """Return the values unchanged, since any name is accepted."""
         return dict(values)
 
     def validate(

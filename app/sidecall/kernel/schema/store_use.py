@@ -1,4 +1,4 @@
-"""See in the code of an async tool whether it uses the store's methods that are not async."""
+"""Detect whether an async tool's code uses the store's blocking methods."""
 
 import dis
 import inspect
@@ -9,7 +9,7 @@ from typing import Any
 
 from sidecall.kernel.core.injection import Injection
 
-# Those of LangGraph's stores that have an async one beside them.
+# Methods of LangGraph's stores with an async variant.
 _METHODS = frozenset(("get", "put", "delete", "search", "list_namespaces", "batch"))
 # From which a tool has a store: as a parameter of its own, or as a member of its runtime or context.
 _SOURCES = frozenset(("store", "made", "tool_context"))

@@ -1,4 +1,4 @@
-"""Walk JSON Schemas: visit every schema inside a schema, or change it."""
+"""Walk JSON Schemas: visit or change every subschema."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,7 +15,7 @@ _HOLDING = _ONE | _MANY | _NAMED
 
 
 def map_children(schema: Schema, change: Callable[[Any], Any]) -> Schema:
-    """Copy a schema with `change` applied to each schema directly inside it."""
+    """Copy a schema with `change` applied to each direct subschema."""
     return {key: _change(key, value, change) if key in _HOLDING else value for key, value in schema.items()}
 
 
@@ -30,7 +30,7 @@ def _change(key: str, value: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def walk(schema: Schema, path: str = "") -> Iterator[tuple[str, Schema]]:
-    """Yield every schema inside this one, itself first, each with a path such as `filters[].name`."""
+    """Yield every subschema, itself first, each with a path such as `filters[].name`."""
     yield path, schema
     for key, value in schema.items():
         for step, child in _list_children(key, value):
@@ -38,9 +38,9 @@ def walk(schema: Schema, path: str = "") -> Iterator[tuple[str, Schema]]:
 
 
 def list_schemas(schema: Schema) -> list[Schema]:
-    """List every schema inside this one, itself first; in a fraction of the time of `walk`, which knows their paths."""
+    """List every subschema, itself first; much faster than `walk`, which tracks paths."""
     found = [schema]
-    for node in found:  # It grows meanwhile.
+    for node in found:  # The list grows during the loop.
         for key in _HOLDING & node.keys():
             value = node[key]
             if key in _MANY:

@@ -21,12 +21,12 @@ _BRANCHING = frozenset(
 
 
 def to_integer(number: float) -> int:
-    """Turn a whole float into the integer that was written: 1e23, not the nearest that a float can be."""
+    """Convert a whole float to the integer that was written: 1e23, not the nearest that a float can be."""
     return int(number) if -_EXACT <= number <= _EXACT else int(Decimal(repr(number)))
 
 
 def find_whole_floats(value: Any, path: Loc = ()) -> Iterator[Loc]:
-    """Yield the paths of floats in JSON data that are whole."""
+    """Yield the paths of whole floats in JSON data."""
     if isinstance(value, float):
         if value.is_integer():
             yield path
@@ -58,7 +58,7 @@ def make_integers(data: Any, flat: Schema, schema: Schema, evaluate: Callable[[A
 
 
 def _ask_plainly(node: Any, path: Loc) -> bool | None:
-    """Return whether a schema wants an integer at a path; None where that depends on the data."""
+    """Return whether a schema wants an integer at a path; None if that depends on the data."""
     for step in path:
         if not isinstance(node, dict):
             return False
@@ -120,7 +120,7 @@ def _replace(value: Any, path: Loc, found: set[Loc], above: set[Loc]) -> Any:
 
 
 def _is_whole(keyword: str, said: Any) -> bool:
-    """Return whether a rule that a whole number keeps to is one of integers."""
+    """Return whether a rule that a whole number satisfies is one of integers."""
     if keyword == "type":
         return said == "integer" or (isinstance(said, list) and "integer" in said and "number" not in said)
     values = said if keyword == "enum" and isinstance(said, list) else [said]

@@ -1,1 +1,1 @@
-"""Find the name that a misspelt one was likely meant to be."""
+"""Find the name that a misspelled one was likely meant to be."""

@@ -1,4 +1,4 @@
-"""Find out which of several names a misspelt one resembles."""
+"""Fuzzy matching of misspelled names."""
 
 import math
 import re
@@ -25,7 +25,7 @@ _VOWELS = frozenset("aeiou")
 
 
 def reduce_name(name: str) -> str:
-    """Reduce a name to its letters and digits in lower case, so that `maxResults` and `max-results` are the same."""
+    """Reduce a name to letters and digits in lower case, so that `maxResults` and `max-results` are equal."""
     return _reduce(name[:_MOST_LETTERS])
 
 
@@ -85,14 +85,14 @@ def find_likely_name(name: str, names: Iterable[str]) -> str | None:
 
 
 def _measure_beginning(one: str, two: str) -> float:
-    """Measure the share of letters that two words begin with."""
+    """Return the share of letters in the common beginning of two words."""
     most = min(len(one), len(two))
     first = next((place for place in range(most) if one[place] != two[place]), most)
     return 2 * first / (len(one) + len(two)) if first > 1 else 0.0
 
 
 def count_shared_words(name: str, other: str) -> int:
-    """Count the words that two names have in common."""
+    """Count the words that two names share."""
     return len({*_split_words(name)} & {*_split_words(other)})
 
 
@@ -104,7 +104,7 @@ def find_misspelt(name: str, names: Iterable[str]) -> str | None:
 
 
 def measure_distance(name: str, other: str) -> float | None:
-    """Measure how far a name is from another, 0 for the same in other letters; None where they are not alike."""
+    """Return the distance of two names, 0 for the same in another spelling; None if they are not similar."""
     distance = _measure_letters(reduce_name(name), reduce_name(other))
     return _measure_words(_split_words(name), _split_words(other)) if distance is None else distance
 
@@ -121,7 +121,7 @@ def _measure_words(some: Sequence[str], others: Sequence[str]) -> float | None:
 
 
 def _choose_limit(one: str, two: str) -> int:
-    """Choose how many edits are a typing error: none in the shortest words, which are other words then."""
+    """Return how many edits count as a typo: none in the shortest words."""
     shorter = min(len(one), len(two))
     if shorter < 3 or (shorter < 6 and len(one) == len(two) and one[0] != two[0]):
         return 0
@@ -129,7 +129,7 @@ def _choose_limit(one: str, two: str) -> int:
 
 
 def _count_edits(one: str, two: str, limit: int) -> int | None:
-    """Count the letters that are wrong, left out, too many or swapped with the next; None beyond the limit."""
+    """Count letters that are wrong, missing, extra or swapped with the next; None beyond the limit."""
     # An edit adds one letter and takes another at most, which rules nearly all other words out.
     if limit == 0 or abs(len(one) - len(two)) > limit or len({*one} ^ {*two}) > 2 * limit:
         return None
@@ -152,7 +152,7 @@ def _count_edits(one: str, two: str, limit: int) -> int | None:
 
 
 def _strip_shared(one: str, two: str) -> tuple[str, str]:
-    """Leave out the letters that two words begin and end with, in which no edit is."""
+    """Remove the common beginning and end of two words."""
     shorter = min(len(one), len(two))
     first = 0
     while first < shorter and one[first] == two[first]:
@@ -196,7 +196,7 @@ def _is_within(letters: str, word: str) -> bool:
 
 
 def find_nearest(name: str, names: Iterable[str], most: int = 3) -> list[str]:
-    """Name the names that look like this one, best first: by their letters, or else by their first word."""
+    """Return the names that resemble this one, best first: by their letters, or else by their first word."""
     found = [(distance, other) for other in names if (distance := _measure_loosely(name, other)) is not None]
     return [other for _, other in sorted(found, key=lambda pair: pair[0])[:most]]
 

@@ -29,7 +29,7 @@ def find_loose(call: Mapping[str, Any], parameters: Collection[str], known: Coll
 
 
 def differ(one: Any, other: Any) -> bool:
-    """Return whether two arguments of a call are not the same, in objects or in their texts."""
+    """Return whether two arguments of a call differ, as objects or JSON texts."""
     return bool(_read(one) != _read(other))
 
 

@@ -1,4 +1,4 @@
-"""Find which of very many names a misspelt one resembles, without comparing it with each."""
+"""Find similar names among very many, without comparing with each."""
 
 from array import array
 from collections import defaultdict
@@ -33,13 +33,13 @@ class NameIndex:
         return self._places is not None or len(self.names) <= _FEW
 
     def make_ready(self) -> "dict[str, array[int]]":
-        """Look up the pieces of all names, which takes long where they are thousands."""
+        """Build the index, which takes long for thousands of names."""
         if self._places is None:
             self._places = _find_places(self.names)
         return self._places
 
     def find_nearest(self, name: str) -> list[str]:
-        """Name the few that look like a name, best first."""
+        """Return the few names that resemble a name, best first."""
         return find_nearest(name, self.choose(name))
 
     def find_resembling(self, name: str) -> str | None:
@@ -73,7 +73,7 @@ def _find_places(names: Sequence[str]) -> dict[str, "array[int]"]:
 
 
 def _cut(name: str) -> Iterator[str]:
-    """Cut a name into all its pieces, with marks of where it begins and ends."""
+    """Cut a name into its n-grams, with marks for beginning and end."""
     marked = f"^{reduce_name(name)}$"
     for length in (2, 3) if len(marked) <= _SHORT + 2 else (3,):
         yield from (marked[start : start + length] for start in range(len(marked) - length + 1))

@@ -1,4 +1,4 @@
-"""Find the tools of other libraries in a module, which are not taken over."""
+"""Find a module's tools of libraries that are not supported."""
 
 import inspect
 from collections.abc import Collection, Iterator, Mapping

@@ -50,7 +50,7 @@ def find_omissions(module: ModuleType) -> Iterator[Omission]:
         yield Omission(find_place(module, name), text, tools)
     for name, item in others.items():
         text, tools = _explain(module, name, item, public.values(), offered)
-        # Of what is named already nothing else has to be said, but of what stands beside it in a list.
+        # What is named already needs no other note, unlike its neighbours in a list.
         if text and (name not in told or isinstance(item, COLLECTIONS)):
             yield Omission(find_place(module, name), text, tools)
 
@@ -76,7 +76,7 @@ def _explain(
 
 
 def _explain_group(name: str, item: Any) -> str:
-    """Explain why an object that only has a method `get_tools` is not asked for its tools; the method is not called."""
+    """Explain that an object with only a `get_tools` method is not called."""
     get_tools = inspect.getattr_static(type(item), "get_tools", None)
     if not isinstance(get_tools, FunctionType) or isinstance(item, Registry):
         return ""
@@ -113,7 +113,7 @@ def _list_all(items: Iterable[Any]) -> Iterator[Any]:
 
 
 def _explain_maker(module: ModuleType, name: str, function: FunctionType, items: Collection[Any]) -> str:
-    """Explain that a function of a module without tools that seems to make some is not called."""
+    """Explain that a function which seems to make tools is not called."""
     is_own = function.__module__ == module.__name__ and function.__name__ == name
     if not is_own or not _MAKES_TOOLS.fullmatch(name) or any(is_offer(it) for it in items):
         return ""
@@ -121,7 +121,7 @@ def _explain_maker(module: ModuleType, name: str, function: FunctionType, items:
 
 
 def _explain_wrapper(name: str, function: FunctionType, offered: set[int]) -> tuple[str, tuple[str, ...]] | None:
-    """Explain that a decorator above @tool has made a function of the tool again."""
+    """Explain that a decorator above @tool has turned the tool into a function again."""
     inner: Any = function
     for _ in range(_MOST_WRAPPERS):
         inner = vars(inner).get("__wrapped__") if isinstance(inner, FunctionType) else None

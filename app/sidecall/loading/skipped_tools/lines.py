@@ -1,4 +1,4 @@
-"""Find the line of a module in which one of its names is made."""
+"""Find the line of a module that defines a name."""
 
 import ast
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from types import ModuleType
 
 
 def find_place(module: ModuleType, name: str) -> str:
-    """Name file and line, relative to the working directory if inside it; the line last written counts."""
+    """Return file and line, relative to the working directory if inside it; the last definition counts."""
     file = getattr(module, "__file__", None)
     if file is None:
         return module.__name__

@@ -43,12 +43,12 @@ class LateDatabase:
 
     @property
     def trouble(self) -> str | None:
-        """Why it cannot be used just now; None when it can."""
+        """Why it is unavailable; None if it is available."""
         return self._trouble if self._database is None else self._database.trouble
 
     @property
     def unavailable_since(self) -> float | None:
-        """When that began, in seconds since 1970; None when it can be used."""
+        """When that began, in Unix seconds; None if it is available."""
         return None if self._database is None else self._database.unavailable_since
 
     async def open(self) -> None:
@@ -63,7 +63,7 @@ class LateDatabase:
             await database.close()
 
     async def write(self, statement: str, *values: Any, size: int | None = None) -> Row | None:
-        """Carry out a statement, and return the first row of its RETURNING.
+        """Run a statement, and return the first row of its RETURNING.
 
         Raises:
             StoreUnavailable: It is closed, or cannot be made just now.
@@ -71,7 +71,7 @@ class LateDatabase:
         return await (self._database or await self._make()).write(statement, *values, size=size)
 
     async def write_all(self, statement: str, rows: Sequence[Row]) -> None:
-        """Carry out a statement for each of these rows, all or none.
+        """Run a statement for each of these rows, all or none.
 
         Raises:
             StoreUnavailable: It is closed, or cannot be made just now.

@@ -1,4 +1,4 @@
-"""Bytes that may be kept in memory, shared by all that counts against the same bound."""
+"""A bound on bytes in memory, shared by everything that counts against it."""
 
 
 class Room:
@@ -9,7 +9,7 @@ class Room:
         self.taken = 0
 
     def take(self, size: int) -> bool:
-        """Take bytes, or give back where `size` is negative; return False, and take none, when too few are left."""
+        """Take bytes, or return them if `size` is negative; return False, and take none, if too few are left."""
         if size > 0 and self.taken + size > self.most:
             return False
         self.taken += size

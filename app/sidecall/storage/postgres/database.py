@@ -1,4 +1,4 @@
-"""PostgreSQL as a ledger's database."""
+"""The PostgreSQL database of a ledger."""
 
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
@@ -29,7 +29,7 @@ _ROUND_BYTES = 4 * 1024 * 1024
 _WAITING_BYTES = 64 * 1024 * 1024
 # Bytes a second with which a slow network is reckoned, where one wish is large.
 _SLOWLY = 4 * 1024 * 1024
-# While one waits for a commit, another takes what has come meanwhile; the rounds of one key follow each other.
+# While one waits for a commit, another takes the next round; rounds with the same key run in order.
 _WRITERS = 2
 _READERS = 3
 # As many are enough for one message, which costs the database as much as some ten of the calls in it. What is more is
@@ -77,16 +77,16 @@ class PostgresDatabase:
 
     @property
     def trouble(self) -> str | None:
-        """Why it cannot be used just now; None when it can."""
+        """Why it is unavailable; None if it is available."""
         return self._outage.trouble
 
     @property
     def unavailable_since(self) -> float | None:
-        """When that began, in seconds since 1970; None when it can be used."""
+        """When that began, in Unix seconds; None if it is available."""
         return self._outage.unavailable_since
 
     async def open(self) -> None:
-        """Connect, and bring the tables up to date.
+        """Connect, and migrate the tables.
 
         Raises:
             StoreUnfit: It cannot be reached under this address, or its tables are not for this program.
@@ -137,7 +137,7 @@ class PostgresDatabase:
         return self._join(Wish(self._statements[statement], (values,), done, True, size, key))
 
     async def write_all(self, statement: str, rows: Sequence[Row]) -> None:
-        """Carry out a statement for each of these rows, all or none.
+        """Run a statement for each of these rows, all or none.
 
         Raises:
             StoreUnavailable: The database cannot be used just now.
@@ -249,7 +249,7 @@ class PostgresDatabase:
             self._outage.doubt()
 
     def _miss(self) -> None:
-        """Note that a connection is lost."""
+        """Note a lost connection."""
         if (lost := name_loss(self._writers)) is not None:
             self._outage.begin(lost)
 

@@ -1,4 +1,4 @@
-"""A connection to PostgreSQL that is made again when it breaks."""
+"""A connection to PostgreSQL that reconnects."""
 
 import asyncio
 import random
@@ -108,7 +108,7 @@ class Link:
             timer.cancel()
 
     def _fall_silent(self, connection: asyncpg.Connection, task: asyncio.Task[Any]) -> None:
-        """Break a connection, and what waits for it: the driver's own way to leave off may wait for ever."""
+        """Abort a connection and its waiter: the driver's own cancellation may wait forever."""
         self._silent = connection
         self._give_up(connection, _SILENT)
         task.cancel()
@@ -118,7 +118,7 @@ class Link:
         connection.terminate()
 
     async def close(self) -> None:
-        """Disconnect, in a bounded time."""
+        """Disconnect, within a bounded time."""
         self._is_closing = True
         connection, self.connection = self.connection, None
         if self._mending is not None:
@@ -138,7 +138,7 @@ class Link:
         self._when_lost()
 
     def mend(self) -> None:
-        """Begin to connect, again and again until that is done."""
+        """Connect in the background, retrying until it works."""
         self._mending = asyncio.create_task(self._mend())
 
     def _note(self, why: str) -> None:
@@ -159,7 +159,7 @@ class Link:
 
 
 def name_loss(links: Sequence[Link]) -> str | None:
-    """Return why none of these is connected, as was found last; None where one is."""
+    """Return the last reason why none of these is connected; None if one is."""
     if any(link.connection is not None for link in links):
         return None
     return max(links, key=lambda link: link.found_at).trouble or ""

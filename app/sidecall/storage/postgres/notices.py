@@ -27,7 +27,7 @@ _SELDOM = 2.0
 # Seconds between two looks whether it is connected again.
 _AWAY = 0.05
 _POOLED = "perhaps a pooler stands before it"
-# Seconds in which it has not heard itself that show that it hears nobody.
+# Seconds without its own notices after which the connection counts as dead.
 _DEAF = 6.0
 
 
@@ -57,7 +57,7 @@ class PostgresNotices:
         self._listener = listener
 
     def tell(self, kind: NoticeKind, call_id: str = "") -> None:
-        """Send a notice to the others soon, together with what else is to be sent; never waits, and never fails."""
+        """Send a notice soon, bundled with others; never waits, and never fails."""
         if self._teller is None or self._link.connection is None:
             return
         self._waiting.add(write_word(kind, call_id))
@@ -70,7 +70,7 @@ class PostgresNotices:
         self._teller = asyncio.create_task(self._go_round())
 
     async def close(self) -> None:
-        """Send what waits, and disconnect."""
+        """Send what is queued, and disconnect."""
         teller, self._teller = self._teller, None
         if teller is not None:
             teller.cancel()
@@ -82,7 +82,7 @@ class PostgresNotices:
     async def _listen(self, connection: asyncpg.Connection) -> None:
         self._channel = await connection.fetchval(_NAME)
         await connection.add_listener(self._channel, self._hear)
-        # What was told meanwhile was heard by nobody, here and there.
+        # Notices sent during the interruption were lost on both sides.
         self._waiting.take()
         self._waiting.add(EVERYWHERE)
         self._is_awake.set()
@@ -120,7 +120,7 @@ class PostgresNotices:
             await self._link.use(lambda one: one.execute(_TELL, self._channel, messages), self._patience)
 
     def _judge(self) -> None:
-        """Log once that this server has not heard itself for long, and once that it does again."""
+        """Log once that this server has not received its own notices for long, and once that it does again."""
         is_deaf = time.monotonic() > self._heard_at + _DEAF
         if is_deaf and not self._is_deaf:
             logger.warning(
@@ -135,7 +135,7 @@ class PostgresNotices:
 
 
 def _pack(owner: str, words: Sequence[str]) -> Iterator[str]:
-    """Write messages of these words, one at least."""
+    """Pack these words into one or more messages."""
     message = owner
     for word in words:
         if len(message) + len(word) >= _LONGEST:

@@ -49,11 +49,11 @@ class Outage:
         self.unavailable_since: float | None = None  # In seconds since 1970.
 
     def open(self) -> None:
-        """Begin: the database can be used."""
+        """Begin without an outage."""
         self._is_open, self.trouble = True, None
 
     async def close(self) -> None:
-        """Try no more."""
+        """Stop testing."""
         self._is_open = False
         tasks = [task for task in (self._mending, self._doubting) if task is not None]
         for task in tasks:
@@ -89,7 +89,7 @@ class Outage:
         return self.trouble is not None
 
     def _choose_pause(self) -> float:
-        """Return how many seconds an outage that begins takes at least."""
+        """Return the minimum seconds of an outage that begins now."""
         steady, soonest = (_STEADY, _SOON) if self._is_found else (_STEADY_UNFOUND, _LATER)
         if time.monotonic() >= self._ended_at + steady:
             return _SOON

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL that read, each for one at a time."""
+"""Connections to PostgreSQL for reading, each lent exclusively."""
 
 import asyncio
 from collections import deque
@@ -32,7 +32,7 @@ class PostgresReaders:
             self._free.append(link)
 
     async def close(self) -> None:
-        """Disconnect, in a bounded time."""
+        """Disconnect, within a bounded time."""
         await asyncio.gather(*(link.close() for link in self._links))
 
     @asynccontextmanager
@@ -62,7 +62,7 @@ class PostgresReaders:
         except TimeoutError:
             raise NoneFreeError from None
         finally:
-            if link is None and given.done() and not given.cancelled():  # Just as nobody waited any more.
+            if link is None and given.done() and not given.cancelled():  # In the moment of the cancellation.
                 self._give(given.result())
 
     def _give(self, link: Link) -> None:

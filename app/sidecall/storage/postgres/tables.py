@@ -1,4 +1,4 @@
-"""The tables in a PostgreSQL database, brought up to date by one server at a time, and tried."""
+"""The tables in a PostgreSQL database: migrations, by one server at a time, and tests."""
 
 import time
 from collections.abc import Sequence
@@ -81,7 +81,7 @@ async def bring_up_to_date(connection: asyncpg.Connection, address: str) -> None
     try:
         async with connection.transaction():
             await connection.execute("SELECT pg_advisory_xact_lock($1)", _LOCK)
-            if await connection.fetchval(_IS_MADE):  # Then nobody needs the right to make tables.
+            if await connection.fetchval(_IS_MADE):  # Then no right to create tables is needed.
                 await require_tables(connection, ())
             else:
                 await _begin(connection)
@@ -95,7 +95,7 @@ async def bring_up_to_date(connection: asyncpg.Connection, address: str) -> None
 
 
 async def _begin(connection: asyncpg.Connection) -> None:
-    """Make the table that knows the version of all others."""
+    """Create the table with the schema versions."""
     (found,) = await connection.fetch(_FIND_PLACE)
     user, schema, may_create = found
     if not may_create:
@@ -119,7 +119,7 @@ async def require_tables(connection: asyncpg.Connection, tables: Sequence[str]) 
     """Check that these tables exist and are accessible.
 
     Raises:
-        NoTables: The database is empty, as far as we are concerned.
+        NoTables: The database has none of our tables.
         DatabaseUnfit: Some are missing, or the user lacks rights.
     """
     (found,) = await connection.fetch(_FIND_FAULTS, [*tables, _VERSIONS])
@@ -142,7 +142,7 @@ async def try_tables(connection: asyncpg.Connection, tables: Sequence[str]) -> N
     """Check that these tables can be written now.
 
     Raises:
-        NoTables: The database is empty, as far as we are concerned.
+        NoTables: The database has none of our tables.
         DatabaseUnfit: Some are missing, the user lacks rights, or a table is locked.
         asyncpg.PostgresError: It cannot be written.
     """

@@ -56,7 +56,7 @@ def name_address(url: str) -> str:
 
 
 def format_fault(error: BaseException) -> str:
-    """Return why the database cannot be used, in a few words."""
+    """Return briefly why the database is unavailable."""
     if isinstance(error, TimeoutError):
         return "it does not answer in time"
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
@@ -83,7 +83,7 @@ def is_locked(error: BaseException) -> bool:
 
 
 def is_of_all(error: BaseException) -> bool:
-    """Return whether every statement that was carried out together would fail like this alone."""
+    """Return whether every statement of the round would fail like this alone."""
     if isinstance(error, asyncpg.PostgresError) and (error.sqlstate or "") in _OF_ONE:
         return False
     return is_unavailable(error)

@@ -1,4 +1,4 @@
-"""SQLite, in a file of this process alone or of the workers of one server, or in memory."""
+"""SQLite in a file, of this process or of one server's workers, or in memory."""
 
 import math
 import re
@@ -35,7 +35,7 @@ _KEYED = re.compile(r"((?:INSERT|UPDATE|DELETE)\b.*)\bRETURNING id\s*", re.DOTAL
 
 
 class SqliteDatabase:
-    """A database in a file; without a path in memory, until it is closed."""
+    """A database in a file; without a path it is in memory, until it is closed."""
 
     dialect: Dialect = "sqlite"
 
@@ -77,12 +77,12 @@ class SqliteDatabase:
 
     @property
     def trouble(self) -> str | None:
-        """Why it cannot be used just now, in words for an operator; None when it can."""
+        """Why it is unavailable, for an operator; None if it is available."""
         return self._writer.trouble
 
     @property
     def unavailable_since(self) -> float | None:
-        """When that began, in seconds since 1970; None when it can be used, or never could."""
+        """When that began, in Unix seconds; None if it is available, or never was."""
         return self._writer.unavailable_since
 
     async def open(self) -> None:
@@ -105,7 +105,7 @@ class SqliteDatabase:
         self._readers = None if self._file.in_memory else Readers(self._file)
 
     async def close(self) -> None:
-        """Write what waits, for a few seconds, and let another process use the file."""
+        """Write the queue, for a few seconds, and release the file."""
         readers, self._readers = self._readers, None
         try:
             if readers is not None:
@@ -176,7 +176,7 @@ def try_file(path: Path) -> None:
 
 @cache
 def _read_numbered() -> Mapping[str, str]:
-    """Return our own statements."""
+    """Return our own statements, with numbered placeholders."""
     return _number_all(read_statements("sqlite"))
 
 
@@ -196,5 +196,5 @@ def _number_all(statements: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _number(statement: str) -> str:
-    """Write placeholders as SQLite's module takes them from tuples, which are cheaper than mappings."""
+    """Convert placeholders to the form that takes tuples, which are cheaper than mappings."""
     return _PLACEHOLDER.sub(r"?\1", statement)

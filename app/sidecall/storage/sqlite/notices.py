@@ -1,4 +1,4 @@
-"""Notices between the workers that share a SQLite file, by the process that writes it for all of them."""
+"""Notices between workers that share a SQLite file, through the process that writes it."""
 
 import asyncio
 import math
@@ -8,7 +8,7 @@ from sidecall.features.calls.notices import NoticeKind, NoticeListener
 from sidecall.storage.notice_words import EVERYWHERE, Bundle, hand_on, write_word
 from sidecall.storage.sqlite.backends import SharedWriter
 
-# Seconds between two messages at least: what is told meanwhile goes together.
+# Minimum seconds between two messages: notices in between are bundled.
 _APART = 0.005
 
 
@@ -19,7 +19,7 @@ class WorkerNotices:
     """
 
     def __init__(self, hand: SharedWriter) -> None:
-        """Speak for the worker that writes by this hand."""
+        """Send for the worker with this backend."""
         self._hand = hand
         hand.attach(self._begin, self._hear)
         self._listener: NoticeListener | None = None
@@ -34,12 +34,12 @@ class WorkerNotices:
         self._listener = listener
 
     def tell(self, kind: NoticeKind, call_id: str = "") -> None:
-        """Send a notice to the others soon, together with what else is to be sent; never waits, and never fails."""
+        """Send a notice soon, bundled with others; never waits, and never fails."""
         if self._is_open and self._is_linked:
             self._add(write_word(kind, call_id))
 
     async def open(self) -> None:
-        """Begin to send and to receive, or as soon as the file can be opened."""
+        """Begin to send and receive, as soon as the file is open."""
         self._is_open, self._sent_at = True, -math.inf
         if self._is_linked:
             self._look_everywhere()
@@ -52,7 +52,7 @@ class WorkerNotices:
             self._send()
 
     def _begin(self) -> None:
-        """Note that a process is there that passes notices on, the first or another."""
+        """Note a new process that passes notices on."""
         self._is_linked = True
         if self._is_open:
             self._look_everywhere()

@@ -1,4 +1,4 @@
-"""The process that writes a SQLite file for all workers, as the process sees it that starts them."""
+"""The supervisor's view of the process that writes a SQLite file for all workers."""
 
 import logging
 import socket
@@ -27,10 +27,10 @@ _LONGEST = 128
 
 
 class SharedWriter:
-    """Keep a process at work that writes a file for workers; another takes the place of one that ends."""
+    """Runs a process that writes a file for workers, and replaces one that ends."""
 
     def __init__(self, path: Path, purpose: DatabaseRole) -> None:
-        """Name the file; `socket` is what workers are given, by which they ask."""
+        """Set the file; `socket` is for the workers to connect."""
         self._path = path
         self._series = purpose.series
         # Who asks waits there for the next process where one has ended.
@@ -42,7 +42,7 @@ class SharedWriter:
         self._thread = threading.Thread(target=self._keep, name="sidecall-writer", daemon=True)
 
     def open(self) -> None:
-        """Begin."""
+        """Start the process."""
         self._thread.start()
 
     def close(self) -> None:

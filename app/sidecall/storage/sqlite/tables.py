@@ -53,7 +53,7 @@ def _require_all(wanted: Collection[str], found: Collection[str], place: str) ->
 
 
 def carry_out(steps: Iterable[Migration], connection: sqlite3.Connection) -> None:
-    """Take steps, all or none: what fails in the last one leaves the file to the program that wrote it."""
+    """Run migrations, all or none: if the last one fails, the file still belongs to the older program."""
     scripts = [
         f"{step.script}\nINSERT INTO {_VERSIONS} (version, name, applied_at) "
         f"VALUES ({step.number}, '{step.name}', {time.time()});\n"
@@ -71,7 +71,7 @@ def carry_out(steps: Iterable[Migration], connection: sqlite3.Connection) -> Non
 
 @cache
 def _list_tables(series: str, version: int) -> frozenset[str]:
-    """Return the tables that a file of this version has."""
+    """Return the tables of a file of this version."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         carry_out([step for step in read_migrations(series) if step.number <= version], connection)
         return frozenset(name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'"))
@@ -86,7 +86,7 @@ def _make_tables(series: str) -> bytes:
 
 
 def copy_tables(series: str, connection: sqlite3.Connection) -> None:
-    """Bring an empty database in memory up to date: a program that makes many takes the steps once."""
+    """Migrate an empty in-memory database; the result is cached, for programs that make many."""
     with closing(sqlite3.connect(":memory:")) as made:
         made.deserialize(_make_tables(series))
         made.backup(connection)

@@ -13,12 +13,12 @@ _STATE, _STARTED = 0, 19
 
 
 def name_worker() -> str:
-    """Return a name by which others find out whether this process lives."""
+    """Return a name by which others can check whether this process is alive."""
     return f"{os.getpid()}-{_find_start(os.getpid())}-{uuid4().hex}"
 
 
 def is_living(name: str) -> bool:
-    """Return whether the process of this name lives; no name of another kind does."""
+    """Return whether the process with this name is alive; False for names of another kind."""
     pid, _, rest = name.partition("-")
     if not (pid.isdigit() and rest):
         return False
@@ -30,7 +30,7 @@ def is_living(name: str) -> bool:
 
 
 def _find_start(pid: int) -> str | None:
-    """Return when a process was started, which tells it from a later one of its id; None where it has ended."""
+    """Return the start time of a process, which distinguishes it from a later one with its id; None if it has ended."""
     try:
         said = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
     except FileNotFoundError:

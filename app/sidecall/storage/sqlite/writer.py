@@ -25,7 +25,7 @@ _SHARE = 4
 _FORGETS = 8
 # Bytes from which on values are not copied on their way.
 LARGE = 256 * 1024
-# What an operation takes beside its texts and bytes.
+# The bytes of an operation, without its texts and bytes values.
 _BESIDE = 512
 # Seconds until a file that could not be used is tried again, and at most where that takes opening it.
 _PAUSE = 0.5
@@ -49,7 +49,7 @@ class WriterBackend(Protocol):
     """The writer's backend: executes orders in sequence and reports their results."""
 
     def open(self) -> Usable:
-        """Open the file, and wait for that.
+        """Open the file, and wait until it is open.
 
         Raises:
             StoreUnfit: It cannot be used.
@@ -68,7 +68,7 @@ class WriterBackend(Protocol):
         """Write what was sent, and let go of the file."""
 
     def give_up(self) -> None:
-        """End it, since it does not answer; where that cannot be done, it may go on later."""
+        """Kill it because it does not answer; if that is impossible, it may recover later."""
 
     def forget(self) -> None:
         """Wait a while until it is gone."""
@@ -136,12 +136,12 @@ class Writer:
         self.source = 0, self._hand.open().identity
 
     async def start(self) -> None:
-        """Begin to write, for this event loop."""
+        """Begin to write, with results on this event loop."""
         self._begin()
         await self._hand.start(self._hear)
 
     def start_late(self, trouble: str) -> None:
-        """Begin to write as soon as the file can be opened, which it could not for this reason."""
+        """Begin to write as soon as the file can be opened, which has failed for this reason."""
         self._begin()
         self._is_lost = True
         self.source = NOT_OPEN, None
@@ -154,7 +154,7 @@ class Writer:
         self.trouble = None
 
     async def close(self) -> None:
-        """Write what waits, for a few seconds, and let go of the file."""
+        """Write the queue, for a few seconds, and close the file."""
         if self._is_closing:
             return
         self._is_closing = True
@@ -243,7 +243,7 @@ class Writer:
         elif isinstance(outcomes, Usable):
             if self.trouble is not None:
                 self._recover(outcomes)
-        elif self.trouble is None:  # Else it comes too late: nobody waits for it.
+        elif self.trouble is None:  # Otherwise it is too late: the waiter is gone.
             self._settle(outcomes)
 
     def _miss_hand(self) -> None:
@@ -284,7 +284,7 @@ class Writer:
         self._log.run_on_end()
 
     async def _mend(self) -> None:
-        """Try again until the file can be used."""
+        """Retry until the file can be used."""
         pause = _PAUSE
         while self.trouble is not None and not self._is_over:
             await asyncio.sleep(pause)

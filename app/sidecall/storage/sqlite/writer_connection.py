@@ -31,7 +31,7 @@ logger = logging.getLogger("sidecall")
 
 # Bytes that all that is sent at once hardly comes to.
 _MUCH = 128 * 1024 * 1024
-# Seconds in which nobody fills so much.
+# Seconds in which no program fills that much.
 _SOON = 0.05
 # Bytes that have to be free beyond what was too little, so that it is not too little again at once.
 _SPARE = 256 * 1024
@@ -74,15 +74,15 @@ class Alive:
     """A sign of life: something is being written, and the disk takes its time."""
 
 
-# What became of each order of a group, an exception where it failed alone; or of the file; or that it takes a while.
+# The result of each order of a group, an exception for a failed one; or the file's state; or a heartbeat.
 Outcomes = list[Any] | Unavailable | Usable | Alive
-# Hears what became of what was sent, in the order in which it was sent; None when nothing more will come.
+# Receives the results in the order of sending; None when nothing more will come.
 Hear = Callable[[Outcomes | None], None]
 
 
 @cache
 def widen(statement: str) -> str | None:
-    """Return a statement that inserts many rows instead of one; None where it is none that can be made so."""
+    """Return a statement that inserts many rows instead of one; None if that is impossible."""
     values = _VALUES.search(statement)
     found = [] if values is None else values[1].replace(" ", "").replace("\n", "").split(",")
     numbered = [f"?{number}" for number in range(1, len(found) + 1)]
@@ -209,7 +209,7 @@ class WriterConnection:
             self._check()
 
     def _check(self) -> None:
-        """Look through all of the file: most of one that is damaged can be written as before."""
+        """Check the whole file: most of a damaged one can be written as before."""
         if self._cursor.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
             raise FileDamaged("database disk image is malformed")
 

@@ -13,16 +13,16 @@ from sidecall.kernel.authoring.offers import TOOLS_OF
 from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.loading.discovery import discover
 from tests.kernel.executors.conftest import answering
-from tests.kernel.executors.process import straying_tools
-from tests.kernel.executors.process.straying_tools import (
+from tests.kernel.executors.process import orphaning_tools
+from tests.kernel.executors.process.orphaning_tools import (
     afork,
     fork,
     fork_and_yield,
+    make_orphan,
+    orphan_and_hang,
+    orphan_and_hold,
+    orphan_and_leave,
     pid,
-    stray,
-    stray_and_hang,
-    stray_and_hold,
-    stray_and_leave,
 )
 from tests.kit.processes import has_ended
 
@@ -33,13 +33,13 @@ HOW = ["session", "orphan"]
 async def two() -> AsyncIterator[ProcessExecutor]:
     """Two processes, one of which may die; their tools are loaded, so that a deadline is all a tool's own."""
     executor = ProcessExecutor(2, TOOLS_OF)
-    await executor.start(discover([straying_tools.__name__]))
+    await executor.start(discover([orphaning_tools.__name__]))
     yield executor
     await executor.close()
 
 
 @pytest.mark.parametrize("how", HOW)
-@pytest.mark.parametrize("tool", [stray_and_hang, stray_and_leave], ids=["killed", "dies"])
+@pytest.mark.parametrize("tool", [orphan_and_hang, orphan_and_leave], ids=["killed", "dies"])
 async def test_what_has_a_session_of_its_own_ends_with_its_process(
     two: ProcessExecutor, tmp_path: Path, tool: Any, how: str
 ) -> None:
@@ -57,9 +57,9 @@ async def test_what_belongs_to_a_process_that_lives_is_spared(two: ProcessExecut
     file, other, fifo = tmp_path / "id", tmp_path / "other", tmp_path / "fifo"
     os.mkfifo(fifo)
     asked = {"how": "orphan", "file": str(file), "fifo": str(fifo)}
-    call = asyncio.ensure_future(answer(stray_and_hold, asked))
+    call = asyncio.ensure_future(answer(orphan_and_hold, asked))
     with await asyncio.to_thread(open, fifo, "w"):
-        await answer(stray_and_leave, {"how": "orphan", "file": str(other)})
+        await answer(orphan_and_leave, {"how": "orphan", "file": str(other)})
         assert has_ended(int(other.read_text()))
         spared = not has_ended(int(file.read_text()), 0)
     message = await call
@@ -72,7 +72,7 @@ async def test_what_belongs_to_a_process_that_lives_is_spared(two: ProcessExecut
 async def test_what_has_a_session_of_its_own_ends_with_the_last_process(how: str) -> None:
     """Though its call has long been answered."""
     one = ProcessExecutor(1, TOOLS_OF)
-    left = int(str((await answering(one)(stray, {"how": how})).content))
+    left = int(str((await answering(one)(make_orphan, {"how": how})).content))
     await one.close()
 
     assert has_ended(left)
@@ -82,7 +82,7 @@ async def test_what_has_a_session_of_its_own_ends_with_the_last_process(how: str
 async def test_what_a_killed_fork_server_has_lost_is_found_by_its_successor(two: ProcessExecutor, how: str) -> None:
     """It is nobody's child by then."""
     answer = answering(two)
-    left = int(str((await answer(stray, {"how": how})).content))
+    left = int(str((await answer(make_orphan, {"how": how})).content))
     assert two.fork_server_pid is not None
     os.kill(two.fork_server_pid, signal.SIGKILL)
     assert has_ended(two.fork_server_pid)

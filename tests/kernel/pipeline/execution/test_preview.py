@@ -28,9 +28,9 @@ def _make(preview: Any, **options: Any) -> StructuredTool:
     return move
 
 
-async def _rehearse(preview: Any, item: str = "cup") -> Preview:
+async def _dry_run(preview: Any, item: str = "cup") -> Preview:
     request = write_request("move", {"item": item, "when": "2026-11-22"}, context={"shelf": "top"})
-    return (await make_pipeline([_make(preview)]).rehearse(request)).preview
+    return (await make_pipeline([_make(preview)]).dry_run(request)).preview
 
 
 async def _wait_for(item: str) -> str:
@@ -75,7 +75,7 @@ def _raise(error: BaseException) -> Any:
 )
 async def test_a_preview_takes_arguments_by_name(preview: Any, shown: Preview) -> None:
     """Those of the tool that it names, as the tool would get them; whatever it does, the dry run has its answer."""
-    assert await _rehearse(preview) == shown
+    assert await _dry_run(preview) == shown
 
 
 async def test_a_preview_that_hangs_is_left_behind() -> None:
@@ -85,7 +85,7 @@ async def test_a_preview_that_hangs_is_left_behind() -> None:
     pipeline = make_pipeline([_make(lambda: free.wait(60), timeout=0.05)])
 
     try:
-        assert (await pipeline.rehearse(request)).preview == FAILED
+        assert (await pipeline.dry_run(request)).preview == FAILED
     finally:
         free.set()
 
@@ -94,7 +94,7 @@ async def test_many_previews_run_side_by_side() -> None:
     """Only those that hang count as hanging."""
     gate = threading.Barrier(12, timeout=60)
 
-    shown = await asyncio.gather(*(_rehearse(lambda item: gate.wait() >= 0 and item, str(n)) for n in range(12)))
+    shown = await asyncio.gather(*(_dry_run(lambda item: gate.wait() >= 0 and item, str(n)) for n in range(12)))
 
     assert shown == [Preview(str(number)) for number in range(12)]
 

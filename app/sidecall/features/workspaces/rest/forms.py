@@ -13,7 +13,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from sidecall.features.workspaces.rest.shown import WorkspaceTerm
 from sidecall.kernel.core.errors import InvalidParameter, UnsupportedMediaType
 from sidecall.kernel.http.body import Bounds, parse_body, read_body, read_bytes
-from sidecall.kernel.rest.body_errors import list_misfits, say_misfits
+from sidecall.kernel.rest.body_errors import format_errors, list_errors
 
 _MOST_PARTS = 8
 # Characters; a boundary has 70 at most, and parsers are slow with a header full of quotes.
@@ -58,7 +58,7 @@ def read_term(body: Any) -> WorkspaceTerm:
         return WorkspaceTerm.model_validate(body)
     except ValidationError as error:
         text = 'Send {"expires_after": {"anchor": "last_active_at", "minutes": 60}}.'
-        raise InvalidParameter(f"{say_misfits(list_misfits(error, body)[:1])}. {text}") from None
+        raise InvalidParameter(f"{format_errors(list_errors(error, body)[:1])}. {text}") from None
 
 
 async def read_sent_file(request: Request, bounds: Bounds) -> SentFile:
@@ -76,7 +76,7 @@ async def read_sent_file(request: Request, bounds: Bounds) -> SentFile:
         wanted = FileOfContent.model_validate(sent)
     except ValidationError as error:
         raise InvalidParameter(
-            f"{say_misfits(list_misfits(error, sent)[:1])}. Send a form with `file`, or a `file_id`."
+            f"{format_errors(list_errors(error, sent)[:1])}. Send a form with `file`, or a `file_id`."
         ) from None
     return SentFile(wanted.path or wanted.file_id, content_id=wanted.file_id)
 

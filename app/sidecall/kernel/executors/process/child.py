@@ -1,4 +1,4 @@
-"""One tool's process, as the server sees it."""
+"""The server's side of one tool process."""
 
 import asyncio
 import logging
@@ -12,9 +12,9 @@ from typing import Any
 from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.executors.process.frames import CHUNK, LARGE, Frames, Message, unpack
 
-# Awaited with what the tool says while it runs: the kind of event, and its content. Nothing more is read meanwhile.
+# Awaited with what the tool says while it runs: the kind of event, and its content. Reading is paused until it returns.
 Listen = Callable[[str, Any], Awaitable[None]]
-# Awaited while a large message is read, with all its bytes; nothing more is read meanwhile.
+# Awaited while a large message is read, with all its bytes; reading is paused until it returns.
 Prepare = Callable[[int], Awaitable[None]]
 # Makes the reply, a message, to what the tool asks while it runs.
 MakeReply = Callable[[list[Any]], Awaitable[bytes]]
@@ -32,7 +32,7 @@ class Child:
     """Sends requests to a process and awaits its answers, on any event loop."""
 
     def __init__(self, number: int, sock: socket.socket, generation: int, greeting: bytes = b"") -> None:
-        """Greet a process; what finds no room in its socket, which does not block, goes with the first request."""
+        """Send the greeting; what does not fit in its non-blocking socket is sent with the first request."""
         self.number = number
         self.generation = generation
         self._socket = sock
@@ -100,7 +100,7 @@ class Child:
         ]
 
     def has_ended(self) -> bool:
-        """Return whether it runs no more."""
+        """Return whether the process has ended."""
         poll = select.poll()
         poll.register(self._socket, 0)
         return bool(poll.poll(0))
@@ -127,7 +127,7 @@ def _log(name: str | None, level: int, text: str, named: dict[str, Any]) -> None
 
 
 def describe_end(code: int | None) -> str:
-    """Word how a process has ended, by its exit code."""
+    """Describe how a process ended, by its exit code."""
     if code is None:
         return "ended"
     if code >= 0:

@@ -1,4 +1,4 @@
-"""The code that the server has loaded, as it crosses to its tools' processes: they load no other of the same name."""
+"""Send the server's loaded code to tool processes, so that they never load another version."""
 
 import marshal
 import os
@@ -18,9 +18,9 @@ from sidecall.loading.tool_imports import SiblingLoader, tool_folders
 
 
 class Kept(NamedTuple):
-    """One module: its file and code, where its parts are, and the package and folder of its `SiblingLoader`.
+    """One module: its file and code, its search path, and the package and folder of its `SiblingLoader`.
 
-    A package that only stands for a folder has no file, and so no code.
+    A namespace package has no file and no code.
     """
 
     file: str | None
@@ -30,7 +30,7 @@ class Kept(NamedTuple):
 
 
 def take_code() -> bytes:
-    """Write down the code of all modules of the project that are loaded, and how they found each other."""
+    """Serialize the code of all loaded project modules, and how they were found."""
     loaded = {name: module for name, module in [*sys.modules.items()] if isinstance(module, ModuleType)}
     kept = {name: taken for name, module in loaded.items() if (taken := _take(name, module)) is not None}
     for package in {above for name in kept for above in _list_packages_above(name)} & (loaded.keys() - kept.keys()):
@@ -95,7 +95,7 @@ def _make_loader(fullname: str, file: str, found: Kept) -> KeepingLoader:
 
 
 def open_code(code: bytes) -> int:
-    """Write code where any number of processes can read it at once, and return its descriptor."""
+    """Write code to a descriptor that many processes can read at once."""
     fd = os.memfd_create("sidecall-code") if sys.platform == "linux" else _open_file()
     try:
         with open(fd, "wb", closefd=False) as file:

@@ -22,12 +22,12 @@ _ROUNDS = 4
 
 
 def new_mark() -> int:
-    """Return a number that no other fork server's children are marked with, on this machine or in its containers."""
+    """Return a unique mark for a fork server's children, on this machine and its containers."""
     return secrets.randbits(_MARK_BITS)
 
 
 def mark_this_process(mark: int) -> None:
-    """Mark this process, and with it all that it will start, with its fork server's mark and its own process id."""
+    """Mark this process, and so all its descendants, with its fork server's mark and its own process id."""
     if sys.platform == "linux":
         with suppress(OSError, OverflowError, ValueError):
             _, hard = resource.getrlimit(_RLIMIT_LOCKS)
@@ -35,7 +35,7 @@ def mark_this_process(mark: int) -> None:
 
 
 def owner_of(pid: int, mark: int) -> int | None:
-    """Return which of a fork server's children has started a process, itself or by others; None if none is known to."""
+    """Return which child of a fork server has started a process, directly or not; None if unknown."""
     if sys.platform == "linux":
         with suppress(OSError):
             found, _ = resource.prlimit(pid, _RLIMIT_LOCKS)
@@ -57,19 +57,19 @@ def children_of(pid: int) -> list[int]:
 def add_descendants(pids: Iterable[int]) -> list[int]:
     """Return these processes and all that descend from them, parents first."""
     found = list(dict.fromkeys(pids))
-    for pid in found:  # It grows meanwhile.
+    for pid in found:  # The list grows during the loop.
         found.extend(children_of(pid))
     return found
 
 
 def kill(pid: int) -> None:
-    """Kill a process, if there still is one and it may be killed."""
+    """Kill a process, if it exists and this is permitted."""
     with suppress(OSError):
         os.kill(pid, signal.SIGKILL)
 
 
 def kill_group(pid: int) -> None:
-    """Kill the process group that a process leads or has led."""
+    """Kill the process group of a present or past leader."""
     with suppress(OSError):
         os.killpg(pid, signal.SIGKILL)
 

@@ -1,4 +1,4 @@
-"""Run tools in processes, which can be killed, limited and lost without harm to the server."""
+"""Run tools in processes, which can be killed and limited, and whose crashes do not affect the server."""
 
 import logging
 import time
@@ -27,7 +27,7 @@ from sidecall.kernel.executors.process.request import bounds_of, write_request
 _NEW_ONES = 3
 _MEMORY_LIMIT_MB = 1024
 _FINDING = "finding"
-# What tools log through comes out here, as far as it is wanted here.
+# Tools log through this logger, at the level set here.
 _LOGGERS = ("root", "sidecall.tool")
 
 
@@ -50,7 +50,7 @@ class ProcessExecutor:
         env: Mapping[str, str] | None = None,
         launch: Launch = launch_plainly,
     ) -> None:
-        """Prepare for calls; no process is started before it is needed.
+        """Prepare for calls; processes start on demand.
 
         Args:
             processes: How many there are.
@@ -77,7 +77,7 @@ class ProcessExecutor:
 
     @property
     def fork_server_pid(self) -> int | None:
-        """The process that makes the others; None as long as none was needed."""
+        """The process id of the fork server; None before the first use."""
         return self._pool.fork_server_pid
 
     async def start(self, tools: Iterable[CompiledTool]) -> None:
@@ -142,7 +142,7 @@ class ProcessExecutor:
         return pack("greet", None, told)
 
     async def _find_lost(self) -> dict[str, str]:
-        """Wait until every process has loaded the tools; return the reason for each tool that one cannot find."""
+        """Wait until all processes have loaded the tools; return the reason for each tool that one cannot find."""
         lost: dict[str, str] = {}
         children: list[Child] = []
         try:
@@ -168,7 +168,7 @@ class ProcessExecutor:
                 self._pool.replace(child)
                 if died.has_begun or not tries_left:
                     raise
-            except BaseException:  # Nobody waits for the answer any more.
+            except BaseException:  # The answer is no longer awaited.
                 self._killed += 1
                 # The tool keeps its place until its code runs no more.
                 self._pool.replace(child, invocation.abandon())

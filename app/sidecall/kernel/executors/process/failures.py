@@ -49,7 +49,7 @@ def write_failure(error: BaseException) -> dict[str, Any]:
 
 
 def _write_known(error: BaseException) -> dict[str, Any] | None:
-    """Write a failure of a kind that the server knows; None where it is none."""
+    """Write a failure of a known kind; None for others."""
     error = read_store_unavailable(error) or error
     if isinstance(error, ToolException):
         rest = {"retryable": error.retryable, "retry_after_ms": error.retry_after_ms}

@@ -25,22 +25,22 @@ ToolsOf = Callable[[object], Iterable[CompiledTool]]
 
 
 def load_tools_of(name: str) -> ToolsOf:
-    """Import what `module:function` names; a function cannot be sent."""
+    """Import the function in `module:function`, since functions cannot be sent."""
     module, _, function = name.partition(":")
     tools_of: ToolsOf = getattr(importlib.import_module(module), function)
     return tools_of
 
 
 class Finder:
-    """Find tools by their homes, each once."""
+    """Finds tools by their homes, each once."""
 
     def __init__(self, tools_of: ToolsOf) -> None:
-        """Look as this lists the tools of modules."""
+        """Use this function to list the tools of a module."""
         self._tools_of = tools_of
         self._known: dict[tuple[str, str], CompiledTool] = {}
 
     def find(self, home: Home) -> CompiledTool:
-        """Load the module, or else all that was asked for tools in the server, and return the tool of this name.
+        """Load the module, or else everything that the server loaded for tools, and return the tool with this name.
 
         Raises:
             DefinitionError: It is not there, or cannot be loaded.
@@ -55,7 +55,7 @@ class Finder:
         return (home["module"], home["name"]) in self._known
 
     def explain_loss(self, home: Home) -> str | None:
-        """Return why a tool is not found; None when it is."""
+        """Return why a tool is not found; None if it is."""
         try:
             self.find(home)
         except DefinitionError as error:

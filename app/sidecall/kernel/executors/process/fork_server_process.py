@@ -1,4 +1,4 @@
-"""Order tools' processes from a process that was made for it, never by forking a server that has threads."""
+"""Start tool processes from a fork server, since forking a server with threads is unsafe."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ Launch = Callable[[Sequence[str], int, int, Mapping[str, str] | None], subproces
 def launch_plainly(
     command: Sequence[str], handed: int, out: int, env: Mapping[str, str] | None
 ) -> subprocess.Popen[bytes]:
-    """Start it as a child like any other."""
+    """Start it as an ordinary child process."""
     return subprocess.Popen(  # noqa: S603  the command is our own
         command,
         stdin=subprocess.DEVNULL,
@@ -53,10 +53,10 @@ def launch_plainly(
 
 
 class ForkServerProcess:
-    """The fork server as the server sees it: started when the first process is wanted, and again when it has died.
+    """The fork server as the server sees it: started on demand, and restarted when it has died.
 
-    No order waits for it. One that gives no sign of life for some seconds after an order is killed. Its start
-    takes a while, and is for a thread that lives as long: a sandbox ends with the thread that has started it.
+    Orders do not block. If it gives no sign of life for some seconds after an order it is killed. It is started in a
+    long-lived thread, since a sandbox ends with the thread that started it.
     """
 
     def __init__(self, tools_of: str, env: Mapping[str, str] | None = None, launch: Launch = launch_plainly) -> None:
@@ -87,10 +87,10 @@ class ForkServerProcess:
         return None if self._process is None else self._process.pid
 
     def fork(self, code: int) -> tuple[int, socket.socket] | None:
-        """Order a process that loads the code behind a descriptor.
+        """Order a process with the code behind a descriptor.
 
-        Returns its number and the socket that leads to it, which may be written to at once; None where the fork server
-        has to be started first.
+        Returns its number and its socket, which can be written to at once; None if the fork server must be started
+        first.
         """
         number = self._last + 1
         ours, theirs = socket.socketpair()
@@ -104,11 +104,11 @@ class ForkServerProcess:
         return number, ours
 
     def kill(self, number: int) -> None:
-        """Order the end of a process and of all that it has started."""
+        """Order the end of a process and its descendants."""
         self._order(KILL, number, ())
 
     async def close(self) -> None:
-        """End it, and with it all that it has made."""
+        """End it, with all its children."""
         with self._lock:
             self._is_closed = True
             process, self._process = self._process, None
@@ -124,7 +124,7 @@ class ForkServerProcess:
                     while await asyncio.get_running_loop().sock_recv(control, _SIGNS):
                         pass  # Signs of life, and then the end.
         finally:
-            # Not to be given up when nobody waits for it any more.
+            # Not cancelled when its waiter is.
             await asyncio.shield(asyncio.ensure_future(SERVER.run(self._finish, process)))
 
     def _finish(self, process: subprocess.Popen[bytes]) -> None:

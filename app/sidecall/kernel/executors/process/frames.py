@@ -12,7 +12,7 @@ from sidecall.kernel.json_data.to_json import to_plain
 _LENGTHS = struct.Struct("!II")
 # Bytes to ask a socket for at once.
 CHUNK = 262_144
-# Bytes of a message from which on nobody should wait while it is read.
+# Bytes of a message above which reading must not block other work.
 LARGE = 262_144
 # What the text is called in the content that it is taken from. Most tools return one and some are long: as UTF-8 it
 # costs next to nothing, as JSON a server's event loop stands still.
@@ -31,7 +31,7 @@ class Message(NamedTuple):
 
 
 def pack(kind: str, subject: str | None, content: Any) -> bytes:
-    """Return a message as bytes; what JSON does not know becomes its plain form, but NaN and lone surrogates stay.
+    """Pack a message; non-JSON objects are converted, but NaN and lone surrogates are kept.
 
     Raises:
         ValueError: JSON cannot say it.
@@ -48,7 +48,7 @@ def pack(kind: str, subject: str | None, content: Any) -> bytes:
 
 
 class Frames:
-    """Puts messages together again from the pieces in which they come."""
+    """Assembles messages from chunks."""
 
     def __init__(self) -> None:
         self._received = bytearray()
@@ -64,11 +64,11 @@ class Frames:
         return self._end() if len(self._received) >= _LENGTHS.size else 0
 
     def feed(self, piece: bytes) -> Iterator[Message]:
-        """Take the next piece, and yield each message that it completes."""
+        """Add a chunk, and yield the messages that it completes."""
         return map(unpack, self.split(piece))
 
     def split(self, piece: bytes) -> Iterator[bytes | bytearray]:
-        """Take the next piece, and yield each message that it completes as it came."""
+        """Add a chunk, and yield the raw messages that it completes."""
         self._received += piece
         while len(self._received) >= _LENGTHS.size and len(self._received) >= (end := self._end()):
             if len(self._received) == end:  # A large one is not copied.
@@ -89,7 +89,7 @@ class Frames:
 
 
 def unpack(message: bytes | bytearray) -> Message:
-    """Read a message that is whole."""
+    """Parse a complete message."""
     with memoryview(message) as whole:
         return _unpack(whole)
 

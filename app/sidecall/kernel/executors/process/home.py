@@ -33,13 +33,13 @@ def find_function(tool: CompiledTool) -> Any:
 
 
 def _module_of(file: str | None) -> str | None:
-    """Return the name under which a file was loaded."""
+    """Return the module name of a loaded file."""
     modules = [module for module in [*sys.modules.values()] if isinstance(module, ModuleType)]
     return next((module.__name__ for module in modules if file and vars(module).get("__file__") == file), None)
 
 
 def is_replaced(tool: CompiledTool) -> bool:
-    """Return whether the module of a tool's function has been loaded again since, or is there no more."""
+    """Return whether the module of a tool's function was reloaded or removed."""
     function = find_function(tool)
     names = getattr(function, "__globals__", None)
     if names is None or "__name__" not in names:
@@ -58,7 +58,7 @@ def find_obstacle(tool: CompiledTool) -> str | None:
 
 
 def find_unfit(tools: Iterable[CompiledTool], finder: Finder) -> Iterator[tuple[CompiledTool, str]]:
-    """Yield each tool that wants to run in a process and cannot, with the reason."""
+    """Yield each tool that is set to run in a process and cannot, with the reason."""
     for tool in tools:
         is_function = tool.executor in IN_PROCESSES and tool.options.command is None
         reason = find_obstacle(tool) or finder.explain_loss(home_of(tool)) if is_function else None

@@ -80,12 +80,12 @@ def write_output(tool: CompiledTool, output: Any, call_id: str, bounds: ResultBo
     return written
 
 
-# What a command says beside its update.
+# What a command has besides its update.
 _WISHES = ("goto", "graph", "resume")
 
 
 class _Writer:
-    """Reduce the parts of one output, each within its bound."""
+    """Reduces the parts of one output, each within its bound."""
 
     def __init__(self, tool: CompiledTool, bounds: ResultBounds) -> None:
         self._tool = tool
@@ -118,7 +118,7 @@ class _Writer:
         if type(plain) is not str and most is not None and size > most:
             lost: list[float] = []
             results = None if self._tool.says_values else self._tool.results
-            # Here, since nobody in the server builds it again to look.
+            # Checked here, since the server does not parse it.
             settled = plain if results is None else results.settle(self._tool.name, plain)
             text = to_text(settled, lambda number, _: lost.append(number))
             # The server says of each number that was lost where that was, as long as it may look.
@@ -143,7 +143,7 @@ class _Writer:
 
 
 class Reduced(NamedTuple):
-    """A plain value, and how long its JSON is at most; 0 for scalars that are no text."""
+    """A plain value, and the maximum length of its JSON; 0 for scalars other than texts."""
 
     value: Any
     size: int
@@ -169,7 +169,7 @@ def reduce(value: Any) -> Reduced:
 
 
 def _measure(plain: Any, rough: int) -> int:
-    """Count bytes as in the answer, which is shorter; where it cannot be written so, the rough size has to do."""
+    """Count the bytes of the JSON; use the rough size if it cannot be serialized."""
     with suppress(ValueError):
         return len(to_json(plain))
     return rough
@@ -210,5 +210,5 @@ def _read_content(written: Mapping[str, Any]) -> Any:
 
 
 def _read_part(part: Mapping[str, Any]) -> Any:
-    """Return a message or a command of a series; a Send is an object by now, which stays one."""
+    """Return a message or command of a series; a Send has become a dict."""
     return ToolMessage.model_construct(**part["message"]) if "message" in part else Command(**part)

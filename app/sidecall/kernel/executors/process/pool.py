@@ -1,4 +1,4 @@
-"""A fixed number of tools' processes, each lent to one call at a time."""
+"""A fixed number of tool processes, each lent to one call at a time."""
 
 import asyncio
 import logging
@@ -78,11 +78,11 @@ class ProcessPool:
 
     @property
     def fork_server_pid(self) -> int | None:
-        """The process id of the fork server; None before the first is wanted."""
+        """The process id of the fork server; None before the first use."""
         return self._fork_server.pid
 
     async def acquire(self, caller: CallerKey = _SERVER) -> Child:
-        """Wait for one that is free; it has to be released or replaced. Callers take turns."""
+        """Wait for a free process, which must be released or replaced. Callers take turns."""
         with self._lock:
             if self._closed:
                 raise _make_stop_error()
@@ -101,7 +101,7 @@ class ProcessPool:
             with self._lock:
                 self._waiting.drop(caller, future)
             if future.done() and not future.cancelled() and future.exception() is None:
-                self.release(future.result())  # It came in the moment in which nobody wanted it any more.
+                self.release(future.result())  # It was lent in the moment of the cancellation.
             raise
 
     def release(self, child: Child) -> None:
@@ -127,7 +127,7 @@ class ProcessPool:
             self._serve_waiting()
 
     def renew(self) -> None:
-        """Replace all by new ones, which load the code that the server has now: the idle at once, others on return."""
+        """Replace all processes by new ones with the server's current code: idle ones now, others when released."""
         with self._lock:
             self._generation += 1
             self._close_code()
@@ -215,7 +215,7 @@ class ProcessPool:
             return
         try:
             loop = asyncio.get_running_loop()
-        except RuntimeError:  # The call was thrown away where nothing runs, and nobody waits for its tool.
+        except RuntimeError:  # The call was dropped outside of an event loop, and its tool is not awaited.
             child.close()
             when_gone()
             return
@@ -237,10 +237,10 @@ class ProcessPool:
             future = self._waiting.next()
             try:
                 future.get_loop().call_soon_threadsafe(self._deliver, future, child)
-            except RuntimeError:  # Its loop is closed, and nobody waits there.
+            except RuntimeError:  # Its loop is closed, with all its waiters.
                 self._lent.discard(child)
                 self._idle.append(child)
-        if not self._lent and self._start is None:  # And who waits waits for nobody.
+        if not self._lent and self._start is None:  # So nothing is left to wait for.
             self._refuse_all(partial(_make_start_error, self._refusal))
 
     def _deliver(self, future: asyncio.Future[Child], child: Child) -> None:

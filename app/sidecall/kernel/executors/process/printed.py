@@ -11,7 +11,7 @@ _PATIENCE = 1.0
 
 
 class PrintedLines:
-    """A pipe to which processes print; a thread passes its lines on to where this process writes its log."""
+    """A pipe for the output of processes; a thread forwards its lines to this process's log."""
 
     def __init__(self) -> None:
         read, self.fd = os.pipe()
@@ -19,10 +19,10 @@ class PrintedLines:
         self._thread.start()
 
     def __enter__(self) -> None:
-        """Be there to be inherited."""
+        """Open the pipe for child processes."""
 
     def __exit__(self, *_: object) -> None:
-        """Leave the pipe to the processes that have inherited it."""
+        """Close this end of the pipe; child processes keep theirs."""
         os.close(self.fd)
 
     def wait(self) -> None:

@@ -17,7 +17,7 @@ from sidecall.kernel.ports.store_items import Item, ItemTooLarge, StoreFull
 
 # Bytes of a question or of its reply.
 MOST_BYTES = 16 * 1024 * 1024
-# Bytes of a content, of which three become four characters, beside which there is little else.
+# Bytes of a content; base64 makes four characters of three, and little is added.
 _MOST_OF_BODY = (MOST_BYTES - 4096) // 4 * 3
 
 
@@ -44,7 +44,7 @@ def read_reply(reply: Mapping[str, Any]) -> Any:
 
 
 def encode_value(value: Any) -> str:
-    """Write a value for the store as JSON text.
+    """Serialize a value for the store.
 
     Raises:
         TypeError: JSON cannot say it.
@@ -72,12 +72,12 @@ def encode_body(body: str | bytes) -> str:
 
 
 def decode_body(encoded: str) -> bytes:
-    """Return the bytes of a content."""
+    """Decode the bytes of a content."""
     return base64.b64decode(encoded)
 
 
 def decode_item(told: Sequence[Any] | None) -> Item | None:
-    """Return an item as it was told."""
+    """Decode an item."""
     if told is None:
         return None
     namespace, key, value, created, updated = told
@@ -92,7 +92,7 @@ def _write_item(item: Any) -> list[Any] | None:
 
 
 async def _call(invocation: Invocation, name: str, *values: Any, **options: Any) -> Any:
-    """Call a method of the store; a program's own may have the sync ones alone."""
+    """Call a store's method; a program's own store may only have sync ones."""
     store: Any = invocation.tool_context.store
     method = getattr(store, f"a{name}", None)
     if method is not None:

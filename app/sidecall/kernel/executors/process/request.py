@@ -1,4 +1,4 @@
-"""A call as it crosses to a tool's process."""
+"""Serialize a call for a tool process."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from sidecall.kernel.executors.process.output import ResultBounds
 from sidecall.kernel.ports.contents import ReachableContents
 from sidecall.kernel.ports.tenant_store import ItemStore
 
-# Bytes of JSON that are made a value again where nobody asks for one.
+# Bytes of JSON up to which a value is restored even if none is asked for.
 _TEXT_FROM = 262_144
 
 
@@ -71,7 +71,7 @@ def _open_workspace(written: Sequence[Any] | None) -> Workspace | None:
 
 
 def _asks(injection: Injection, own: Mapping[str, str]) -> bool:
-    """Return whether a parameter is filled with a secret of the server's."""
+    """Return whether a parameter takes one of the server's secrets."""
     return injection.of == "server" or (injection.of == "either" and injection.field not in own)
 
 
@@ -82,7 +82,7 @@ def read_request(
     store: ItemStore | None = None,
     contents: ReachableContents | None = None,
 ) -> Invocation:
-    """Return the same call for the tool in this process."""
+    """Return the call for the tool in this process."""
     caller = request["caller"]
     call = CallRequest(
         ToolCall(name=request["home"]["name"], args=request["args"], id=request["call_id"]),

@@ -21,7 +21,7 @@ _SECONDS_TO_END = 2.0
 
 
 class ForkServerWatch:
-    """Count the orders that a fork server has not confirmed; a thread waits for its signs, each a byte."""
+    """Counts unconfirmed orders of a fork server; a thread reads its signs of life, one byte each."""
 
     def __init__(
         self, control: socket.socket, process: subprocess.Popen[bytes], let_go: Callable[[bool], object]
@@ -43,19 +43,19 @@ class ForkServerWatch:
         threading.Thread(target=self._watch, name="sidecall-fork-server", daemon=True).start()
 
     def note_order(self) -> None:
-        """Expect one more sign of life."""
+        """Expect one more confirmation."""
         with self._changed:
             self._open += 1
             self._changed.notify()
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop watching."""
         with self._changed:
             self._is_over = True
             self._changed.notify()
 
     def give_up(self) -> None:
-        """Kill the process, since it takes no more orders; a thread waits for its end."""
+        """Kill the unresponsive process, and wait for its end in a thread."""
         with self._changed:
             if self.has_given_up or self._is_over:
                 return
@@ -109,7 +109,7 @@ class ForkServerWatch:
 
 
 def await_end(process: subprocess.Popen[bytes]) -> bool:
-    """Wait a while for the end of a process that was killed, and return whether it has come."""
+    """Wait for a while for the end of a killed process, and return whether it has ended."""
     try:
         process.wait(_SECONDS_TO_END)
     except subprocess.TimeoutExpired:

@@ -1,1 +1,1 @@
-"""Running the tool: where, how often, and until when."""
+"""Run the tool: executor, retries, deadline."""

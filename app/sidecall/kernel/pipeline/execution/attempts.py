@@ -41,6 +41,6 @@ async def run_again(executor: Executor, invocation: Invocation, retry: Retry) ->
 
 
 def _wait_before(attempt: int, retry: Retry) -> float:
-    """Return how long to wait after so many attempts: twice as long each time, and spread."""
+    """Return the delay after this many attempts: doubled each time, with jitter."""
     spread = random.uniform(0, retry.wait)  # noqa: S311  nothing is kept secret by it
     return min(retry.wait * 2.0 ** min(attempt - 1, 60) + spread, retry.max_wait)

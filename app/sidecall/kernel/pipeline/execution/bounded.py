@@ -28,7 +28,7 @@ class Interruptible(Protocol):
     """The call, or other work, for which the coroutine runs."""
 
     def give_up(self) -> None:
-        """Take note that the time is up, before the coroutine does."""
+        """Handle the timeout before the coroutine sees it."""
 
 
 # What awaits a coroutine, and would end it with itself.
@@ -90,7 +90,7 @@ class Bounded(StandIn, Generic[T]):
         self._is_striking = False
 
     def go_on_with(self, waiter: Waiter, idle: list[Waiter], own: int) -> None:
-        """Go on with what awaits the coroutine, which is idle at its end; `own` are cancellations of its first step."""
+        """Continue with an awaiter of the coroutine; `own` are cancellations of its first step."""
         self._waiter, self._idle, self._own = waiter, idle, own
 
     def __await__(self) -> Generator[Any, Any, T]:
@@ -224,7 +224,7 @@ class Bounded(StandIn, Generic[T]):
 
 @types.coroutine
 def take_back(task: asyncio.Task[Any], count: int) -> Generator[Any, Any, None]:
-    """Take cancellations back that code has asked for, of the task it runs in.
+    """Undo cancellations that code has requested of its own task.
 
     Raises:
         CancelledError: They were still to come, so that the code has not ended otherwise.

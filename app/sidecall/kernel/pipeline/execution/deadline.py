@@ -12,7 +12,7 @@ def seconds_left(invocation: Invocation) -> float | None:
 
 
 def is_late(invocation: Invocation) -> bool:
-    """Return whether the deadline has passed, as when code on the event loop did not let anybody interrupt it."""
+    """Return whether the deadline has passed, as after code that blocked the event loop."""
     return invocation.deadline is not None and time.monotonic() > invocation.deadline
 
 

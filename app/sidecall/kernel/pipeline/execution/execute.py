@@ -1,4 +1,4 @@
-"""Run the tool, under its deadline, where its executor says."""
+"""Run the tool on its executor, within its deadline."""
 
 import asyncio
 from collections.abc import Awaitable, Coroutine, Mapping
@@ -21,7 +21,7 @@ attempts = Later("sidecall.kernel.pipeline.execution.attempts")
 
 
 class Execute:
-    """Run calls on the executors a server has."""
+    """Runs calls on a server's executors."""
 
     def __init__(self, executors: Mapping[ExecutorName, Executor]) -> None:
         self._executors = executors
@@ -34,13 +34,13 @@ class Execute:
 
         Raises:
             ToolException: The tool raised it, or an HTTPException.
-            ToolTimeout: The deadline passed; the tool's code may go on, but nobody waits for it. Or it has blocked the
+            ToolTimeout: The deadline passed; the tool's code may go on, but is no longer awaited. Or it has blocked the
                 event loop until then, so that nothing could interrupt it.
             ToolExecutionError: The tool raised anything else, SystemExit and its own TimeoutError included.
             CallRefused: Its executor has not begun it.
         """
         if invocation.request.deadline is not None and seconds_left(invocation) == 0:
-            raise make_timeout(invocation)  # Nobody waits for it any more, so it need not begin.
+            raise make_timeout(invocation)  # It is no longer awaited, so it need not begin.
         begins = invocation.request.begins
         if begins is not None:
             begins()
@@ -70,7 +70,7 @@ class Execute:
         release()
         self._abandoned.discard(task)
         if not task.cancelled():
-            task.exception()  # Looked at, so that nobody is told of an error that the call was not answered with.
+            task.exception()  # Marked as retrieved: asyncio must not log an error with which the call was not answered.
 
 
 async def _run_with_room(invocation: Invocation, size: int, running: Coroutine[Any, Any, Any]) -> Any:
@@ -118,7 +118,7 @@ def _find_failure(invocation: Invocation, error: BaseException) -> SidecallError
 
 
 def _is_given_up(invocation: Invocation, error: BaseException) -> bool:
-    """Return whether the caller went away or the server stops; a tool that raises CancelledError itself has crashed."""
+    """Return whether the caller disconnected or the server stops; a CancelledError of the tool itself is a crash."""
     if not isinstance(error, asyncio.CancelledError) or not is_cancelled():
         return False
     invocation.give_up()

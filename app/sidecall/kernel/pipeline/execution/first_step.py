@@ -1,4 +1,4 @@
-"""Take the first step of a coroutine, which for most tools is the only one."""
+"""Run the first step of a coroutine, which for most tools is the only one."""
 
 import asyncio
 import types
@@ -87,7 +87,7 @@ async def within(
 
 
 async def _end_uncancelled(task: asyncio.Task[Any], own: int, end: BaseException) -> Any:
-    """End as code has that cancelled its own task, once that is taken back."""
+    """Undo the cancellation by code that cancelled its own task, and end as it did."""
     if isinstance(end, StopIteration):
         await take_back(task, own)
         return end.value

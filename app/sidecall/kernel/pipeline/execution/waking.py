@@ -17,7 +17,7 @@ class Waking(asyncio.Future[None]):
         self._on_cancel = on_cancel
 
     def cancel(self, msg: Any | None = None) -> bool:
-        """Take note, and do what every future does."""
+        """Report the cancellation, and cancel like any future."""
         self._on_cancel()
         return super().cancel(msg)
 
@@ -35,7 +35,7 @@ class StandIn:
     _stands_for: asyncio.Future[Any]
 
     def stand_for(self, future: asyncio.Future[Any]) -> None:
-        """Be yielded to the task in the place of this future."""
+        """Stand in for this future when it is yielded to the task."""
         self._stands_for = future
         self._asyncio_future_blocking = True  # As an awaited future is told.
 
@@ -63,5 +63,5 @@ class StandIn:
 
 
 def works_for(call: object) -> bool:
-    """Return whether the code that runs was begun by the tool of this call: its tasks, timers and callbacks know it."""
+    """Return whether the running code was started by this call's tool: its tasks, timers and callbacks."""
     return call is not None and CALL.get() is call

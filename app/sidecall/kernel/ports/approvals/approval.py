@@ -1,4 +1,4 @@
-"""Calls that wait for a person's word."""
+"""Approvals: calls that wait for a person's decision."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ from sidecall.kernel.ports.approvals.rules import Decided, DecisionName
 from sidecall.kernel.ports.user_tokens import SignIn
 from sidecall.kernel.ports.workspaces import name_conversation
 
-# One that has expired stands in lists for a while; nobody can decide about it.
+# An expired one is listed for a while, but can no longer be decided.
 ApprovalStatus = Literal["pending", "approved", "rejected", "expired"]
 
 _STATUS: Mapping[DecisionName, ApprovalStatus] = {"approve": "approved", "reject": "rejected"}
@@ -112,7 +112,7 @@ class ApprovalRequired(SidecallError):
             message: What there is to decide.
             preview: What the call would do, in text or JSON; instead of what the tool's `preview` says.
             payload: What else the person should see, as JSON.
-            state: What the tool wants back as `context.resumed`, as JSON of 16 KiB at most; nobody is shown it. With
+            state: What the tool wants back as `context.resumed`, as JSON of 16 KiB at most; it is never shown. With
                 one the tool runs again after any decision, `context.reply` has their words,
                 `context.rejection` is None unless they have rejected, and it may ask again.
 
@@ -228,12 +228,12 @@ class ApprovalRecord(BaseModel, defer_build=True):
         return self.is_inside or self.state is not None
 
     def as_error(self) -> ApprovalRequired | AlreadyAnswered:
-        """Make what ends the same call when it comes again: it never runs a second time."""
+        """Return the error for an equal later call, which never runs a second time."""
         message = self.approval.message
         return ApprovalRequired.of(self.approval) if message is None else AlreadyAnswered(self.approval, message)
 
     def require_pending(self) -> CallRecord:
-        """Return the call that waits.
+        """Return the call if it is pending.
 
         Raises:
             ApprovalConflict: It is decided already.
@@ -256,7 +256,7 @@ class ApprovalRecord(BaseModel, defer_build=True):
         return call
 
     def decide(self, decision: Decision, by: str) -> Self:
-        """Note a person's decision.
+        """Record a person's decision.
 
         Raises:
             ApprovalConflict: It is decided already, or about another question.
@@ -304,7 +304,7 @@ class ApprovalRecord(BaseModel, defer_build=True):
         return Decided(approval.decided_by, approval.decided_at, approval.reason)
 
     def answer(self, message: ToolMessage) -> Self:
-        """Note the call's answer, and let go of the call, which may be large or secret."""
+        """Record the call's answer, and drop the call, which may be large or secret."""
         return self._change(message=message).model_copy(update={"call": None, "state": None})
 
     def _change(self, **members: Any) -> Self:

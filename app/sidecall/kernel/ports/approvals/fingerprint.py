@@ -27,7 +27,7 @@ def compute_fingerprint(call: CallRecord, asked: ToolCall | None = None) -> str:
 
 
 def read_args(args: dict[str, Any] | str) -> Any:
-    """Read the arguments, which are the same as text and as an object."""
+    """Parse the arguments, so that text and object compare equal."""
     if isinstance(args, dict):
         return args
     try:

@@ -1,4 +1,4 @@
-"""Approvals as lists show them."""
+"""Approvals in lists."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -9,7 +9,7 @@ _LONGEST = 16 * 1024
 
 
 def copy_state(state: Any) -> Any:
-    """Copy a tool's state as JSON says it.
+    """Copy a tool's state as JSON.
 
     Raises:
         ValueError: It is too long, or JSON cannot say it.

@@ -1,4 +1,4 @@
-"""Decisions that hold for a caller's later calls of a tool."""
+"""Rules: decisions that hold for a caller's later calls of a tool."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -45,7 +45,7 @@ class Approvals(Protocol):
         A decision can be found for a while after it has expired: as long as a call waits for it, or a minute.
 
         Raises:
-            UnknownApproval: There is none, or it has expired: nobody decides about it from then on.
+            UnknownApproval: There is none, or it has expired, and can no longer be decided.
         """
 
     async def list(
@@ -74,7 +74,7 @@ class Approvals(Protocol):
             UnknownApproval: There is none.
             ApprovalConflict: It is decided already.
             TooManyApprovals: There is no room for what the person wrote; nothing is decided then.
-            StoreUnavailable: Nobody knows whether it is decided; where it is, a listener for strays is told of it.
+            StoreUnavailable: It is unknown whether it is decided; if it is, the listener for orphans gets it.
         """
 
     def on_orphan(self, listener: OnOrphan | None) -> None:

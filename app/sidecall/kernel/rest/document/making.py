@@ -124,7 +124,7 @@ def _add_page_problems(responses: dict[str, Any]) -> None:
 
 
 def _mend_problems(responses: dict[str, Any]) -> None:
-    """Name `application/problem+json` for every error, which FastAPI would call `application/json`."""
+    """Set `application/problem+json` for every error, which FastAPI would call `application/json`."""
     unused = {"$ref": REF.format(model="HTTPValidationError")}
     if responses.get("422", {}).get("content", {}).get("application/json", {}).get("schema") == unused:
         # FastAPI expects any parameter to be refused, even one that takes every text.

@@ -1,4 +1,4 @@
-"""Make up arguments that a JSON Schema allows, for examples."""
+"""Generate example arguments from a JSON Schema."""
 
 from typing import Any
 

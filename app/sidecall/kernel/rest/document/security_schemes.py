@@ -1,4 +1,4 @@
-"""Describe in the OpenAPI document how callers prove who they are, and which scope each request takes."""
+"""Describe in the OpenAPI document how callers authenticate, and which scope each request needs."""
 
 from collections.abc import Callable, Collection
 from typing import Any
@@ -21,7 +21,7 @@ _SCHEMES_OF = {"api_key": ("bearer", "apiKey"), "jwt": ("bearer",)}
 
 
 def choose_schemes(proofs: Collection[str]) -> dict[str, dict[str, Any]]:
-    """Return the schemes of the ways in which callers prove who they are."""
+    """Return the schemes of the accepted credentials."""
     wanted = {name for proof in proofs for name in _SCHEMES_OF.get(proof, ())}
     return {name: scheme for name, scheme in _SCHEMES.items() if name in wanted}
 

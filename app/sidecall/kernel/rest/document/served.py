@@ -48,7 +48,7 @@ def name_served(error: NotAToolCall, registry: Registry, caller: Caller) -> None
 
 
 def show_served(document: dict[str, Any], registry: Registry) -> dict[str, Any]:
-    """Return the OpenAPI document with examples about a tool that is served."""
+    """Return the OpenAPI document with examples for a served tool."""
     tool = _choose_tool(registry, ANONYMOUS)
     return document if tool is None else {**document, "paths": _rewrite_examples(document["paths"], tool)}
 

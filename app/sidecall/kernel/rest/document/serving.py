@@ -1,4 +1,4 @@
-"""Serve the OpenAPI document, which takes a second to be made, without holding up anybody."""
+"""Serve the OpenAPI document, which takes a second to make, without blocking."""
 
 import asyncio
 import json

@@ -16,14 +16,14 @@ from sidecall.kernel.rest.plain_calls import write_answer
 from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.kernel.pipeline import dry_run as _rehearse
+    from sidecall.kernel.pipeline import dry_run as _dry_run
     from sidecall.kernel.rest import wire as _wire
 else:
-    _rehearse = Later("sidecall.kernel.pipeline.dry_run")
+    _dry_run = Later("sidecall.kernel.pipeline.dry_run")
     _wire = Later("sidecall.kernel.rest.wire")
 
 
-async def rehearse_call(
+async def dry_run_call(
     parts: Parts, sent: ReceivedCall, context: RequestContext, form: DialectName | None = None
 ) -> Reply:
     """Return what a call would do, without running it; it counts against quotas.
@@ -34,44 +34,42 @@ async def rehearse_call(
     if sent.callback_url is not None:
         parts.receivers.find(sent.callback_url)
     try:
-        rehearsal = await parts.pipeline.rehearse(make_request(sent, context))
+        result = await parts.pipeline.dry_run(make_request(sent, context))
     except RequestError as error:
         error.quotas = error.quotas or parts.pipeline.gate.quotas_of(context.caller, sent.call.name)
         raise
     headers = find_quota_headers(parts, context.caller, sent.call.name)
-    return Reply(to_json(_write_rehearsal(sent, rehearsal, form)), 200, headers)
+    return Reply(to_json(_write_dry_run(sent, result, form)), 200, headers)
 
 
-async def rehearse_calls(
+async def dry_run_calls(
     parts: Parts, calls: Sequence[ReceivedCall], context: RequestContext, form: DialectName | None = None
 ) -> Reply:
     """Return what the calls of a batch would do, in order."""
-    rehearsed = []
+    results = []
     for sent in calls:
         request = make_request(sent, context)
         try:
-            rehearsal = await parts.pipeline.rehearse(request)
+            result = await parts.pipeline.dry_run(request)
         except RequestError as error:
-            rehearsal = _rehearse.RehearsedCall(message=answer_for(request, error))
-        rehearsed.append(_write_rehearsal(sent, rehearsal, form))
-    return Reply(to_json(rehearsed), 200, find_quota_headers(parts, context.caller))
+            result = _dry_run.DryRunResult(message=answer_for(request, error))
+        results.append(_write_dry_run(sent, result, form))
+    return Reply(to_json(results), 200, find_quota_headers(parts, context.caller))
 
 
-def _write_rehearsal(
-    sent: ReceivedCall, rehearsal: "_rehearse.RehearsedCall", form: DialectName | None
-) -> "_wire.DryRun":
-    message = rehearsal.message
+def _write_dry_run(sent: ReceivedCall, result: "_dry_run.DryRunResult", form: DialectName | None) -> "_wire.DryRun":
+    message = result.message
     return _wire.DryRun(
-        would_run=rehearsal.would_run,
+        would_run=result.would_run,
         name=sent.call.name,
         tool_call_id=sent.call.id,
-        args=rehearsal.args if message is None else None,
-        requires_approval=rehearsal.requires_approval,
-        repaired=rehearsal.repaired,
-        ignored_args=rehearsal.ignored,
-        preview=rehearsal.preview.shown,
-        preview_error=rehearsal.preview.error,
+        args=result.args if message is None else None,
+        requires_approval=result.requires_approval,
+        repaired=result.repaired,
+        ignored_args=result.ignored,
+        preview=result.preview.shown,
+        preview_error=result.preview.error,
         message=None if message is None else write_answer(message, form or sent.dialect),
-        approval=rehearsal.approval,
-        sign_in=rehearsal.sign_in,
+        approval=result.approval,
+        sign_in=result.sign_in,
     )

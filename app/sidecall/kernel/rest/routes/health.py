@@ -1,4 +1,4 @@
-"""Show orchestrators how the server is."""
+"""Probes for orchestrators."""
 
 from typing import Literal
 

@@ -37,7 +37,7 @@ from sidecall.kernel.rest.examples import ANSWERS, BATCH, CALLS
 from sidecall.kernel.rest.openapi import array_of, one_of
 from sidecall.kernel.rest.parts import CallContextDep, PartsDep
 from sidecall.kernel.rest.plain_calls import read_call_text
-from sidecall.kernel.rest.routes.dry_runs import rehearse_call, rehearse_calls
+from sidecall.kernel.rest.routes.dry_runs import dry_run_call, dry_run_calls
 from sidecall.kernel.rest.said import drop_talk, find_said_calls
 from sidecall.kernel.rest.stream import EventStream
 from sidecall.kernel.rest.wire import Answer, AnsweredCall, Batch, Call, DryRun, SaidMessage
@@ -131,7 +131,7 @@ async def create_tool_call(
         with naming_served(parts.registry, context.caller):
             sent = read_call_text(body, parts.registry)
         if dry_run:
-            return (await rehearse_call(parts, sent, context, format)).to_response()
+            return (await dry_run_call(parts, sent, context, format)).to_response()
         refuse_for_events(preferences)
         _refuse_callbacks([sent])
         return EventStream(parts, request, sent, context, format)
@@ -177,7 +177,7 @@ async def create_tool_call_batch(
     if missing_context == "refuse":
         await require_context(parts, calls, context)
     if dry_run:
-        return (await rehearse_calls(parts, calls, context, format)).to_response()
+        return (await dry_run_calls(parts, calls, context, format)).to_response()
     if _wants_events(request):
         return EventStream(parts, request, calls, context, format)
     return (await context.while_present(answer_calls(parts, calls, context, format))).to_response()

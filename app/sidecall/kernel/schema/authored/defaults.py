@@ -1,4 +1,4 @@
-"""Find defaults that are others at each start."""
+"""Find defaults that differ at each start."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
@@ -42,7 +42,7 @@ def _looks_made_anew(default: Any) -> bool:
 
 
 def _list_days() -> tuple[date, date]:
-    """List which day it is, here and in UTC."""
+    """List today's date, local and in UTC."""
     return datetime.now().astimezone().date(), datetime.now(UTC).date()
 
 

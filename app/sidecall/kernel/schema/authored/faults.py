@@ -14,12 +14,12 @@ _AROUND = f"perhaps {_WHOLE} was forgotten around what it has"
 _MOST_SHOWN = 60
 # Keywords of an object's schema that make it one without `properties`.
 _SHAPES = frozenset(("type", "properties", "patternProperties", "$ref", "allOf", "anyOf", "oneOf", "if"))
-# Beside these, names may come from elsewhere than from `properties`.
+# With these keywords, names may be declared outside of `properties`.
 _ELSEWHERE = frozenset(("patternProperties", "$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"))
 
 
 def locate_fault(error: Exception) -> str:
-    """Locate why a schema is none, with its place such as `properties.a.type`."""
+    """Describe why a schema is invalid, with a place such as `properties.a.type`."""
     # What refers to nothing has no place of its own.
     path = getattr(error, "instance_path", None)
     reason = str(error).partition("\n")[0]
@@ -32,7 +32,7 @@ def locate_fault(error: Exception) -> str:
     return f"`{format_path(path)}` is {value}: {reason}"
 
 
-def find_misfit(
+def find_mismatch(
     given: Schema, properties: Mapping[str, Any], takes: frozenset[str] | None, needs: frozenset[str]
 ) -> str | None:
     """Return why no call can satisfy this schema, or None.

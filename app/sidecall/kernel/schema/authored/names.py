@@ -1,4 +1,4 @@
-"""Advise on names in annotations that cannot be found."""
+"""Advise on unresolvable names in annotations."""
 
 from typing import Any
 

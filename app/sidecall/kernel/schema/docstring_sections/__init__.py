@@ -1,1 +1,1 @@
-"""The sections of a docstring: read at once where they are plain, else by griffe, which takes long to load."""
+"""Parse the sections of a docstring: simple ones directly, others with griffe, which is slow to load."""

@@ -1,4 +1,4 @@
-"""Read the sections of docstrings in all three styles; the only file that knows griffe."""
+"""Parse docstrings in all three styles; the only file that uses griffe."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _DESCRIBES = (DocstringSectionKind.parameters, DocstringSectionKind.other_parame
 
 
 def read_sections(text: str, names: tuple[str, ...], style: DocstringStyle) -> Docstring:
-    """Read a docstring that was cleaned, of a function with parameters of these names."""
+    """Parse a cleaned docstring of a function with these parameters."""
     sections = _parse(text, names, style)
     description = next((s.value for s in sections if s.kind is DocstringSectionKind.text), "")
     parameters = {

@@ -13,7 +13,7 @@ _GOES_ON = re.compile(r" {8}(\S.*)")
 
 
 def read_google(text: str) -> Docstring | None:
-    """Read a docstring that was cleaned; None if it is not that plain."""
+    """Parse a cleaned docstring; None if it is not that simple."""
     head, heading, rest = text.partition(f"\n\n{_HEADING}\n")
     if _MORE.search(head) or (heading and not head.strip()):
         return None

@@ -32,7 +32,7 @@ _UNSHOWN = re.compile(r":meta\b[^:]*:")
 
 @dataclass(frozen=True, slots=True)
 class Sections:
-    """A docstring's text without its sections, and the sections of each style as its parser takes them."""
+    """A docstring's text without its sections, and the sections of each style in the parser's form."""
 
     text: str
     by_style: Mapping[DocstringStyle, str]
@@ -60,12 +60,12 @@ def split_sections(text: str, names: tuple[str, ...], styles: Iterable[Docstring
 
 
 def _join_blocks(lines: list[str]) -> str:
-    """Join the lines of the text, with one blank line where a section stood."""
+    """Join the text's lines, with one blank line in place of a section."""
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() if lines else ""
 
 
 class _Scan:
-    """One reading of a docstring from top to bottom."""
+    """A scan of a docstring from top to bottom."""
 
     def __init__(self, lines: list[str], names: tuple[str, ...], styles: tuple[DocstringStyle, ...]) -> None:
         self._lines = lines
@@ -90,7 +90,7 @@ class _Scan:
         return self._lines[at] if at < len(self._lines) else ""
 
     def _find_style(self, at: int) -> DocstringStyle | None:
-        """Find the style of the section that begins in a line, if any does."""
+        """Return the style of a section that begins in this line, or None."""
         two = f"{self._get(at)}\n{self._get(at + 1)}"
         if "sphinx" in self._styles and _UNSHOWN.match(two):
             return "sphinx"
@@ -121,7 +121,7 @@ class _Scan:
         return at
 
     def _end_flat(self, at: int) -> int:
-        """Find the end of items that are not indented: a blank line with no item below it."""
+        """Return the end of unindented items: a blank line without an item below it."""
         while at < len(self._lines) and self._find_style(at) is None:
             if not self._get(at).strip() and not (self._is_item(at + 1) or self._get(at + 1)[:1] in (" ", "\t")):
                 break
@@ -129,7 +129,7 @@ class _Scan:
         return at
 
     def _is_item(self, at: int) -> bool:
-        """Return whether a line is an item of parameters: it has a known name, or any with a meaning behind it."""
+        """Return whether a line is a parameter: a known name, or any name with a description."""
         found = _ITEM.match(self._get(at))
         if found is None or self._find_style(at) is not None:
             return False
@@ -160,7 +160,7 @@ class _Scan:
 
 
 def _write_google(lines: list[str]) -> str:
-    """Write a section as the parser takes it: items indented, their types left out, which may hold colons."""
+    """Write a section in the parser's form: items indented, without types, which may contain colons."""
     items = textwrap.dedent("\n".join(lines[1:])).strip("\n")
     if not items.strip():
         return ""
@@ -169,7 +169,7 @@ def _write_google(lines: list[str]) -> str:
 
 
 def _drop_type(item: str) -> str:
-    """Leave the type out of `name (type): meaning`; the signature has it."""
+    """Remove the type from `name (type): meaning`; the signature has it."""
     found = _TYPED.match(item)
     if found is None:
         return _ROLE.sub(r"\1:", item, count=1) if item.startswith(":") else item
@@ -180,7 +180,7 @@ def _drop_type(item: str) -> str:
 
 
 def _find_close(text: str, start: int) -> int | None:
-    """Find the place behind the parenthesis that closes one before `start`."""
+    """Return the position after the parenthesis that closes the one before `start`."""
     depth = 1
     for at in range(start, len(text)):
         depth += {"(": 1, ")": -1}.get(text[at], 0)

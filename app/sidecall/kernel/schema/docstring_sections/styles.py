@@ -1,4 +1,4 @@
-"""Read docstrings in Google, NumPy and Sphinx style, and in several of them."""
+"""Parse docstrings in Google, NumPy and Sphinx style, and mixtures of them."""
 
 import inspect
 import re

@@ -1,1 +1,1 @@
-"""A tool in the form that each provider's API takes."""
+"""Render tools in the form of each provider's API."""

@@ -1,4 +1,4 @@
-"""Write schemas in the form that Anthropic's strict tools have, and find what keeps them from it."""
+"""Write schemas in Anthropic's strict form, and find obstacles."""
 
 import json
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def find_anthropic_obstacles(schema: Schema) -> list[str]:
 
 
 def find_own_obstacles(schema: Schema) -> list[str]:
-    """List what keeps a schema that has OpenAI's strict form from Anthropic's."""
+    """List the obstacles that remain for a schema in OpenAI's strict form."""
     root = arrange(schema)
     found = [f"{path or 'arguments'}: refers to itself" for path, node in walk(root) if "$ref" in node]
     if found:
@@ -145,7 +145,7 @@ def _find_refused(node: Schema) -> Iterator[str]:
 
 
 def _is_kept(node: Schema, key: str, value: Any) -> bool:
-    """Return whether the API takes a keyword with this value of all that it may have."""
+    """Return whether the API accepts a keyword with this value."""
     kind = node.get("type")
     is_format = key == "format" and kind == "string" and value in _FORMATS
     return is_format or (key == "minItems" and kind == "array" and value in (0, 1))

@@ -22,7 +22,7 @@ def _arrange(node: Schema) -> Schema:
 
 
 def _drop_impossible(node: Schema) -> Schema:
-    """Leave out properties that no value fits."""
+    """Remove properties that no value fits."""
     named = node.get("properties")
     if not isinstance(named, dict) or all(it not in (False, {"not": {}}) for it in named.values()):
         return node
@@ -63,7 +63,7 @@ def _settle(option: Any) -> Any:
 
 def _meet_option(beside: Any, option: Any) -> Any:
     is_reference = isinstance(option, dict) and "$ref" in option
-    # Nothing may stand beside a reference, and it says the type itself.
+    # A reference must not have siblings, and its target has the type.
     return option if is_reference and beside is not True and beside.keys() <= {"type"} else meet(beside, option)
 
 

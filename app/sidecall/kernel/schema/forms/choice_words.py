@@ -1,4 +1,4 @@
-"""Describe in words for a model which arguments go together, where a listing has no room for it."""
+"""Describe for a model which arguments belong together, if a listing's form cannot express it."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from typing import Any
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.forms.joined import list_values
 
-# A longer clause is cut: descriptions have a limit, and nobody reads on.
+# A longer clause is cut: descriptions have a limit, and models ignore long ones.
 _MAX_CLAUSE = 600
 _NAME = re.compile(r"[\w.-]+")
 
@@ -28,7 +28,7 @@ class Branch:
 
     @property
     def alone(self) -> "Branch":
-        """The same without its clauses."""
+        """A copy without its clauses."""
         return replace(self, clauses=())
 
     def saying(self, clause: str) -> "Branch":
@@ -45,7 +45,7 @@ EMPTY = Branch()
 
 
 def write_clauses(branch: Branch) -> str:
-    """Write the clauses as sentences."""
+    """Format the clauses as sentences."""
     return _cut(" ".join(f"Send {clause}." for clause in branch.clauses))
 
 
@@ -101,7 +101,7 @@ def describe_not(schema: Any, fold: Callable[[Any], Branch | None]) -> str:
 
 
 def describe_enum(objects: Sequence[Mapping[str, Any]]) -> str:
-    """Describe which objects can be sent, where they are written out whole."""
+    """Describe an enumeration of whole objects."""
     texts = [_write(value) for value in objects]
     return _cut(_join_words(texts, "or")) if len(texts) > 1 else ""
 
@@ -122,7 +122,7 @@ def _list_needs(option: Branch, outer: Branch) -> list[str]:
 
 
 def _list_fixed(schema: Any) -> list[str] | None:
-    """List the values that are all a property may have, in JSON; None where they are none, or many."""
+    """List the JSON values of a property, if they are few and fixed; else None."""
     values = list_values(schema) if isinstance(schema, dict) else None
     return [_write(value) for value in values] if values is not None and 0 < len(values) <= _MAX_VALUES else None
 

@@ -41,7 +41,7 @@ class Choice:
 
 
 class Breaker:
-    """Breaks up the schemas inside one root, to which their references lead."""
+    """Expands the schemas inside one root, to which their references point."""
 
     def __init__(self, root: Schema) -> None:
         self._root = root
@@ -102,7 +102,7 @@ def _write_own(node: Schema) -> Schema:
 
 
 def _multiply(ones: list[Choice], others: list[Choice]) -> list[Choice]:
-    """Join each with each; where both describe, the first is taken."""
+    """Combine each with each; the first description is kept."""
     found: list[Choice] = []
     for one in ones:
         for other in others:
@@ -174,7 +174,7 @@ def _sort_values(values: list[Any], allowed: list[str] | None) -> dict[str, list
 
 
 def _lists_values(schema: Any) -> bool:
-    """Return whether a schema is a list of texts and numbers alone."""
+    """Return whether a schema is an enumeration of texts and numbers only."""
     node = schema if isinstance(schema, dict) else {}
     options = [*_list_parts(node, "anyOf"), *_list_parts(node, "oneOf")] or [node]
     return "allOf" not in node and all(_lists_plain_values(option) for option in options)

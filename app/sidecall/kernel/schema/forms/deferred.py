@@ -40,9 +40,9 @@ def render_deferred(
     strict: bool | Collection[str] = False,
     declared: Mapping[str, list[Schema]] = NONE_DECLARED,
 ) -> list[dict[str, Any]]:
-    """Render tools so that models do not see them until they are found.
+    """Render tools that models do not see until they are found.
 
-    One with `extras={"defer_loading": False}` they see at once.
+    Tools with `extras={"defer_loading": False}` are visible at once.
     """
     definitions = render_definitions(tools, form, strict=strict, declared=declared)
     deferred = {tool.name for tool in tools if _is_deferred(tool) and tool.name not in declared}
@@ -60,7 +60,7 @@ def _defer(definition: dict[str, Any], deferred: set[str]) -> dict[str, Any]:
 
 
 def render_search(form: DefinitionFormat, own: CompiledTool | None) -> dict[str, Any]:
-    """Render the search: our own, or that of the provider."""
+    """Render the search tool: ours, or the provider's."""
     if own is None:
         return dict(_ANTHROPIC_SEARCH) if form == "anthropic" else {"type": _OPENAI_SEARCH}
     if form == "anthropic":

@@ -1,4 +1,4 @@
-"""Render one tool in the form each provider's API takes."""
+"""Render one tool in the form of each provider's API."""
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -23,12 +23,12 @@ NONE_DECLARED: Mapping[str, list[Schema]] = {}
 
 
 def list_fitting(tools: Iterable[CompiledTool], form: DefinitionFormat) -> list[CompiledTool]:
-    """List the tools that a form has room for."""
+    """List the tools that a form can express."""
     return [tool for tool in tools if tool.declaration is None or form in _WITH_DECLARATIONS]
 
 
 def has_room_for_hosted(form: DefinitionFormat) -> bool:
-    """Return whether a form has room for tools that the provider runs."""
+    """Return whether a form can express provider-hosted tools."""
     return form in _WITH_DECLARATIONS
 
 
@@ -82,7 +82,7 @@ def _describe(tool: CompiledTool) -> str:
 
 
 def _describe_with_choice(tool: CompiledTool) -> str:
-    """Return the same with what goes together, since not all models are shown the description of a schema."""
+    """Return the description with the rules for combining arguments, since some models do not see the schema's own."""
     return "\n\n".join(text for text in (_describe(tool), describe_root(tool.args_schema.flat)) if text)
 
 

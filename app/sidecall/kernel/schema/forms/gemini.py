@@ -13,7 +13,7 @@ from sidecall.kernel.schema.walk import map_children
 
 # The formats that its API takes; others are refused with 400.
 _FORMATS = {"string": ("date-time",), "integer": ("int32", "int64"), "number": ("float", "double")}
-# Rules that can only be said in words, and of which values.
+# Keywords that can only be described in words, and the types they apply to.
 _RULES = ("not", "if", "then", "else")
 _OBJECT_RULES = (
     "patternProperties propertyNames minProperties maxProperties dependentRequired dependentSchemas"
@@ -79,7 +79,7 @@ class _Writer:
         self._left = _MOST_WRITTEN
 
     def write(self, schema: Any, place: _Place) -> Schema | None:
-        """Write one schema, None where no value fits it."""
+        """Write one schema; None if no value fits it."""
         self._left -= 1
         if self._left <= 0:
             place = replace(place, depth=_DEEPEST)
@@ -179,7 +179,7 @@ class _Writer:
         yield from _list_rules(node, _OBJECT_RULES)
 
     def _describe_others(self, node: Schema, inner: _Place, *, has_names: bool) -> Iterator[str]:
-        """Describe which keys may be sent that have no name here."""
+        """Describe the keys that are allowed besides the named ones."""
         values = node.get("additionalProperties", False)
         if values is False or "patternProperties" in node:
             return
@@ -195,7 +195,7 @@ class _Writer:
 
 
 def _write_plain(_writer: _Writer, _written: Schema, node: Schema, _inner: _Place) -> Iterator[str]:
-    """Write which of true and false may be sent, where only one may."""
+    """Describe the allowed boolean, if only one is."""
     values = node.get("enum", ())
     if len(values) == 1:
         yield f"Always {_write_json(values[0])}."
@@ -230,7 +230,7 @@ def _is_finite(value: Any) -> bool:
 
 
 def _write_enum(written: Schema, values: list[str]) -> Iterator[str]:
-    """Write the texts to choose from; an empty one is refused among them."""
+    """Write an enumeration of strings, where an empty one is refused."""
     texts = [value for value in values if value]
     if texts:
         written["enum"] = texts
@@ -252,7 +252,7 @@ def _write_format(written: Schema, node: Schema) -> Iterator[str]:
 
 
 def _write_bounds(written: Schema, node: Schema) -> Iterator[str]:
-    """Write the bounds, which are inclusive: of integers the next one, of numbers in words too."""
+    """Write inclusive bounds: for integers the next one, for numbers also in words."""
     is_whole = node["type"] == "integer"
     for word, sign, keyword, exclusive in (
         ("More", 1, "minimum", "exclusiveMinimum"),
@@ -295,7 +295,7 @@ def _name(form: Schema) -> str:
 
 
 def _list_rules(node: Schema, keywords: tuple[str, ...] | list[str]) -> Iterator[str]:
-    """Write the rules that it has no keyword for as JSON Schema has them, which models read."""
+    """Format rules without a keyword in Gemini's form as JSON Schema, which models understand."""
     rules = {key: node[key] for key in keywords if key in node}
     text = _write_json(rules)
     if rules and len(text) <= _LONGEST_RULE:

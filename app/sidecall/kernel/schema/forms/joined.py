@@ -20,7 +20,7 @@ KINDS = {
 
 
 def fits_type(value: Any, types: Any) -> bool:
-    """Return whether a value is of a type of JSON Schema, or of one of several."""
+    """Return whether a value has one of these JSON Schema types."""
     kinds = [types] if isinstance(types, str) else types
     is_whole = type(value) is float and value.is_integer()
     return (
@@ -60,7 +60,7 @@ def _keep_both(one: Schema, other: Schema) -> Schema:
 
 
 def _align_values(one: Schema, other: Schema) -> tuple[Schema, Schema]:
-    """Write fixed values as `enum` where both have some."""
+    """Convert constants to `enum` where both have values."""
     if list_values(one) is None or list_values(other) is None:
         return one, other
     return _say_enum(one), _say_enum(other)
@@ -72,7 +72,7 @@ def _say_enum(schema: Schema) -> Schema:
 
 
 def list_values(schema: Schema) -> list[Any] | None:
-    """List the values that a schema names, None where it names none."""
+    """List a schema's enumerated values, or None."""
     if "const" in schema:
         return [schema["const"]]
     values = schema.get("enum")
@@ -93,7 +93,7 @@ def takes_null(schema: Any) -> bool:
 
 
 def _name_value(value: Any) -> str:
-    """Write a value so that 1 is not True, which Python takes for equal."""
+    """Return a key for a value such that 1 and True differ."""
     return json.dumps(value, sort_keys=True)
 
 
@@ -153,7 +153,7 @@ def _list_options(schema: Any) -> list[Schema]:
 
 
 def _is_covered(index: int, options: list[Schema]) -> bool:
-    """Return whether another of the options takes all that this one does; the first of two that say the same stays."""
+    """Return whether another option accepts everything that this one does; of two equal ones the first stays."""
     own = _drop_annotations(options[index])
     for place, option in enumerate(options):
         other = _drop_annotations(option)
@@ -174,7 +174,7 @@ def _share_annotations(options: list[Schema]) -> Schema:
 
 
 def _unite_values(options: list[Schema]) -> Schema | None:
-    """Write options that name values of one type as one list of values."""
+    """Merge options that enumerate values of one type."""
     values: dict[str, Any] = {}
     beside: list[Schema] = []
     for option in sorted(options, key=_count_values, reverse=True):  # The longest list has them in their order.

@@ -1,4 +1,4 @@
-"""Name arguments as Anthropic takes them: one that it refuses costs the whole request, all other tools included."""
+"""Rename arguments for Anthropic's API: one invalid name fails the whole request, with all other tools."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from sidecall.kernel.suggest.fuzzy_match import find_same
 
 _LONGEST = 64
 _REFUSED = re.compile(r"[^a-zA-Z0-9_.-]+")
-# What a name may be; of names within nested objects nobody says whether they have to be so.
+# The pattern of names; whether it holds for nested objects is not documented.
 KEY = re.compile(rf"[a-zA-Z0-9_.-]{{1,{_LONGEST}}}")
 
 
@@ -26,7 +26,7 @@ def choose_keys(schema: Schema) -> Mapping[str, str]:
 
 
 def rename_arguments(schema: Schema) -> Schema:
-    """Copy the schema of arguments with the names that were chosen."""
+    """Copy an arguments schema with the chosen names."""
     chosen = choose_keys(schema)
     if not chosen:
         return schema

@@ -15,7 +15,7 @@ _TYPES = ("string", "integer", "boolean")
 
 
 def find_mirrored(where: str, schema: ArgsSchema) -> Mapping[bytes, tuple[str, ...]]:
-    """Find the headers, in small letters, and the path of the argument that each repeats.
+    """Return the headers, in lower case, and the path of the argument that each repeats.
 
     Raises:
         SchemaInferenceError: Clients would refuse the tool for one of them.
@@ -62,6 +62,6 @@ def _read_name(where: str, node: Schema) -> str:
 
 
 def drop_headers(schema: Schema) -> Schema:
-    """Copy a schema without the names of headers, which providers do not know."""
+    """Copy a schema without header annotations, which providers do not know."""
     node = map_children(schema, drop_headers)
     return {key: value for key, value in node.items() if key != _KEYWORD}

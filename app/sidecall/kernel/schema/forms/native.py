@@ -1,4 +1,4 @@
-"""Declare tools as the built-in tools of a provider that they implement."""
+"""Declare tools as the provider's built-in tools that they implement."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any, Literal
 from sidecall.kernel.core.native_kinds import NAMES, NativeKind
 from sidecall.kernel.core.tool import CompiledTool, Schema
 
-# What becomes of what a provider has of its own: its declarations, or functions of ours.
+# How a provider's built-in tools are listed: as its declarations, or as functions of ours.
 HostedTools = Literal["keep", "replace"]
 
 _RESPONSES: Mapping[NativeKind, Callable[[CompiledTool], Schema]] = {
@@ -47,14 +47,14 @@ _DISPLAY = ("display_width_px", "display_height_px", "display_number", "enable_z
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """The tools of a list, and by their names the declarations that take the place of their functions."""
+    """The tools of a list, and the declarations that replace some of them, by name."""
 
     tools: Sequence[CompiledTool]
     by_name: Mapping[str, list[Schema]] = field(default_factory=dict)
 
 
 def declare_native(tools: Sequence[CompiledTool], form: str) -> Declared:
-    """Find the declarations; of tools that one declaration is for only the first stays in the list."""
+    """Find the declarations; of several tools for one declaration only the first stays in the list."""
     if form == "openai":
         return Declared(tools, {tool.name: [_write_chat_text(tool)] for tool in tools if tool.options.input == "text"})
     if form == "openai-responses":
@@ -77,7 +77,7 @@ def choose_hosted(tools: Sequence[CompiledTool], hosted: HostedTools, *, has_roo
 
 
 def _find_replaced(tool: CompiledTool) -> str:
-    """Return the type of a provider's own tool that a tool does the work of: as its author says, or by its name."""
+    """Return the type of a provider's tool that a tool replaces: as its author says, or by its name."""
     return str(tool.options.extras.get("replaces", tool.name))
 
 

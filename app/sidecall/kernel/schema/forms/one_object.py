@@ -1,4 +1,4 @@
-"""Write arguments as one plain object, for APIs that refuse a choice of several at the root."""
+"""Write arguments as one plain object, for APIs that refuse a choice at the root."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,7 +29,7 @@ _CLOSED = "additionalProperties"
 
 
 def has_choice(schema: Schema) -> bool:
-    """Return whether a root is more than one object, as OpenAI and Anthropic refuse it."""
+    """Return whether a root is not a single plain object, which OpenAI and Anthropic refuse."""
     return not _JOINING.isdisjoint(schema)
 
 
@@ -71,7 +71,7 @@ def find_omissible(schema: Schema) -> frozenset[str]:
 
 
 def describe_root(schema: Schema) -> str:
-    """Describe which arguments go together, in words for the model; empty where the root of the schema is no choice."""
+    """Describe which arguments belong together; empty if the root is no choice."""
     folded = _Folding(schema).fold(schema) if has_choice(schema) else None
     return "" if folded is None else write_clauses(folded)
 
@@ -112,7 +112,7 @@ class _Folding:
         return folded
 
     def _list_parts(self, node: Any) -> list[Schema] | None:
-        """List what all has to hold, the schema itself first; None where it is for no object."""
+        """List a schema and all that it combines; None if no object fits."""
         if not isinstance(node, dict) or self._steps > _MAX_STEPS:
             return None if node is False else []
         parts: list[Schema] = [node] if _takes_objects(node) else []
@@ -163,7 +163,7 @@ class _Folding:
         return found
 
     def _add_values(self, folded: Branch, node: Schema) -> Branch | None:
-        """Add objects that are written out whole."""
+        """Add an enumeration of whole objects."""
         values = list_values(node)
         if values is None:
             return folded
@@ -233,7 +233,7 @@ def _join_any(folded: Branch, options: Sequence[Branch | None], clause: str) -> 
 
 
 def _join_either(one: Branch, other: Branch) -> Branch:
-    """Keep what both say."""
+    """Keep what both have."""
     return Branch(
         {**one.properties, **other.properties},
         tuple(name for name in one.required if name in other.required),

@@ -1,4 +1,4 @@
-"""Rewrite schemas in OpenAI's strict form, and find what keeps them from it."""
+"""Rewrite schemas in OpenAI's strict form, and find obstacles."""
 
 import json
 from collections.abc import Collection, Iterator
@@ -99,7 +99,7 @@ def _is_object(node: Schema) -> bool:
 
 
 def _is_deeper(schema: Any, limit: int) -> bool:
-    """Return whether a schema is nested deeper than this, without recursion, which it could exhaust."""
+    """Return whether a schema is nested deeper than `limit`, without recursion, which it could exhaust."""
     level: list[Any] = [schema]
     for _ in range(limit):
         values = [value for node in level for value in (node.values() if isinstance(node, dict) else node)]
@@ -115,9 +115,9 @@ def merge_all_of(node: Schema) -> Schema:
 
 
 def to_strict(schema: Schema) -> Schema:
-    """Rewrite a schema without obstacles: every property required, optional ones nullable, objects closed.
+    """Rewrite a schema without obstacles: require every property, make optional ones nullable, close objects.
 
-    A model that leaves an optional parameter out sends null for it, which the server reads as "not given".
+    A model that omits an optional parameter sends null, which the server reads as "not given".
     """
     root = arrange(schema)
     return _rewrite(root, root, ())
@@ -129,7 +129,7 @@ def _rewrite(node: Schema, root: Schema, inside: tuple[str, ...]) -> Schema:
         node = {key: value for key, value in node.items() if key != "default"}
     reference = node.get("$ref")
     if reference is not None and len(node) > 1 and reference not in inside and len(inside) < _MAX_INLINED:
-        # Nothing may stand beside a reference, so its target takes its place.
+        # A reference must not have siblings, so it is replaced by its target.
         beside = {key: value for key, value in node.items() if key != "$ref"}
         return _rewrite({**follow(reference, root), **beside}, root, (*inside, reference))
     node = map_children(node, lambda child: _rewrite(child, root, inside))
@@ -159,7 +159,7 @@ def _move_to_description(node: Schema) -> Schema:
 
 
 def say_instead(node: Schema, keywords: Collection[str]) -> Schema:
-    """Move what these keywords of a schema say into its description."""
+    """Move these keywords of a schema into its description."""
     notes = [_write_note(key, node[key], node.get("description", "")) for key in keywords]
     kept = {key: value for key, value in node.items() if key not in keywords}
     said = [note for note in notes if note]

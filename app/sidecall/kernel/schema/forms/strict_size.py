@@ -18,7 +18,7 @@ _MAX_ENUM_CHARACTERS = 15_000
 
 
 def find_excess(root: Schema) -> Iterator[str]:
-    """List which limits of strict mode the schema of a tool's arguments exceeds."""
+    """List the limits of strict mode that an arguments schema exceeds."""
     nodes = list_schemas(root)
     enums = [values for node in nodes if (values := list_values(node)) is not None]
     names = [name for node in nodes for key in ("properties", "$defs", "definitions") for name in node.get(key, ())]
@@ -45,7 +45,7 @@ def _measure_levels(root: Schema, size: int) -> int:
     if size <= _MAX_LEVELS:
         return size
     levels, deepest = [(root, 0)], 0
-    for node, above in levels:  # It grows meanwhile.
+    for node, above in levels:  # The list grows during the loop.
         level = above + ("properties" in node)
         deepest = max(deepest, level)
         levels += [(child, level) for child in _list_children(node)]

@@ -48,7 +48,7 @@ class Structure:
         return {WRAPPER: value} if self.is_wrapped else value
 
     def compile(self) -> None:
-        """Compile the schema, which else is done with the first result.
+        """Compile the schema, which is otherwise done at the first result.
 
         Raises:
             ValueError: It is none.

@@ -1,1 +1,1 @@
-"""Read JSON Schemas of others, of any draft, as plain ones of draft 2020-12."""
+"""Normalize foreign JSON Schemas of any draft to plain draft 2020-12."""

@@ -1,4 +1,4 @@
-"""Write what earlier drafts of JSON Schema say in the words of draft 2020-12."""
+"""Convert earlier drafts of JSON Schema to draft 2020-12."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ NOTHING: Schema = {"not": {}}
 _NOTHINGS: tuple[Schema, ...] = (NOTHING, {"not": True})
 # What an argument is that is a schema itself; whether it is one is for the tool to say.
 ANY_SCHEMA: Schema = {"type": ["object", "boolean"]}
-# Drafts by the numbers that their addresses have: before this one, what stands beside `$ref` counts for nothing.
+# Drafts by the numbers in their addresses: before this one, siblings of `$ref` are ignored.
 BESIDE_REFERENCES = 2019
 # The last draft with `id` for `$id`.
 WITH_ID = 4
@@ -38,7 +38,7 @@ _TELLING = frozenset(
     "$anchor $dynamicAnchor $dynamicRef $id $recursiveAnchor $recursiveRef $ref $schema $vocabulary additionalItems"
     " contentSchema definitions dependencies".split()
 )
-# Where true and false are what everybody writes.
+# Keywords where true and false are common.
 _SWITCHES = frozenset("additionalProperties unevaluatedItems unevaluatedProperties".split())
 
 Steps = tuple[str | int, ...]
@@ -66,7 +66,7 @@ def _is_latest(node: Any) -> bool:
 
 
 def read_draft(address: Any) -> int | None:
-    """Read which draft a `$schema` names: 4, 6, 7, 2019, 2020; None where it names none that is known."""
+    """Return the draft that a `$schema` names: 4, 6, 7, 2019, 2020; None if unknown."""
     found = _DRAFT.search(address) if isinstance(address, str) else None
     return None if found is None else int(found[1] or found[2])
 
@@ -77,7 +77,7 @@ def is_nothing(value: Any) -> bool:
 
 
 def is_draft(address: str) -> bool:
-    """Return whether an address is that of a draft's own schema."""
+    """Return whether an address is a draft's metaschema."""
     return _META.fullmatch(address) is not None
 
 
@@ -87,7 +87,7 @@ def is_schema(value: Any) -> bool:
 
 
 def hides_siblings(node: Schema, draft: int | None) -> bool:
-    """Return whether a reference is all that counts of a schema, as it was up to draft 7."""
+    """Return whether a reference hides its siblings, as up to draft 7."""
     return draft is not None and draft < BESIDE_REFERENCES and isinstance(node.get("$ref"), str)
 
 
@@ -97,7 +97,7 @@ def drop_hidden(node: Schema) -> Schema:
 
 
 def list_inner(node: Schema) -> Iterator[tuple[Steps, Any]]:
-    """Yield each schema directly inside a schema of any draft, with the keys and the index that lead there."""
+    """Yield each direct subschema, of any draft, with the keys and index that lead to it."""
     if _HOLDING.isdisjoint(node):
         return
     for key, value in node.items():
@@ -131,7 +131,7 @@ def _put(key: str, value: Any, inner: dict[Steps, Any]) -> Any:
 
 
 def move(node: Schema, steps: Steps, draft: int | None) -> Steps | None:
-    """Return where a schema inside another one is found once that is modernized; None where it is not."""
+    """Return the new place of a subschema after modernizing; None if it is dropped."""
     key = steps[0]
     if hides_siblings(node, draft) and key not in ANNOTATIONS:
         return None
@@ -195,7 +195,7 @@ def _mend_items(node: Schema) -> None:
 
 
 def _mend_bounds(node: Schema) -> None:
-    """Write exclusive bounds as numbers, which were switches up to draft 4 and in OpenAPI 3.0."""
+    """Convert boolean exclusive bounds, as in draft 4 and OpenAPI 3.0, to numbers."""
     for bound, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
         said = node.get(exclusive)
         if isinstance(said, bool):

@@ -54,7 +54,7 @@ class Place:
 
 @dataclass(slots=True)
 class SchemaDocument:
-    """A document, with all the addresses and names that it gives to the schemas in it."""
+    """A document, with the addresses and anchors of the schemas in it."""
 
     document: Any
     _places: dict[Steps, Place] = field(default_factory=dict)
@@ -69,11 +69,11 @@ class SchemaDocument:
         self._enter(Place(self.document, (), (), _NOWHERE, None))
 
     def get(self, path: Steps) -> Place:
-        """Return the schema at a path that was found to lead to one."""
+        """Return the schema at a known path."""
         return self._places[path]
 
     def is_named(self, place: Place, anchor: Any) -> bool:
-        """Return whether a name is this schema's in the document as a whole, and can stay."""
+        """Return whether an anchor is unique to this schema in the document, and can stay."""
         base = self._places[()].base
         return place.base == base and self._anchors.get((base, anchor)) == place.path
 
@@ -81,7 +81,7 @@ class SchemaDocument:
         """Set the new place of a schema without one, and of those inside it."""
         place.moved = moved
         waiting = [place]
-        for one in waiting:  # It grows meanwhile.
+        for one in waiting:  # The list grows during the loop.
             for inner in _list_places(one) if isinstance(one.node, dict) else ():
                 known = self._places[inner.path]
                 if known.moved is None and inner.moved is not None:
@@ -159,9 +159,9 @@ class SchemaDocument:
         return self._places[path]
 
     def _enter(self, place: Place) -> None:
-        """Make a schema known, and all inside it, the outer ones first."""
+        """Register a schema and those inside it, outer ones first."""
         waiting = [(place, 0)]
-        for one, depth in waiting:  # It grows meanwhile.
+        for one, depth in waiting:  # The list grows during the loop.
             self._places.setdefault(one.path, one)
             if not isinstance(one.node, dict):
                 continue
@@ -173,7 +173,7 @@ class SchemaDocument:
                 raise SchemaUnfit(f"there are more than {MOST_SCHEMAS} schemas in it")
 
     def _name(self, place: Place) -> None:
-        """Note the address and the names that a schema gives itself."""
+        """Register the address and anchors of a schema."""
         node: Schema = place.node
         place.draft = read_draft(node.get("$schema")) or place.draft
         if hides_siblings(node, place.draft):

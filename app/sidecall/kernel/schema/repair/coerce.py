@@ -44,7 +44,7 @@ class Judge(Protocol):
 
     @property
     def root(self) -> Schema:
-        """The schema of the arguments, with references in place."""
+        """The schema of the arguments, with references resolved."""
 
     @property
     def kept_from(self) -> int | None:
@@ -57,10 +57,10 @@ class Judge(Protocol):
         """Validate the known arguments; ignore unknown ones."""
 
     def list_sites(self, reading: Reading, data: Mapping[str, Any]) -> Sequence[Site]:
-        """List the places of wrong values."""
+        """List the places of invalid values."""
 
     def list_extras(self, reading: Reading, data: Mapping[str, Any]) -> Sequence[Path]:
-        """List the paths that names without a place may have."""
+        """List the possible paths of unknown names."""
 
     def find_fault(self, data: Mapping[str, Any]) -> Any:
         """Return the judge's own error for arguments, for handlers of such errors."""
@@ -75,16 +75,16 @@ def mend(
     """Repair arguments that did not fit at first, and return their values.
 
     Args:
-        judge: Says what is wrong.
+        judge: Validates the arguments.
         given: The arguments.
-        first: What the judge has said of them.
-        repaired: Where each mend is noted.
-        ignored: Where each argument that was dropped is noted.
+        first: The judge's result for them.
+        repaired: The list to which each repair is added.
+        ignored: The list to which each dropped argument is added.
         guards: How long the path of a name without a place may be that is refused, rather than dropped, where it may
             have been meant for something that was not sent.
 
     Raises:
-        InvalidArguments: They do not fit even so; or one of them is named almost like what there is.
+        InvalidArguments: They still do not fit, or one of them has nearly the name of a parameter.
     """
     wrapped = find_wrapped(given, judge.root)
     if wrapped is not None:

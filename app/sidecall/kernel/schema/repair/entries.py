@@ -12,7 +12,7 @@ from sidecall.kernel.suggest.fuzzy_match import find_likely_name
 
 Path = tuple[str | int, ...]
 
-# Longer lists of what is allowed help nobody.
+# Longer lists do not help a model.
 _MOST_ALLOWED = 100
 _MOST_MEANT = 4
 
@@ -30,8 +30,8 @@ def list_allowed(node: Schema, root: Schema) -> list[Any]:
     return found
 
 
-def make_misfit(path: Path, kind: str, node: Schema, root: Schema, sent: Any = None) -> FieldError:
-    """Make the entry of a value that does not fit; `sent` is only compared, never repeated."""
+def make_invalid(path: Path, kind: str, node: Schema, root: Schema, sent: Any = None) -> FieldError:
+    """Make the entry of an invalid value; `sent` is only compared, never repeated."""
     allowed = list_allowed(node, root) if "not" not in node else []
     if not allowed:
         others = [option for option in list_options(node, root) if option.get("type") != "null"]
@@ -46,7 +46,7 @@ def say_wanted(words: str) -> str:
 
 
 def make_choice(path: Path, kind: str, allowed: Sequence[Any], sent: Any = None) -> FieldError:
-    """Make the entry of a value that is none of a list."""
+    """Make the entry of a value that is not in an enumeration."""
     texts = {value: value for value in allowed if isinstance(value, str)}
     meant = find_likely_name(sent, texts) if isinstance(sent, str) and sent not in texts else None
     shown = _put_first(allowed, meant) if len(allowed) > MOST_LISTED else allowed
@@ -67,7 +67,7 @@ def _put_first(values: Sequence[Any], first: Any) -> list[Any]:
 
 
 def make_missing(path: Path, node: Schema | None, root: Schema, reason: str = "") -> FieldError:
-    """Make the entry of an argument that is not there; `reason` says why it has to be, where that is not always so."""
+    """Make the entry of a missing argument; `reason` says why it is required, if that depends on others."""
     entry: FieldError = {"loc": list(path), "type": "missing", "msg": f"Field required{reason}"}
     if node is not None:
         wanted = describe(node)
@@ -90,7 +90,7 @@ def make_key(path: Path, kind: str, wanted: str) -> FieldError:
 
 
 def make_unknown(path: Path, names: Sequence[str]) -> FieldError:
-    """Make the entry of a name that an object does not take."""
+    """Make the entry of a name that an object does not accept."""
     known = ", ".join(sorted(names)[:MOST_LISTED]) + (", …" if len(names) > MOST_LISTED else "")
     return {
         "loc": list(path),

@@ -20,7 +20,7 @@ _MOST_DIGITS = 64
 
 
 def has_fitting_type(value: Any, node: Schema) -> bool:
-    """Return whether a value has a type that a schema names, or is a text that is read as one."""
+    """Return whether a value has a schema's type, or is a text that converts to it."""
     kinds = node.get("type")
     if kinds is None:
         return "properties" not in node or isinstance(value, dict)
@@ -28,7 +28,7 @@ def has_fitting_type(value: Any, node: Schema) -> bool:
 
 
 def read_number(value: Any) -> float | None:
-    """Return the number that a value is, or is the text of."""
+    """Return the number that a value is or a text represents."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     if isinstance(value, str) and len(value) > _MOST_DIGITS:
@@ -68,7 +68,7 @@ def is_listed(value: Any, node: Schema) -> bool:
 
 
 def keeps_bounds(value: Any, node: Schema) -> bool:
-    """Return whether a value of a fitting type keeps to the bounds and the form that a schema sets."""
+    """Return whether a value of a fitting type satisfies a schema's bounds and format."""
     number = read_number(value) if node.get("type") in ("integer", "number") else None
     if number is not None:
         return all(test(number, node[key]) for key, test in _NUMBERS.items() if key in node)
@@ -110,17 +110,17 @@ def _is_of(value: Any, node: Schema, root: Schema) -> bool:
 
 
 def _says(text: str) -> bool:
-    """Return whether a text is plainly a number or a boolean."""
+    """Return whether a text clearly is a number or boolean."""
     return read_number(text) is not None or text.lower() in ("true", "false")
 
 
 def is_untyped(schema: Any, root: Schema) -> bool:
-    """Return whether a schema takes values of any type."""
+    """Return whether a schema accepts values of any type."""
     return any(not it.keys() & _TYPED for it in list_options(schema, root))
 
 
 def takes_inside(value: Any, schema: Any, root: Schema) -> bool:
-    """Return whether a schema is one of objects of any keys, with a value under one of them."""
+    """Return whether a schema describes objects with free keys, and a value fits under one of them."""
     for node in list_options(schema, root):
         free = node.get("additionalProperties", "properties" not in node)
         if node.get("type") == "object" and (free is True or (free and fits_outside(value, free, root))):
@@ -153,7 +153,7 @@ def _has_form(text: str, node: Schema) -> bool:
 
 
 def _reads(text: str, node: Schema) -> bool:
-    """Return whether a text is written as a schema's format says."""
+    """Return whether a text matches a schema's format."""
     read = _FORMS.get(str(node.get("format")))
     try:
         if read is not None:

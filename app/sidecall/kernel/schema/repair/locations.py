@@ -27,7 +27,7 @@ class Site(NamedTuple):
 
 
 def locate(loc: tuple[str | int, ...], kind: str, data: Any, root: Schema) -> Site:
-    """Follow a location through data and schema, without the labels of unions and validators."""
+    """Follow a location through data and schema, skipping the labels of unions and validators."""
     path: list[str | int] = []
     node: Schema | None = root
     holder: Schema | None = None
@@ -73,7 +73,7 @@ def _find_declared(value: Any, members: list[Schema], node: Schema) -> tuple[Sch
 
 
 def find_inner(node: Schema | None, part: str | int, root: Schema) -> Schema | None:
-    """Find the schema of a member of an object or an array, which may be null, too."""
+    """Return the schema of a member of an object or array, which may be nullable."""
     members = [] if node is None else list_members(node, root)
     return _enter(members[0], part, root) if len(members) == 1 else None
 

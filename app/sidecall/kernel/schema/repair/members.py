@@ -1,4 +1,4 @@
-"""Distinguish the members of a union, and choose the one that a value was meant for."""
+"""Distinguish union members, and choose the one that a value was meant for."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ def list_options(node: Any, root: Schema) -> list[Schema]:
 
 
 def _is_flat(node: Schema, choices: Sequence[Any]) -> bool:
-    """Return whether a schema is one choice of schemas that are none themselves, as most choices are."""
+    """Return whether a schema is a choice without nested choices, as most are."""
     is_one = len(node.keys() & _CHOOSING) == 1 and "properties" not in node
     return is_one and all(isinstance(it, dict) and not it.keys() & _CHOOSING for it in choices)
 
@@ -77,12 +77,12 @@ def list_tags(option: Schema, name: str) -> list[Any]:
 
 
 def find_tagged(value: Mapping[str, Any], tag: str, options: Sequence[Schema]) -> Schema | None:
-    """Find the member that an object's tag names."""
+    """Return the member that an object's tag names."""
     return next((it for it in options if tag in value and value[tag] in list_tags(it, tag)), None)
 
 
 def choose_member(value: Any, options: Sequence[Schema]) -> Schema | None:
-    """Choose the member of a union that a value was most likely meant for; None where it may be several."""
+    """Return the union member that a value was likely meant for; None if several are possible."""
     if len(options) == 1:
         return options[0]
     if not isinstance(value, dict):

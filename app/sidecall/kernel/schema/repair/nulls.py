@@ -1,4 +1,4 @@
-"""Find the nulls within the value of a union that say "not given", as strict schemas make models send them."""
+"""Find nulls inside union values that mean "not given", as strict schemas make models send them."""
 
 from typing import Any
 
@@ -6,21 +6,21 @@ from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.paths import drop_member, is_free
 from sidecall.kernel.schema.repair.entries import Path
 from sidecall.kernel.schema.repair.locations import Site
-from sidecall.kernel.schema.repair.validation_errors import Misfits
+from sidecall.kernel.schema.repair.validation_errors import ValidationErrors
 
 
 def find_nulls(site: Site, root: Schema) -> list[Site]:
-    """List the nulls that the likely member of the union at a site refuses, and does not require to be there."""
+    """List the nulls that the likely union member refuses and does not require."""
     if not _holds_null(site.value):
         return []
     value, start = site.value, len(site.path)
-    entries = Misfits(root).find(value, site.node, site.path)
+    entries = ValidationErrors(root).find(value, site.node, site.path)
     paths = [
         path for path in (tuple(it["loc"]) for it in entries) if len(path) > start and _is_null(value, path[start:])
     ]
     for path in paths:
         value = drop_member(value, path[start:])
-    left = Misfits(root).find(value, site.node, site.path)
+    left = ValidationErrors(root).find(value, site.node, site.path)
     wanted = {tuple(it["loc"]) for it in left if it["type"] == "missing"}
     return [Site("type", path, None, None) for path in paths if path not in wanted and not is_free(root, path)]
 

@@ -207,5 +207,5 @@ class _Settling:
 
 
 def _show(path: Path) -> str:
-    """Write a path, a name of it not longer than anybody needs."""
+    """Format a path, with long names cut."""
     return format_path([part if isinstance(part, int) or len(part) <= 64 else f"{part[:63]}…" for part in path])

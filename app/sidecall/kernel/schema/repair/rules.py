@@ -1,4 +1,4 @@
-"""Word the rules of JSON Schema that arguments break."""
+"""Format violations of JSON Schema rules."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -7,10 +7,10 @@ from sidecall.kernel.core.field_errors import FieldError
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.describe import add_article, describe, join_choices, limit_items, list_needed
 from sidecall.kernel.schema.joined import join, join_all
-from sidecall.kernel.schema.repair.entries import Path, make_key, make_misfit, make_missing, make_unknown
+from sidecall.kernel.schema.repair.entries import Path, make_invalid, make_key, make_missing, make_unknown
 from sidecall.kernel.schema.repair.locations import Site, find_inner
 from sidecall.kernel.schema.repair.members import list_members, list_options
-from sidecall.kernel.schema.repair.validation_errors import Misfits
+from sidecall.kernel.schema.repair.validation_errors import ValidationErrors
 
 _UNIONS = frozenset(("anyOf", "oneOf"))
 # Rules by which a value is another kind of thing.
@@ -49,13 +49,13 @@ def add_rule(node: Schema | None, rule: Schema | None, keyword: str, root: Schem
 
 
 def format_rule(error: Any, locate: Callable[[Any], Site], root: Schema) -> list[FieldError]:
-    """Make the entries of one error of the validator; `locate` finds the place of any of its errors."""
+    """Make the entries of one validator error; `locate` finds the place of any of its errors."""
     site = locate(error)
     word = _WORDS.get(error.kind.name)
     found = [] if word is None else word(error, site, root)
     if not found and error.kind.name in _UNIONS:
         found = [entry for it in _choose_branch(error) for entry in format_rule(it, locate, root)]
-    return found or [make_misfit(site.path, error.kind.name, site.node or {}, root, site.value)]
+    return found or [make_invalid(site.path, error.kind.name, site.node or {}, root, site.value)]
 
 
 def _choose_branch(error: Any) -> list[Any]:
@@ -69,12 +69,12 @@ def _choose_branch(error: Any) -> list[Any]:
 
 
 def _is_of_type(error: Any) -> bool:
-    """Return whether a value is another kind of thing than a schema is for."""
+    """Return whether a value has another type than the schema expects."""
     is_false = error.kind.name == "falseSchema" and error.schema_path[-2:-1] in (["anyOf"], ["oneOf"])
     return is_false or error.kind.name in _OF_TYPE
 
 
-def _word_missing(error: Any, site: Site, root: Schema) -> list[FieldError]:
+def _format_missing(error: Any, site: Site, root: Schema) -> list[FieldError]:
     name, node = error.kind.property, site.node or {}
     needing = {**node.get("dependentRequired", {}), **node.get("dependencies", {})}
     causes = [it for it, names in needing.items() if it in site.value and isinstance(names, list) and name in names]
@@ -83,12 +83,12 @@ def _word_missing(error: Any, site: Site, root: Schema) -> list[FieldError]:
     return [make_missing((*site.path, name), find_inner(site.node, name, root) or {}, root, reason)]
 
 
-def _word_unknown(error: Any, site: Site, root: Schema) -> list[FieldError]:
+def _format_unknown(error: Any, site: Site, root: Schema) -> list[FieldError]:
     node = site.node or {}
     free = node.get("unevaluatedProperties")
     if isinstance(free, dict) and error.kind.name == "unevaluatedProperties":
         each = [(name, site.value[name]) for name in error.kind.unexpected]
-        return [make_misfit((*site.path, name), error.kind.name, free, root, value) for name, value in each]
+        return [make_invalid((*site.path, name), error.kind.name, free, root, value) for name, value in each]
     return [_refuse_name((*site.path, name), node, root) for name in error.kind.unexpected]
 
 
@@ -98,14 +98,14 @@ def _refuse_name(path: Path, node: Schema, root: Schema) -> FieldError:
     return make_unknown(path, [*names, *patterns])
 
 
-def _word_key(error: Any, site: Site, root: Schema) -> list[FieldError]:
+def _format_key(error: Any, site: Site, root: Schema) -> list[FieldError]:
     del root
     path = (*site.path, str(error.kind.error.instance))
     names = (site.node or {}).get("propertyNames", {})
     return [make_key(path, error.kind.name, describe({"type": "string", **names}))]
 
 
-def _word_nothing(error: Any, site: Site, root: Schema) -> list[FieldError]:
+def _format_nothing(error: Any, site: Site, root: Schema) -> list[FieldError]:
     """Format the error for forbidden names or items, or for a condition that must not hold."""
     *_, last = error.schema_path or [""]
     node = site.node or {}
@@ -121,13 +121,13 @@ def _word_nothing(error: Any, site: Site, root: Schema) -> list[FieldError]:
     if last in ("then", "else") and isinstance(node.get("if"), dict):
         plain = {key: it for key, it in node.items() if key not in ("if", "then", "else")}
         wanted = {**plain, "not": node["if"]} if last == "then" else join(node["if"], plain)
-        return [make_misfit(site.path, error.kind.name, wanted, root, site.value)]
+        return [make_invalid(site.path, error.kind.name, wanted, root, site.value)]
     if "dependentSchemas" in error.schema_path[-2:-1]:
-        return [make_misfit((*site.path, last), error.kind.name, {"not": {}}, root)]
-    return [make_misfit(site.path, error.kind.name, {"not": {}}, root)]
+        return [make_invalid((*site.path, last), error.kind.name, {"not": {}}, root)]
+    return [make_invalid(site.path, error.kind.name, {"not": {}}, root)]
 
 
-def _word_union(error: Any, site: Site, root: Schema) -> list[FieldError]:
+def _format_union(error: Any, site: Site, root: Schema) -> list[FieldError]:
     node = site.node or {}
     options = node.get(error.kind.name, ())
     fits_several = error.kind.name == "oneOf" and any(not faults for faults in error.kind.context)
@@ -141,11 +141,11 @@ def _word_union(error: Any, site: Site, root: Schema) -> list[FieldError]:
         each = [add_article(describe(it)) for it in options if isinstance(it, dict)]
         wanted = f"only one of these: {'; '.join(dict.fromkeys(each))}"
         return [{"loc": list(site.path), "type": "union", "msg": f"Input should be {wanted}", "expected": wanted}]
-    return Misfits(root).find(site.value, _spread(node, options), site.path)
+    return ValidationErrors(root).find(site.value, _spread(node, options), site.path)
 
 
 def _spread(node: Schema, options: Sequence[Any]) -> Schema:
-    """Write the rules of an object that hold for all members of a union into each of them."""
+    """Copy the shared rules of an object into each member of its union."""
     if "properties" not in node:
         return node
     shared = {key: value for key, value in node.items() if key not in _UNIONS}
@@ -153,11 +153,11 @@ def _spread(node: Schema, options: Sequence[Any]) -> Schema:
 
 
 _WORDS = {
-    "required": _word_missing,
-    "additionalProperties": _word_unknown,
-    "unevaluatedProperties": _word_unknown,
-    "propertyNames": _word_key,
-    "falseSchema": _word_nothing,
-    "anyOf": _word_union,
-    "oneOf": _word_union,
+    "required": _format_missing,
+    "additionalProperties": _format_unknown,
+    "unevaluatedProperties": _format_unknown,
+    "propertyNames": _format_key,
+    "falseSchema": _format_nothing,
+    "anyOf": _format_union,
+    "oneOf": _format_union,
 }

@@ -1,4 +1,4 @@
-"""Read JSON text as models write it: fenced, encoded twice, or with the quotes and words of Python."""
+"""Parse JSON text as models write it: fenced, encoded twice, or with Python's quotes and literals."""
 
 import re
 from typing import Any
@@ -8,7 +8,7 @@ from sidecall.kernel.json_data.text import parse_json
 _FENCE = "```"
 # How often text is looked for inside text.
 _MOST_LAYERS = 3
-# Nobody writes as much by hand, and each token of it is looked at.
+# Longer texts are not translated, since each token costs time.
 _MOST_RELAXED = 100_000
 _TOKEN = re.compile(
     r"""(?P<space>\s++)
@@ -133,7 +133,7 @@ def _write_strictly(text: str) -> str | None:
 
 
 def _has_both_ends(text: str) -> bool:
-    """Return whether a text that begins with a bracket ends with the one that belongs to it."""
+    """Return whether a text that begins with a bracket ends with the matching one."""
     block = text.strip()
     return block[:1] not in _ENDS or block[-1:] == _ENDS[block[:1]]
 

@@ -1,4 +1,4 @@
-"""Find the names in arguments that have no place, at any depth."""
+"""Find unknown names in arguments, at any depth."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,12 +16,12 @@ from sidecall.kernel.schema.repair.members import choose_member, find_tag, find_
 _MOST_STRAYS = 21
 # What names can be in.
 _HOLDING = (dict, list)
-# Keywords beside which an object may have names that its properties do not say.
+# Keywords with which an object may have names outside of its properties.
 _ELSEWHERE = frozenset("patternProperties allOf anyOf oneOf if dependentSchemas".split())
 
 
 class UnknownKey(NamedTuple):
-    """A name that its object does not take."""
+    """A name that its object does not accept."""
 
     path: Path
     value: Any
@@ -58,7 +58,7 @@ class Notes:
 
 
 def find_unknown_keys(data: Any, root: Schema, deepest: int = DEEPEST) -> list[UnknownKey]:
-    """List the names that have no place in objects which take certain names only, with paths of that many steps."""
+    """List the unknown names of objects without free keys, up to this depth."""
     found: list[UnknownKey] = []
     for unknown_key in _walk(data, root, root, (), deepest):
         found.append(unknown_key)
@@ -103,7 +103,7 @@ def _has_elsewhere(node: Schema) -> bool:
 
 
 def _name_properties(node: Schema) -> Schema:
-    """Write an object with free keys that are all listed as one that has these properties."""
+    """Rewrite an object whose free keys are enumerated as one with these properties."""
     names = node["propertyNames"].get("enum") if isinstance(node["propertyNames"], dict) else None
     free = node.get("additionalProperties")
     if not names or "properties" in node:

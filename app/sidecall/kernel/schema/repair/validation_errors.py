@@ -7,7 +7,7 @@ from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.describe import list_keys
 from sidecall.kernel.schema.references import resolve
-from sidecall.kernel.schema.repair.entries import Path, make_choice, make_misfit, make_missing, suggest
+from sidecall.kernel.schema.repair.entries import Path, make_choice, make_invalid, make_missing, suggest
 from sidecall.kernel.schema.repair.fitting import has_fitting_type, is_listed, keeps_bounds
 from sidecall.kernel.schema.repair.members import choose_member, find_tag, find_tagged, list_options, list_tags
 
@@ -15,7 +15,7 @@ from sidecall.kernel.schema.repair.members import choose_member, find_tag, find_
 _MOST_LOOKS = 1_000
 
 
-class Misfits:
+class ValidationErrors:
     """Finds values that do not fit, by pydantic's JSON rules; unknown names are ignored."""
 
     def __init__(self, root: Schema) -> None:
@@ -33,9 +33,9 @@ class Misfits:
             return self.explain_union(value, node, path)
         node = options[0] if options else node
         if not has_fitting_type(value, node) or not is_listed(value, node):
-            return [make_misfit(path, "type" if "type" in node else "enum", node, self._root, value)]
+            return [make_invalid(path, "type" if "type" in node else "enum", node, self._root, value)]
         if not keeps_bounds(value, node):
-            return [make_misfit(path, "value", node, self._root, value)]
+            return [make_invalid(path, "value", node, self._root, value)]
         return self._look_inside(value, node, path)
 
     def _look_inside(self, value: Any, node: Schema, path: Path) -> list[FieldError]:
@@ -84,7 +84,7 @@ class Misfits:
             keys = list(dict.fromkeys(list_keys(option) for option in objects))
             said = f"either {' or '.join(keys)}"
             return {"loc": list(path), "type": "union", "msg": f"send {said}", "expected": said, "allowed": keys}
-        return make_misfit(path, "union", {"anyOf": list(options)}, self._root, value)
+        return make_invalid(path, "union", {"anyOf": list(options)}, self._root, value)
 
     def _explain_tagged(
         self, value: Mapping[str, Any], tag: str, options: Sequence[Schema], path: Path
@@ -123,6 +123,6 @@ def _is_item(value: Any, schema: Any, root: Schema) -> bool:
 
 
 def _knows_keys(value: Any, option: Schema) -> bool:
-    """Return whether a member has a place for all keys of a value."""
+    """Return whether a member accepts all keys of a value."""
     properties = option.get("properties")
     return properties is None or not isinstance(value, dict) or all(key in properties for key in value)

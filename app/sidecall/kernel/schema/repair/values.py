@@ -1,4 +1,4 @@
-"""Mend single values that models write in another form than is wanted."""
+"""Repair single values that models write in another form than expected."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -9,7 +9,7 @@ from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.json_data.text import name_json_type
 from sidecall.kernel.schema.describe import write_literal
 from sidecall.kernel.schema.paths import drop_member, is_free, replace_member
-from sidecall.kernel.schema.repair.entries import list_allowed, make_misfit
+from sidecall.kernel.schema.repair.entries import list_allowed, make_invalid
 from sidecall.kernel.schema.repair.fitting import FALSE, TRUE, read_number
 from sidecall.kernel.schema.repair.locations import ABSENT, Site
 from sidecall.kernel.schema.repair.members import list_options
@@ -24,10 +24,10 @@ _AS_TEXT = frozenset(("type", "int_parsing", "int_parsing_size"))
 
 
 def mend_value(data: Any, site: Site, root: Schema, notes: Notes) -> Any:
-    """Copy the data with one value mended, if it can be; what changes a value is noted.
+    """Copy the data with one value repaired, if possible; changes are noted.
 
-    Null where an optional argument refuses it is "not given", since strict schemas make models send it; an entry of an
-    object with free keys is no argument.
+    Null where an optional argument refuses it means "not given", since strict schemas make models send it; an entry of
+    an object with free keys is no argument.
     """
     value = site.value
     if site.kind in ABSENT:
@@ -35,7 +35,7 @@ def mend_value(data: Any, site: Site, root: Schema, notes: Notes) -> Any:
     if value is None:
         if not site.path or is_free(root, site.path):
             return data
-        notes.nulls[site.path] = make_misfit(site.path, site.kind, site.node or {}, root)
+        notes.nulls[site.path] = make_invalid(site.path, site.kind, site.node or {}, root)
         return drop_member(data, site.path)
     if isinstance(value, float) and site.node is not None:
         return _read_whole(data, site, _list_types(site.node, root))
@@ -43,7 +43,7 @@ def mend_value(data: Any, site: Site, root: Schema, notes: Notes) -> Any:
 
 
 def _read_whole(data: Any, site: Site, kinds: set[str]) -> Any:
-    """Read a whole number as an integer, as JSON has it; pydantic takes no large ones, and none in strict fields."""
+    """Convert a whole number to an int, as JSON has it; pydantic refuses large ones, and all in strict fields."""
     is_meant = site.value.is_integer() and "integer" in kinds and "number" not in kinds
     return replace_member(data, site.path, to_integer(site.value)) if is_meant else data
 
@@ -64,7 +64,7 @@ def _mend_text(data: Any, site: Site, root: Schema, notes: Notes) -> Any:
 
 
 def _read_choice(data: Any, site: Site, allowed: Sequence[Any], notes: Notes) -> Any:
-    """Read a text as the one of a choice that it is in other letters, or the number that it is the JSON of."""
+    """Match a text to an enumerated value in another spelling, or to the number that it represents."""
     same = find_same(site.value, [it for it in allowed if isinstance(it, str)])
     if len(same) == 1:
         return _replace(data, site, same[0], f"{write_literal(same[0])} in other letters", notes)
@@ -94,7 +94,7 @@ def _read_null(data: Any, site: Site, root: Schema, notes: Notes, *, takes_null:
         return _replace(data, site, None, "text instead of null", notes)
     if not site.path or is_free(root, site.path):
         return data
-    notes.nulls[site.path] = make_misfit(site.path, site.kind, site.node or {}, root)
+    notes.nulls[site.path] = make_invalid(site.path, site.kind, site.node or {}, root)
     notes.repaired.append(f"{format_path(site.path)}: text instead of null")
     return drop_member(data, site.path)
 

@@ -6,7 +6,7 @@ from typing import Any
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.repair.text import read_container
 
-# What stands beside arguments in the calls of providers and protocols.
+# Members next to the arguments in calls of providers and protocols.
 _BESIDE = frozenset(("name", "type", "id", "tool", "tool_name", "function", "function_name", "action", "call_id"))
 _WRAPPERS = frozenset(
     "args arguments input inputs kwargs params parameters properties tool_input action_input function_args data"

@@ -1,4 +1,4 @@
-"""The contents of a call's caller, as a tool in a process has them."""
+"""The contents of a call's caller, for a tool in a process."""
 
 from typing import Any
 

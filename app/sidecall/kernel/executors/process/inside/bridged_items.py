@@ -1,4 +1,4 @@
-"""The server's store, as a tool in a process has it."""
+"""The server's store, for a tool in a process."""
 
 from dataclasses import asdict
 from typing import Any
@@ -9,7 +9,7 @@ from sidecall.kernel.ports.store_items import Item, Namespace, NamespaceSearch, 
 
 
 class BridgedItems:
-    """Ask the server for items; which tenant's they are, the server knows by the call."""
+    """Store items by way of the server, which knows the tenant from the call."""
 
     def __init__(self, channel: Channel, call: str) -> None:
         self._channel = channel
@@ -17,14 +17,14 @@ class BridgedItems:
 
     @property
     def loop(self) -> None:
-        """Any thread may ask."""
+        """None: any thread may ask."""
 
     async def get(self, _tenant: str, namespace: Namespace, key: str, *, refresh: bool = True) -> Item | None:
         """Return the item, or None; `refresh` renews its time to live."""
         return decode_item(await self._ask("get", namespace, key, refresh))
 
     async def put(self, _tenant: str, namespace: Namespace, key: str, value: Any, ttl: float | None = None) -> None:
-        """Keep a value, in place of the one that is there."""
+        """Store a value, replacing the present one."""
         await self._ask("put", namespace, key, encode_value(value), ttl)
 
     async def delete(self, _tenant: str, namespace: Namespace, key: str) -> None:
@@ -38,7 +38,7 @@ class BridgedItems:
         return [item for told in found if (item := decode_item(told)) is not None]
 
     async def list_namespaces(self, _tenant: str, search: NamespaceSearch) -> list[Namespace]:
-        """List the namespaces that have items, in their order."""
+        """List the namespaces that have items, in order."""
         wanted = asdict(search)
         options = {"prefix": wanted["prefix"] or None, "suffix": wanted["suffix"] or None, "max_depth": search.depth}
         found = await self._ask("list_namespaces", {**options, "limit": search.limit, "offset": search.offset})

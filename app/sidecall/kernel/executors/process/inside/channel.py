@@ -19,7 +19,7 @@ _USUAL = frozenset((*vars(logging.makeLogRecord({})), "message", "asctime"))
 
 
 class Channel:
-    """The socket that leads to the server; any thread may write to it."""
+    """The socket to the server; thread-safe."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
@@ -42,7 +42,7 @@ class Channel:
             self._socket.sendall(message)
 
     def ask(self, kind: str, subject: str | None, content: Any) -> Any:
-        """Send a question and return its reply; of several threads each waits for its turn.
+        """Send a question and return its reply; threads take turns.
 
         Raises:
             RuntimeError: The call has ended, or this is a copy of the process in which it runs.
@@ -80,14 +80,14 @@ class Channel:
 
 
 class LogToServer(logging.Handler):
-    """Sends log lines to the server, which writes them as it writes its own."""
+    """Sends log records to the server, which logs them as its own."""
 
     def __init__(self, channel: Channel) -> None:
         super().__init__()
         self._channel = channel
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Send a line, with the traceback if it has one, and with the fields that its author has named."""
+        """Send a record, with its traceback and the author's extra fields."""
         try:
             named = {name: value for name, value in vars(record).items() if name not in _USUAL}
             said = [record.levelno, shorten(self.format(record)), to_jsonable_python(named, fallback=str)]

@@ -159,7 +159,7 @@ class ForkServer:
         return found
 
     def _kill_leftovers(self) -> None:
-        """Kill what belongs to children that are dead or killed, until no more of it comes to light."""
+        """Kill descendants of dead or killed children, until none are left."""
         killed: set[int] = set()
         for _ in range(_ROUNDS):
             found = [pid for pid in add_descendants(self._list_leftovers()) if pid not in killed]
@@ -176,7 +176,7 @@ class ForkServer:
         return [pid for pid, owner in owners.items() if owner is not None and owner not in living]
 
     def _kill_all(self) -> None:
-        """Kill all that descends from here, and wait for its end, since it comes here only as it loses its parents."""
+        """Kill all descendants, and reap them as they are reparented here."""
         end = time.monotonic() + _PATIENCE
         while time.monotonic() < end:
             for pid in self._children:

@@ -1,4 +1,4 @@
-"""Bound the memory that a tool may take in its process."""
+"""Bound the memory of a tool in its process."""
 
 import sys
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _WRITABLE = 5
 
 
 def writable_bytes() -> int:
-    """Return how much memory this process can write to, touched or not; 0 where the system does not tell."""
+    """Return how much memory this process can write to, touched or not; 0 if the system does not report it."""
     if sys.platform != "linux":
         return 0
     return int(_STATM.read_text().split()[_WRITABLE]) * resource.getpagesize()
@@ -40,7 +40,7 @@ def bounded_memory(most: int) -> Iterator[None]:
 
 
 def leave_no_core() -> None:
-    """Write no core dump of this process, which would hold what callers sent."""
+    """Disable core dumps, which would contain callers' data."""
     if resource is not None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 

@@ -1,4 +1,4 @@
-"""The program of the fork server and, in its copies, of tools' processes."""
+"""The main program of the fork server and of tool processes."""
 
 import asyncio
 import faulthandler
@@ -29,7 +29,7 @@ def main(control: str, mark: str, tools_of: str) -> None:
     faulthandler.enable()
     leave_no_core()
     loaded = load_tools_of(tools_of)
-    # What is there now is shared with all children for as long as nobody touches it.
+    # The present pages are shared with all children until they are written.
     gc.collect()
     gc.freeze()
     ForkServer(socket.socket(fileno=int(control)), partial(begin, loaded), int(mark)).run()
@@ -37,13 +37,13 @@ def main(control: str, mark: str, tools_of: str) -> None:
 
 
 def begin(tools_of: ToolsOf, sock: socket.socket, code: int) -> None:
-    """Take over the code that the server has loaded, and serve."""
+    """Load the server's code, and serve."""
     restore_code(read_code(code))
     serve(tools_of, sock)
 
 
 def serve(tools_of: ToolsOf, sock: socket.socket) -> None:
-    """Answer calls until the server wants no more, or has closed its end before the kill arrives."""
+    """Answer calls until the server closes the socket."""
     channel = Channel(sock)
     with suppress(ConnectionError), asyncio.Runner() as runner:
         process = ToolProcess(channel, runner, tools_of)

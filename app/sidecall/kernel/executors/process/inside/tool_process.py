@@ -36,7 +36,7 @@ _TRACE_DELAY_MS = "200"
 
 
 class ToolProcess:
-    """Run calls, one after the other."""
+    """Runs calls one after the other."""
 
     def __init__(self, channel: Channel, runner: asyncio.Runner, tools_of: ToolsOf) -> None:
         self.lost: dict[str, str] = {}
@@ -49,7 +49,7 @@ class ToolProcess:
         self._pid = os.getpid()
 
     def greet(self, told: Mapping[str, Any]) -> None:
-        """Take over how the server logs, and load the tools that will be asked for."""
+        """Apply the server's log settings, and load the tools."""
         logging.getLogger().addHandler(LogToServer(self._channel))
         logging.captureWarnings(True)
         for name, level in told["levels"].items():

@@ -24,7 +24,7 @@ def started(how: str) -> int:
 
 
 @tool(executor="process")
-def stray(how: str) -> int:
+def make_orphan(how: str) -> int:
     """Start a process and say which.
 
     Args:
@@ -34,7 +34,7 @@ def stray(how: str) -> int:
 
 
 @tool(executor="process", timeout=2)
-def stray_and_hang(how: str, file: str) -> None:
+def orphan_and_hang(how: str, file: str) -> None:
     """Start a process, write down which, and run for ever.
 
     Args:
@@ -46,7 +46,7 @@ def stray_and_hang(how: str, file: str) -> None:
 
 
 @tool(executor="process")
-def stray_and_leave(how: str, file: str) -> None:
+def orphan_and_leave(how: str, file: str) -> None:
     """Start a process, write down which, and end this one.
 
     Args:
@@ -58,7 +58,7 @@ def stray_and_leave(how: str, file: str) -> None:
 
 
 @tool(executor="process")
-def stray_and_hold(how: str, file: str, fifo: str) -> None:
+def orphan_and_hold(how: str, file: str, fifo: str) -> None:
     """Start a process, write down which, and wait.
 
     Args:
