@@ -346,17 +346,20 @@ def test_a_log_of_yesterday_is_not_used(connection: WriterConnection, tmp_path: 
 
 
 @pytest.mark.parametrize("purpose", [HISTORY, FILES], ids=lambda purpose: purpose.series)
-async def test_files_of_each_kind_are_looked_at(tmp_path: Path, purpose: DatabaseRole) -> None:
-    """Also what the server itself writes, and though nothing is written."""
+@pytest.mark.parametrize(("change", "what"), [(Path.unlink, DELETED), (_copy_over, OVERWRITTEN)])
+async def test_files_of_each_kind_are_looked_at(
+    tmp_path: Path, purpose: DatabaseRole, change: Change, what: str
+) -> None:
+    """Also what the server itself writes, and though nothing was written yet."""
     path, changes = tmp_path / "ledger.db", list[str]()
     database = SqliteDatabase(path, purpose=purpose)
     database.on_change = changes.append
     await database.open()
-    path.unlink()
+    change(path)
     await until(lambda: bool(changes))
     await database.close()
 
-    assert changes == [f"{path}: {DELETED}."]
+    assert changes == [f"{path}: {TOLD[what]}"]
 
 
 async def test_what_other_programs_may_do_changes_nothing(opened: Opened) -> None:

@@ -263,6 +263,8 @@ class SqliteFile:
         connection.execute(f"PRAGMA journal_size_limit = {_LEFT_IN_WAL}")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_IN_WAL}")
         carry_out(missing, connection)
+        if missing:  # Then the file itself, and not only its log, says whose it is.
+            connection.execute("PRAGMA wal_checkpoint").fetchall()
         # Makes the log where nothing was written, and the memory beside the file, which no reader does.
         connection.execute("PRAGMA schema_version").fetchone()
 
