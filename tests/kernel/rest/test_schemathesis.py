@@ -2,6 +2,8 @@
 
 import asyncio
 import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -55,6 +57,17 @@ FILES = tempfile.TemporaryDirectory()
 SEARCHED = Settings(workspace_dir=FILES.name, toolkits=("file_search",))
 app = create_app(SEARCHED, Registry([calculator, current_time, delete_order]))
 schema = schemathesis.openapi.from_asgi("/openapi.json", app, timeout=120)
+
+
+@asynccontextmanager
+async def _stay_open(_: Any) -> AsyncIterator[None]:
+    """Begin and end nothing, so that what waits is there for the next request: each is sent with a lifespan."""
+    yield
+
+
+asked = create_app(SEARCHED, Registry([delete_order]))
+asked.router.lifespan_context = _stay_open
+asked_schema = schemathesis.openapi.from_asgi("/openapi.json", asked, timeout=120)
 
 # The same cases in every run: what fails here fails for everybody. The trials try more, and others.
 reproducible = settings(max_examples=20, derandomize=True, database=None, deadline=None)
@@ -133,19 +146,19 @@ def _waiting() -> str:
     asyncio.run(_revoke_rules())
     call = ToolCall(name="delete_order", args={"order": 7}, id="")  # Which makes each a new one.
     with pytest.raises(ApprovalRequired) as caught:
-        asyncio.run(app.state.parts.pipeline.run(CallRequest(call)))
+        asyncio.run(asked.state.parts.pipeline.run(CallRequest(call)))
     return caught.value.approval.id
 
 
 async def _revoke_rules() -> None:
     """Let no decision of a case before hold for the next."""
-    rules = app.state.parts.rules
+    rules = asked.state.parts.rules
     for rule in (await rules.list("default")).rules:
         await rules.remove(rule.id, "default")
 
 
 # Left out: arguments that are right in general may still be wrong for this tool, which the person is told with 422.
-@schema.include(path="/approvals/{approval_id}").parametrize()
+@asked_schema.include(path="/approvals/{approval_id}").parametrize()
 @reproducible
 def test_what_waits_does_what_the_document_says(case: Case) -> None:
     """The routes of an approval are tried on one that there is."""
