@@ -64,13 +64,18 @@ class Approval(ApprovalState):
     message: ToolMessage | None = Field(default=None, description="The answer to the call, once there is one.")
 
 
+def _read_whole(value: Any) -> Any:
+    """Return an integer that JSON writes as 2.0 as one."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 class Decision(BaseModel, defer_build=True):
     """A person's decision; unknown members are refused, so that a typo never approves something else."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     decision: DecisionName
-    question: int | None = Field(
+    question: Annotated[int | None, BeforeValidator(_read_whole)] = Field(
         default=None, ge=1, description="The `question` that was read; where another one waits by now, it is refused."
     )
     args: Annotated[dict[str, Any] | None, BeforeValidator(read_object)] = Field(
