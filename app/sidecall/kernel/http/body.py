@@ -157,12 +157,14 @@ def _require_clear(request: Request) -> None:
 
 
 async def _read(request: Request, limit: int, require: Callable[[Request], None] | None = None) -> bytes:
-    """Read a body up to its limit; its headers are checked once there are bytes."""
+    """Read a body up to its limit; its headers are checked once it is known that there are bytes."""
     too_large = BodyTooLarge(f"The body is larger than the {limit} bytes that this server takes.")
     declared = request.headers.get("content-length", "")
     # Compared by its length first: int() refuses numbers of thousands of digits.
     if declared.isdecimal() and (len(declared) > _DIGITS or int(declared) > limit):
         raise too_large
+    if require is not None and (declared.strip("0") or "expect" in request.headers):
+        require(request)  # Before the client is told to send it.
     chunks: list[bytes] = []
     size = 0
     async for chunk in request.stream():
