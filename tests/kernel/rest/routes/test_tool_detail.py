@@ -203,7 +203,7 @@ async def test_an_author_may_settle_whether_a_definition_is_strict(
     make_client: MakeClient, own: bool | None, asked: str, expected: bool | None
 ) -> None:
     """In the listing and under the tool's name."""
-    offered = tool("search", strict=own, description="Search.")(search.func)
+    offered = tool("search", strict=own, description="Search.")(search.func or search.coroutine)
     client = await make_client(offered)
 
     (listed,) = (await client.get("/tools", params={"strict": asked})).json()
