@@ -81,7 +81,7 @@ async def test_whoever_sends_a_call_again_has_a_time_of_their_own(serve: MakeCli
 
 async def test_a_call_known_by_its_id_has_the_time_of_its_batch(serve: MakeClient) -> None:
     """Also where it came before and still runs."""
-    known = tool(idempotency="tool_call_id")(wait_for.func)
+    known = tool(idempotency="tool_call_id")(wait_for.coroutine)
     client = await serve(known)
     first = await _begin(client, "/tool_calls/batch", [_call()])
 
@@ -96,7 +96,7 @@ async def test_a_call_known_by_its_id_has_the_time_of_its_batch(serve: MakeClien
 @pytest.mark.parametrize("headers", [key("k"), ASYNC])
 async def test_an_approved_call_that_is_remembered_has_all_its_time(serve: MakeClient, headers: dict[str, str]) -> None:
     """The time of who sent it was for the answer that it waits."""
-    approved = tool(requires_approval=True)(wait_for.func)
+    approved = tool(requires_approval=True)(wait_for.coroutine)
     client = await serve(approved)
     await client.post("/tool_calls?timeout=0.001", json=_call(), headers=headers)
     while not (waiting := (await client.get("/approvals")).json()):  # noqa: ASYNC110  nobody tells

@@ -236,7 +236,7 @@ async def test_a_call_whose_approval_expires_has_ended(serve: MakeClient) -> Non
 
 async def test_a_hidden_tool_is_an_unknown_one(serve: MakeClient) -> None:
     """Whoever may not see it learns nothing from how its call would be run."""
-    hidden = make_tool(is_enabled=False)(charge.func)
+    hidden = make_tool(is_enabled=False)(charge.func or charge.coroutine)
     client = await serve(hidden)
 
     answer = await send(client, "charge", headers=ASYNC, order="a")
