@@ -163,7 +163,7 @@ async def test_every_answer_of_a_batch_reaches_a_slow_reader(app: ASGIApp) -> No
 async def test_the_answer_is_whole_when_its_parts_are_not(app: ASGIApp) -> None:
     """A slow reader of a generator's parts loses nothing in the end."""
     peer = Peer(takes=asyncio.Event())
-    running().call_later(5, peer.takes.set)
+    running().call_later(15, peer.takes.set)  # Longer than parts wait for a reader.
 
     await _post(app, peer, write_call("yield_much", times=1000))
     *parts, last = events_in(peer.content.decode())
