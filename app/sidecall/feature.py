@@ -28,7 +28,7 @@ class Built:
 
     Args:
         stages: Steps of every call, each at its place; `Stage.wanted` keeps them off tools that do not need them.
-        status: Rows of `GET /status`, each read when somebody asks.
+        status: Rows of `GET /status`, each read on request.
     """
 
     stages: Sequence[Stage] = ()
@@ -56,7 +56,7 @@ class Feature:
         settings: A class of settings, read from the environment at the start. Its fields are named as their variables
             without `SIDECALL_`, and begin with the feature's name.
         build: Makes what calls take and the status shows. It runs before the server starts; nothing is open yet.
-        run: Opens what the feature needs while the server runs, and closes it at the end, whatever else fails.
+        run: Opens what the feature needs while the server runs, and closes it at the end, also after errors.
         serves: Returns whether its routes are served, by the server's settings.
     """
 

@@ -1,7 +1,7 @@
 """Which features a server takes: its own, and those of installed packages."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ FEATURE = "from sidecall.feature import Built, Feature, Place, FailurePlace, Rou
 
 
 @pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
     """Give a function that installs a package with this feature, as pip lays it out."""
 
     def write(source: str) -> None:
@@ -31,7 +31,9 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
         monkeypatch.syspath_prepend(tmp_path)
         monkeypatch.delitem(sys.modules, "extra_feature", raising=False)
 
-    return write
+    load_features.cache_clear()
+    yield write
+    load_features.cache_clear()
 
 
 def test_installed_features_come_behind_our_own(install: Install) -> None:
@@ -110,6 +112,18 @@ def test_the_same_place_of_success_and_failure_are_two(install: Install) -> None
     assert [stage.place for stage in features.stages] == [Place.ANNOTATE, FailurePlace.ANNOTATE]
 
 
+def test_no_place_of_success_is_taken_for_one_of_failure(install: Install) -> None:
+    """Though both are the second of theirs."""
+    install(
+        'FEATURE = Feature(name="extra", build=lambda host: Built('
+        "stages=[Stage(Place.RECALL, print), Stage(FailurePlace.RELEASE, print)]))"
+    )
+
+    features = Features(load_features(use_entry_points=True), Registry(), Settings(store=IN_MEMORY))
+
+    assert [stage.place for stage in features.stages] == [Place.RECALL, FailurePlace.RELEASE]
+
+
 def test_our_own_steps_stand_in_the_order_of_their_places() -> None:
     """So a further step goes behind those of its place, and the list is read from the top."""
     parts = create_app(Settings(store=IN_MEMORY, entry_points=False), Registry()).state.parts
@@ -117,7 +131,7 @@ def test_our_own_steps_stand_in_the_order_of_their_places() -> None:
 
     for listed in (stages.success, stages.failure):
         places = [stage.place for stage in listed]
-        assert places == sorted(places)
+        assert places == sorted(places, key=lambda place: place.value)
     assert stages.add([]) == stages
 
 

@@ -1,10 +1,9 @@
 """The features of a server: those of this package, and those of packages that are installed beside it."""
 
-import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -14,7 +13,6 @@ from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.route_table import HEALTH, TOOL_CALLS, TOOLS
 
-logger = logging.getLogger("sidecall")
 GROUP = "sidecall.features"
 # The one order: in it routes are matched and listed. `/tools/search` has to come before `/tools/{name}`.
 _OWN: tuple[str | Feature, ...] = (
@@ -32,8 +30,11 @@ class FeatureUnfit(SidecallError):
     """A feature cannot be taken."""
 
 
+@cache
 def load_features(*, use_entry_points: bool) -> tuple[Feature, ...]:
     """Load the features of this package, and those that installed packages name in the group `sidecall.features`.
+
+    They are looked for once in a process.
 
     Raises:
         FeatureUnfit: One cannot be loaded, needs another that is not there, or takes a name that is taken.
@@ -143,5 +144,5 @@ def _refuse_stages(feature: Feature, stages: Iterable[Stage]) -> None:
     for place in places:
         if places.count(place) > 1:
             raise FeatureUnfit(f"the feature {feature.name} has two steps at {type(place).__name__}.{place.name}")
-        if place in (Place.EXECUTE, Place.FORMAT) and isinstance(place, Place):
+        if place in (Place.EXECUTE, Place.FORMAT):
             raise FeatureUnfit(f"the feature {feature.name} has a step at {place.name}, where only tools run")

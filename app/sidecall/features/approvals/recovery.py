@@ -61,7 +61,7 @@ class OrphanRecovery:
             return
         approval_id = orphan.record.approval.id
         if orphan.answer is None:
-            logger.warning("the decision about approval %s was written down though nobody heard of that", approval_id)
+            logger.warning("the decision about approval %s was stored, but its sender was not told", approval_id)
         try:
             approval = await _carrying_out.recover_orphan(self._pipeline, self._approvals, orphan, self._auditor)
         except SidecallError as error:

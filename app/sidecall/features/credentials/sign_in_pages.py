@@ -61,7 +61,7 @@ def show_invalid() -> HTMLResponse:
 
 def show_other() -> HTMLResponse:
     """Refuse a browser whose person is not the one the link is for."""
-    return _render(403, "This link is not yours", "It was made for somebody else.")
+    return _render(403, "This link is not yours", "It was made for another person.")
 
 
 def show_failed() -> HTMLResponse:
@@ -71,4 +71,4 @@ def show_failed() -> HTMLResponse:
 
 def show_off() -> HTMLResponse:
     """Show that sign-in is switched off."""
-    return _render(404, "Nothing here", "Nobody signs in at this server.")
+    return _render(404, "Nothing here", "This server has no sign-in.")

@@ -93,7 +93,7 @@ class Quotas:
 
 
 def make_quota(key: QuotaKey, rate: Rate, spent: int, held: int = 0) -> Quota:
-    """Return the quota that is fully restored in `spent` nanoseconds, and of which `held` are already granted."""
+    """Return the quota: `spent` nanoseconds until it is full again, `held` calls granted but not yet made."""
     calls, share = rate.calls, rate.share
     gone = -(-spent // share)
     if gone > calls:

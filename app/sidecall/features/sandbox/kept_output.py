@@ -1,4 +1,4 @@
-"""A program's output, of which only the beginning and the end are kept in memory."""
+"""A program's output; memory keeps only its beginning and its end."""
 
 import os
 from collections import deque

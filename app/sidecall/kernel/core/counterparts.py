@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 
 class Counterpart:
-    """An object with a counterpart class in another library, of which `isinstance` is also true.
+    """An object that also passes `isinstance` for a class of another library, its counterpart.
 
     Python reads an object's `__class__` only if `isinstance` fails on its type, so this costs nothing elsewhere. The
     object's type and behaviour stay its own.

@@ -6,7 +6,7 @@ from sidecall.kernel.http.reply import Reply
 class DirectResponse:
     """One request and its answer, as our own server hands them over.
 
-    ASGI needs two messages for a request and two for an answer, each of which costs a coroutine and a dictionary. Our
+    ASGI needs two messages for a request and two for an answer; each costs a coroutine and a dictionary. Our
     server's `receive` and `send` are methods of an exchange; code that gets them unwrapped may call the exchange
     directly.
     """

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from enum import IntEnum, auto
+from enum import Enum, auto
 from typing import Self
 
 from sidecall.kernel.core.invocation import Invocation
@@ -12,7 +12,7 @@ from sidecall.kernel.core.tool import CompiledTool
 Step = Callable[[Invocation], Awaitable[None] | None]
 
 
-class Place(IntEnum):
+class Place(Enum):
     """Where a step of a call stands, in the one order of all calls."""
 
     DECODE = auto()  # the arguments become an object
@@ -36,7 +36,7 @@ class Place(IntEnum):
     RELEASE = auto()  # what was opened is closed
 
 
-class FailurePlace(IntEnum):
+class FailurePlace(Enum):
     """Where a step of a call that failed stands, in the one order of all calls."""
 
     CONTAIN = auto()  # what is no failure of ours is wrapped
@@ -86,4 +86,4 @@ class Stages:
 
 
 def _sort(stages: Iterable[Stage]) -> tuple[Stage, ...]:
-    return tuple(sorted(stages, key=lambda stage: stage.place))
+    return tuple(sorted(stages, key=lambda stage: stage.place.value))

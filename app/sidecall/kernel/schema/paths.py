@@ -1,6 +1,5 @@
 """Find, replace and remove what is at a path in a schema or in JSON data."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from sidecall.kernel.core.tool import Schema
@@ -9,17 +8,6 @@ from sidecall.kernel.schema.references import resolve
 Loc = tuple[str | int, ...]
 # The last step of what pydantic says of a key.
 OF_KEYS = "[key]"
-
-
-def find_schema(schema: Schema, loc: Sequence[str | int]) -> Schema | None:
-    """Return the schema of the value at a path, or None."""
-    node: Any = schema
-    for part in loc:
-        node = resolve(node, schema)
-        node = node.get("items") if isinstance(part, int) else node.get("properties", {}).get(part)
-        if not isinstance(node, dict):
-            return None
-    return resolve(node, schema)
 
 
 def is_free(schema: Schema, path: Loc) -> bool:
