@@ -12,6 +12,7 @@ from sidecall.client.answers import (
     SignInLink,
     StatusChange,
     ToolAnswer,
+    ToolFailed,
 )
 from sidecall.client.asynchronous import AsyncApprovalDesk, AsyncJob, AsyncSidecall
 from sidecall.client.blocking import ApprovalDesk, Job, Sidecall
@@ -30,6 +31,7 @@ from sidecall.client.failures import (
     UnknownAnswer,
 )
 from sidecall.client.model_output import Turn
+from sidecall.client.remote import RemoteTool, aload_tools, load_tools
 
 __all__ = [
     "ApprovalDesk",
@@ -51,6 +53,7 @@ __all__ = [
     "PartialAnswer",
     "PersonVerdict",
     "Progress",
+    "RemoteTool",
     "RequestRefused",
     "RequestUnfit",
     "ServerBusy",
@@ -60,6 +63,9 @@ __all__ = [
     "SignInLink",
     "StatusChange",
     "ToolAnswer",
+    "ToolFailed",
     "Turn",
     "UnknownAnswer",
+    "aload_tools",
+    "load_tools",
 ]

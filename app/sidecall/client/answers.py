@@ -4,8 +4,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
+from sidecall.client.blocks import MediaBlock, read_blocks
+
 # How a remembered call may stand when it has come to its end.
 ENDS = frozenset(("succeeded", "failed", "cancelled", "expired", "outcome_unknown"))
+
+
+class ClientError(Exception):
+    """Base of all exceptions of this package."""
+
+
+class ToolFailed(ClientError):
+    """A call failed; the text is for the model, and `answer` has all about it."""
+
+    def __init__(self, answer: "ToolAnswer") -> None:
+        super().__init__(answer.error)
+        self.answer = answer
 
 
 @dataclass(frozen=True)
@@ -24,7 +38,8 @@ class Failure:
 class ToolAnswer:
     """The answer to a call: the nine keys of LangChain's ToolMessage.
 
-    `replayed` is true if it was first given to an earlier request with the same key.
+    `replayed` is true if it was first given to an earlier request with the same key. `approval` is what the call waits
+    for, if it has not run and the program has asked for an answer nevertheless.
     """
 
     content: Any
@@ -37,11 +52,32 @@ class ToolAnswer:
     additional_kwargs: dict[str, Any] = field(default_factory=dict)
     response_metadata: dict[str, Any] = field(default_factory=dict)
     replayed: bool = False
+    approval: "CallApproval | None" = None
 
     @classmethod
     def read(cls, message: Mapping[str, Any], *, replayed: bool = False) -> Self:
         """Read a ToolMessage; unknown keys of newer servers are dropped."""
         return cls(**_choose(cls, message), replayed=replayed)
+
+    @property
+    def text(self) -> str:
+        """The content as one text; images and files are named in it."""
+        return "\n".join(map(_name_block, read_blocks(self.content)))
+
+    @property
+    def error(self) -> str | None:
+        """Why the call failed, in words for the model; None if it succeeded."""
+        return self.text if self.status == "error" else None
+
+    def raise_for_status(self) -> Self:
+        """Return the answer itself.
+
+        Raises:
+            ToolFailed: The call failed.
+        """
+        if self.status == "error":
+            raise ToolFailed(self)
+        return self
 
     @property
     def failure(self) -> Failure | None:
@@ -52,7 +88,7 @@ class ToolAnswer:
     @property
     def message(self) -> dict[str, Any]:
         """The nine keys, for `langchain_core.messages.ToolMessage`."""
-        return {key: value for key, value in vars(self).items() if key != "replayed"}
+        return {key: value for key, value in vars(self).items() if key not in ("replayed", "approval")}
 
 
 @dataclass(frozen=True)
@@ -202,6 +238,10 @@ class StatusChange:
 
 
 CallEvent = Progress | PartialAnswer | MissedEvents | StatusChange | CallApproval | ToolAnswer
+
+
+def _name_block(block: str | MediaBlock) -> str:
+    return block if isinstance(block, str) else f"[{block.kind}: {block.url or block.type}]"
 
 
 def _choose(kind: type[Any], document: Mapping[str, Any]) -> dict[str, Any]:

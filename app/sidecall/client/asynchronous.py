@@ -17,7 +17,7 @@ from sidecall.client.operations import Operations, name_call
 from sidecall.client.options import CallOptions, ToolFilters
 from sidecall.client.received import comes_as_events
 from sidecall.client.steps import Asking, Giving, Pausing, Sending, Steps, Taking, Walk
-from sidecall.client.streams import follow_job, stream_batch, stream_call
+from sidecall.client.streams import follow_job, stream_batch
 
 T = TypeVar("T")
 
@@ -39,8 +39,9 @@ class AsyncPerformer:
     async def run(self, steps: Steps[T]) -> T:
         """Run steps to their end, and return their result."""
         walk = Walk(steps)
-        while not walk.has_ended:
-            await self._advance(walk, None)
+        async with AsyncExitStack() as streams:
+            while not walk.has_ended:
+                await self._advance(walk, streams)
         return walk.result
 
     async def flow(self, steps: Steps[None]) -> AsyncIterator[Any]:
@@ -54,7 +55,7 @@ class AsyncPerformer:
                 else:
                     await self._advance(walk, streams)
 
-    async def _advance(self, walk: Walk[Any], streams: AsyncExitStack | None) -> None:
+    async def _advance(self, walk: Walk[Any], streams: AsyncExitStack) -> None:
         try:
             done = await self._perform(walk.step, streams)
         except httpx.TransportError as error:
@@ -62,7 +63,7 @@ class AsyncPerformer:
         else:
             walk.go_on(done)
 
-    async def _perform(self, step: Any, streams: AsyncExitStack | None) -> Any:
+    async def _perform(self, step: Any, streams: AsyncExitStack) -> Any:
         match step:
             case Sending():
                 return await self._send(step, streams)
@@ -75,10 +76,10 @@ class AsyncPerformer:
                 return await said if inspect.isawaitable(said) else said
         raise TypeError(step)
 
-    async def _send(self, sending: Sending, streams: AsyncExitStack | None) -> Any:
+    async def _send(self, sending: Sending, streams: AsyncExitStack) -> Any:
         client = self.clients.find()
         response = await client.send(prepare_request(client, sending), stream=sending.is_stream)
-        if streams is None:
+        if not sending.is_stream:
             return response
         streams.push_async_callback(response.aclose)
         if not (response.is_success and comes_as_events(response)):
@@ -155,10 +156,10 @@ class AsyncSidecall:
 
     def stream(self, call: Any, args: Any = None, **options: Unpack[CallOptions]) -> AsyncIterator[CallEvent]:
         """Run a call, or a list of calls, and yield progress, parts and answers."""
-        persistence = self._operations.persistence
         if isinstance(call, list):
-            return self._performer.flow(stream_batch([name_call(it) for it in call], options, persistence))
-        return self._performer.flow(stream_call(name_call(call, args), options, persistence))
+            calls = [name_call(it) for it in call]
+            return self._performer.flow(stream_batch(calls, options, self._operations.persistence))
+        return self._performer.flow(self._operations.stream(name_call(call, args), options))
 
     async def job(self, call: Any, args: Mapping[str, Any] | None = None, **options: Unpack[CallOptions]) -> "AsyncJob":
         """Start a durable call, without waiting for it."""

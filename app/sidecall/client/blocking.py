@@ -15,7 +15,7 @@ from sidecall.client.operations import Operations, name_call
 from sidecall.client.options import CallOptions, ToolFilters
 from sidecall.client.received import comes_as_events
 from sidecall.client.steps import Asking, Giving, Pausing, Sending, Steps, Taking, Walk
-from sidecall.client.streams import follow_job, stream_batch, stream_call
+from sidecall.client.streams import follow_job, stream_batch
 
 T = TypeVar("T")
 
@@ -37,8 +37,9 @@ class Performer:
     def run(self, steps: Steps[T]) -> T:
         """Run steps to their end, and return their result."""
         walk = Walk(steps)
-        while not walk.has_ended:
-            self._advance(walk, None)
+        with ExitStack() as streams:
+            while not walk.has_ended:
+                self._advance(walk, streams)
         return walk.result
 
     def flow(self, steps: Steps[None]) -> Iterator[Any]:
@@ -52,7 +53,7 @@ class Performer:
                 else:
                     self._advance(walk, streams)
 
-    def _advance(self, walk: Walk[Any], streams: ExitStack | None) -> None:
+    def _advance(self, walk: Walk[Any], streams: ExitStack) -> None:
         try:
             done = self._perform(walk.step, streams)
         except httpx.TransportError as error:
@@ -60,7 +61,7 @@ class Performer:
         else:
             walk.go_on(done)
 
-    def _perform(self, step: Any, streams: ExitStack | None) -> Any:
+    def _perform(self, step: Any, streams: ExitStack) -> Any:
         match step:
             case Sending():
                 return self._send(step, streams)
@@ -72,9 +73,9 @@ class Performer:
                 return question(about)
         raise TypeError(step)
 
-    def _send(self, sending: Sending, streams: ExitStack | None) -> Any:
+    def _send(self, sending: Sending, streams: ExitStack) -> Any:
         response = self.client.send(prepare_request(self.client, sending), stream=sending.is_stream)
-        if streams is None:
+        if not sending.is_stream:
             return response
         streams.callback(response.close)
         if not (response.is_success and comes_as_events(response)):
@@ -140,10 +141,10 @@ class Sidecall:
 
     def stream(self, call: Any, args: Any = None, **options: Unpack[CallOptions]) -> Iterator[CallEvent]:
         """Run a call, or a list of calls, and yield progress, parts and answers."""
-        persistence = self._operations.persistence
         if isinstance(call, list):
-            return self._performer.flow(stream_batch([name_call(it) for it in call], options, persistence))
-        return self._performer.flow(stream_call(name_call(call, args), options, persistence))
+            calls = [name_call(it) for it in call]
+            return self._performer.flow(stream_batch(calls, options, self._operations.persistence))
+        return self._performer.flow(self._operations.stream(name_call(call, args), options))
 
     def job(self, call: Any, args: Mapping[str, Any] | None = None, **options: Unpack[CallOptions]) -> "Job":
         """Start a durable call, without waiting for it."""

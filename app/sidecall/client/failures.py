@@ -9,13 +9,10 @@ from typing import Any
 import httpx
 
 from sidecall.client.answers import CallApproval, ToolAnswer
+from sidecall.client.answers import ClientError as ClientError
 
 _PREFIX = "urn:sidecall:problem:"
 _MOST_SHOWN = 500
-
-
-class ClientError(Exception):
-    """Base of all exceptions of this package."""
 
 
 class ServerUnreachable(ClientError):

@@ -5,7 +5,7 @@ import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote
 
 import httpx
@@ -17,6 +17,7 @@ from sidecall.client.options import (
     OF_CALLS,
     OF_JOBS,
     OF_PREVIEWS,
+    OF_STREAMS,
     CallOptions,
     ToolFilters,
     beside,
@@ -36,6 +37,7 @@ from sidecall.client.received import (
 )
 from sidecall.client.remembered import JSON_BODY, Remembered, escape
 from sidecall.client.steps import Sending, Steps
+from sidecall.client.streams import pass_progress, stream_call
 from sidecall.client.to_json import make_plain, write_body
 
 _KEY = re.compile(r"[\x20-\x7e]{1,255}")
@@ -93,6 +95,8 @@ class Operations(Remembered):
             ApprovalNeeded: A person has to decide.
         """
         require_options(options, OF_CALLS, "a call")
+        if "on_progress" in options:
+            return (yield from self._call_with_progress(call, options))
         request = self.call_request(call, options)
         response = yield from self._send(request)
         place = response.headers.get("Location", "")
@@ -106,6 +110,17 @@ class Operations(Remembered):
         if state.answer is None:
             raise UnknownAnswer(f"the call ended as {state.status}, without an answer")
         return state.answer
+
+    def _call_with_progress(self, call: Mapping[str, Any], options: CallOptions) -> Steps[ToolAnswer]:
+        if "key" in options:
+            raise TypeError("a call with on_progress does not take a key")
+        streamed = cast("CallOptions", {key: value for key, value in options.items() if key in OF_STREAMS})
+        said = yield from pass_progress(self.stream(call, streamed), options["on_progress"])
+        return said if isinstance(said, ToolAnswer) else (yield from self._decide_call(said.id, options))
+
+    def stream(self, call: Mapping[str, Any], options: CallOptions) -> Steps[None]:
+        """Run a call, and yield its events until the answer."""
+        return stream_call(call, options, self.persistence, self._name_conversation(options))
 
     def _decide_call(self, approval_id: str, options: CallOptions) -> Steps[ToolAnswer]:
         return ToolAnswer.read((yield from self.decide_waiting(approval_id, "langchain", options)))

@@ -3,16 +3,18 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
-from sidecall.client.answers import CallApproval
+from sidecall.client.answers import CallApproval, PartialAnswer, Progress
 
 AskPerson = Callable[[CallApproval], Any]
+HearProgress = Callable[[Progress | PartialAnswer], Any]
 # Which options each way to call takes.
 BESIDE = frozenset(("state", "context"))
 OF_PREVIEWS = BESIDE | {"conversation"}
 OF_MANY = BESIDE | {"timeout"}
 OF_JOBS = OF_MANY | {"key", "conversation"}
 OF_TURNS = OF_MANY | {"ask", "approval_wait"}
-OF_CALLS = OF_JOBS | OF_TURNS
+OF_STREAMS = OF_MANY | {"conversation"}
+OF_CALLS = OF_JOBS | OF_TURNS | {"on_progress"}
 
 
 class ToolFilters(TypedDict, total=False):
@@ -36,7 +38,8 @@ class CallOptions(TypedDict, total=False):
     be there; the client stops waiting two seconds later. With `key` the server runs the call once, however often it is
     sent. `ask` is a function of an approval that returns a `PersonVerdict`, True, False, or None if another person has
     decided; without one, `ApprovalNeeded` is raised unless the call is decided within `approval_wait` seconds.
-    `conversation` is the call's, if neither the client's headers nor its `context` name one.
+    `conversation` is the call's, if neither the client's headers nor its `context` name one. `on_progress` gets each
+    Progress and PartialAnswer before the answer; such a call takes no key.
     """
 
     state: Any
@@ -46,6 +49,7 @@ class CallOptions(TypedDict, total=False):
     conversation: str
     ask: AskPerson
     approval_wait: float
+    on_progress: HearProgress
 
 
 def beside(options: CallOptions) -> dict[str, Any]:

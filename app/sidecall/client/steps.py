@@ -98,7 +98,7 @@ class Walk(Generic[T]):
 
 
 # Refused before anything ran, so that sending it again does nothing twice.
-_NOT_BEGUN = frozenset(
+NOT_BEGUN = frozenset(
     "too-many-calls quota-exceeded overloaded too-many-approvals too-many-jobs too-many-connections too-many-bytes"
     " issuer-unreachable".split()
 )
@@ -187,6 +187,6 @@ def send(request: Sending, persistence: Persistence) -> Steps[Any]:
 
 
 def _may_repeat(request: Sending, error: RequestRefused) -> bool:
-    if error.status in (429, 503) and error.slug in _NOT_BEGUN:
+    if error.status in (429, 503) and error.slug in NOT_BEGUN:
         return True
     return request.is_safe and error.status in (429, 502, 503, 504)

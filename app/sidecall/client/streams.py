@@ -4,16 +4,26 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
 import httpx
 
-from sidecall.client.answers import CallEvent, CallState, StatusChange, read_event
+from sidecall.client.answers import (
+    CallApproval,
+    CallEvent,
+    CallState,
+    PartialAnswer,
+    Progress,
+    StatusChange,
+    ToolAnswer,
+    read_event,
+)
 from sidecall.client.failures import ServerUnreachable, UnknownAnswer, read_told_refusal
-from sidecall.client.options import OF_MANY, CallOptions, beside, limit_time, require_options
+from sidecall.client.options import OF_MANY, OF_STREAMS, CallOptions, HearProgress, beside, limit_time, require_options
 from sidecall.client.received import comes_as_events, is_approval, is_message, make_unknown
-from sidecall.client.steps import Giving, Pausing, Persistence, Sending, Steps, Taking, send
+from sidecall.client.steps import Asking, Giving, Pausing, Persistence, Sending, Steps, Taking, Walk, send
 from sidecall.client.to_json import make_plain, write_body
 
 _EVENTS = {"Accept": "text/event-stream"}
@@ -57,15 +67,44 @@ def _read_data(text: str) -> Mapping[str, Any]:
     return data
 
 
-def stream_call(call: Mapping[str, Any], options: CallOptions, persistence: Persistence) -> Steps[None]:
-    """Run a call, and yield its events until the answer."""
+def stream_call(
+    call: Mapping[str, Any],
+    options: CallOptions,
+    persistence: Persistence,
+    headers: Mapping[str, str] = MappingProxyType({}),
+) -> Steps[None]:
+    """Run a call, and yield its events until the answer; `headers` are added to the request's."""
+    require_options(options, OF_STREAMS, "the stream of a call")
     body = write_body({**make_plain(call), **beside(options)})
-    counts = yield from _stream("/tool_calls", body, options, persistence)
+    counts = yield from _stream("/tool_calls", body, options, persistence, headers)
     _require_answers(counts["message"] + counts["approval"], 1)
+
+
+def pass_progress(events: Steps[None], listener: HearProgress) -> Steps[ToolAnswer | CallApproval]:
+    """Pass progress and parts to a function of the program; return the answer, or the approval."""
+    walk = Walk(events)
+    last: Any = None
+    while not walk.has_ended:
+        if not isinstance(walk.step, Giving):
+            try:
+                done = yield walk.step
+            except httpx.TransportError as error:
+                walk.fail(error)
+            else:
+                walk.go_on(done)
+            continue
+        event = walk.step.event
+        if isinstance(event, Progress | PartialAnswer):
+            yield Asking(listener, event)
+        elif isinstance(event, ToolAnswer | CallApproval):
+            last = event
+        walk.go_on()
+    return last
 
 
 def stream_batch(calls: Sequence[Any], options: CallOptions, persistence: Persistence) -> Steps[None]:
     """Run calls concurrently, and yield each answer as soon as it is ready."""
+    require_options(options, OF_MANY, "a stream")
     body = write_body({"calls": [make_plain(call) for call in calls], **beside(options)})
     counts = yield from _stream("/tool_calls/batch", body, options, persistence)
     # One that waits for a person has an answer, too.
@@ -77,10 +116,15 @@ def _require_answers(count: int, wanted: int) -> None:
         raise ServerUnreachable(f"the events end, and {wanted - count} of {wanted} calls have no answer")
 
 
-def _stream(path: str, body: bytes, options: CallOptions, persistence: Persistence) -> Steps[Counter[str]]:
-    require_options(options, OF_MANY, "a stream")
-    params = [("format", "langchain"), *limit_time(options)]
-    request = Sending("POST", path, params, _HEADERS, body, is_stream=True, limit=options.get("timeout"))
+def _stream(
+    path: str,
+    body: bytes,
+    options: CallOptions,
+    persistence: Persistence,
+    headers: Mapping[str, str] = MappingProxyType({}),
+) -> Steps[Counter[str]]:
+    params, whole = [("format", "langchain"), *limit_time(options)], {**_HEADERS, **headers}
+    request = Sending("POST", path, params, whole, body, is_stream=True, limit=options.get("timeout"))
     opened = yield from send(request, persistence)
     return (yield from _give_events(opened, EventLines()))
 

@@ -1,0 +1,53 @@
+"""Options of calls that depend on a framework's run, such as its state and its user."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypedDict, cast
+
+from sidecall.client.graphs.sendable import make_sendable
+from sidecall.client.options import AskPerson
+from sidecall.client.remote import ApprovalMode, ToolOptions, check_options
+
+OfRun = Callable[[Any], Any]
+# What a program may give as a function of the run.
+_OF_RUN = ("state", "context", "conversation")
+
+
+class RunOptions(TypedDict, total=False):
+    """Options of the calls of an agent's runs.
+
+    `state`, `context` and `conversation` are values, or functions of the framework's own object for a run that return
+    them. The others are those of `sidecall.client.load_tools`.
+    """
+
+    state: Any
+    context: Mapping[str, Any] | OfRun
+    conversation: str | OfRun
+    timeout: float
+    ask: AskPerson
+    approval_wait: float
+    approvals: ApprovalMode
+
+
+def check_run_options(options: RunOptions) -> RunOptions:
+    """Return a copy of the options.
+
+    Raises:
+        TypeError: There is an unknown one.
+        ValueError: `approvals` is none of its values.
+    """
+    return cast("RunOptions", check_options(cast("ToolOptions", options)))
+
+
+def read_run(options: RunOptions, run: Any, *, conversation: str | None = None) -> ToolOptions:
+    """Return the options of a call in a run.
+
+    Args:
+        options: Those that tools were loaded with.
+        run: The framework's object for the run, which is passed to functions among them.
+        conversation: The id that the framework has for the conversation; the program's own comes first.
+    """
+    read: dict[str, Any] = {} if conversation is None else {"conversation": conversation}
+    for key, given in options.items():
+        value = given(run) if key in _OF_RUN and callable(given) else given
+        read[key] = make_sendable(value) if key in ("state", "context") else value
+    return cast("ToolOptions", {key: value for key, value in read.items() if value is not None})
