@@ -42,7 +42,8 @@ class ScriptedModel(FunctionInvocationLayer, BaseChatClient):
         specs = [tool.to_json_schema_spec()["function"] for tool in options.get("tools") or []]
         self.offered = {it["name"]: it["parameters"] for it in specs}
         # As its clients for models do.
-        self.read = [str(content.result) for message in messages for content in message.contents]
+        results = [it for message in messages for it in message.contents if it.type == "function_result"]
+        self.read = [it.result for it in results]
         contents = [Content.from_text("Done.")]
         if self.turns:
             contents = [
@@ -77,16 +78,16 @@ def items(response: Any) -> list[Any]:
     return [part for it in contents for part in it.items]
 
 
-async def decide(tools: Any, is_right: bool, session: AgentSession | None, **options: Any) -> list[Any]:
-    """Stop for a person, decide, and go on."""
+async def decide(tools: Any, is_right: bool, **options: Any) -> list[Any]:
+    """Stop for a person, keep the session as text, decide, and go on."""
     model = ScriptedModel({"refund": {"order": 7}})
     agent = Agent(model, tools=tools, **options)
-    question = Message("user", ["Please."])
-    stopped = await agent.run(question, session=session)
-    (asked,) = stopped.user_input_requests
+    session = agent.create_session()
+    (asked,) = (await agent.run("Please.", session=session)).user_input_requests
+    kept = AgentSession.from_dict(json.loads(json.dumps(session.to_dict())))
     said = Message("user", [asked.to_function_approval_response(is_right)])
-    run = await agent.run([said] if session else [question, *stopped.messages, said], session=session)
-    return [asked.function_call.name, asked.function_call.parse_arguments(), model.read[-1], run.text]
+    run = await agent.run(said, session=kept)
+    return [asked.function_call.name, asked.function_call.parse_arguments(), model.read, run.text]
 
 
 async def fail_directly(tools: Any) -> Any:
@@ -133,8 +134,8 @@ async def main() -> None:
         "read": [word in "".join(model.read) for word in ("rows", "half")],
         "streamed": results(streamed),
         "progress": heard,
-        "approved": [await decide(plain, True, None), await decide(plain, True, AgentSession(), middleware=[pass_on])],
-        "rejected": [await decide(plain, False, None), await decide(plain, False, AgentSession())],
+        "approved": [await decide(plain, True), await decide(plain, True, middleware=[pass_on])],
+        "rejected": await decide(plain, False),
         "text": results(await texts.run("Please.")),
         "directly": await fail_directly(plain),
         "refused": await refuse_key(),
