@@ -10,7 +10,7 @@ from agent_framework import (
     MiddlewareFailure,
     UserInputRequiredException,
 )
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from sidecall.client import remote
 from sidecall.client.answers import ClientError, ToolAnswer
@@ -63,10 +63,8 @@ class CallFailed(UserInputRequiredException):
         self.answer = answer
 
 
-class _AnyArguments(BaseModel):
+class _AnyArguments(BaseModel, extra="allow", defer_build=True):
     """What a model writes; the server checks it, and words what is wrong for the model."""
-
-    model_config = ConfigDict(extra="allow")
 
 
 class ServerTool(FunctionTool):

@@ -6,7 +6,7 @@ from typing import Any, Unpack, cast
 
 from autogen_core import AgentId, CancellationToken, MessageHandlerContext
 from autogen_core.tools import BaseStreamTool, BaseTool, ToolSchema
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from sidecall.client import remote
 from sidecall.client.answers import PartialAnswer, Progress, ToolAnswer
@@ -65,10 +65,8 @@ class CallAnswered(BaseAgentEvent):
         return self.answer.text
 
 
-class _AnyArguments(BaseModel):
+class _AnyArguments(BaseModel, extra="allow", defer_build=True):
     """What a model writes; the server checks it, and words what is wrong for the model."""
-
-    model_config = ConfigDict(extra="allow")
 
 
 class ServerTool(BaseStreamTool[_AnyArguments, Any, Any]):

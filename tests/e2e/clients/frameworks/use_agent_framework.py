@@ -22,6 +22,7 @@ from agent_framework import (
     ResponseStream,
     function_middleware,
 )
+from recipes import run_recipe
 
 from sidecall.client import Sidecall
 from sidecall.client.agent_framework import CallFailed, aload_tools, load_tools
@@ -100,8 +101,8 @@ async def fail_directly(tools: Any) -> Any:
         return [found.text, str(error), error.answer.failure.kind]
 
 
-async def refuse_key() -> str:
-    """Lose the key between listing and calling: the program has to mend that."""
+async def refuse() -> str:
+    """Let the server refuse what the program has to mend."""
     tools = load_tools(Sidecall(URL), timeout=0)
     try:
         await Agent(ScriptedModel({"double": {"number": 1}}), tools=tools).run("Please.")
@@ -110,39 +111,52 @@ async def refuse_key() -> str:
     return "not seen"
 
 
-async def main() -> None:
-    """Print what came of all."""
+async def work_much() -> dict[str, Any]:
+    """Let the model call one tool after the other, and mend what was refused."""
     tools = await aload_tools(URL, state=lambda context: {"key": context.kwargs["user"]})
-    model = ScriptedModel(
-        {"double": {"number": "many"}, "fail": {}},
-        {"double": {"number": 4}, "find": {"query": "tea"}, "draw": {}, "repeat_number": {"number": 2**60 + 1}},
-        {"recall": {"key": "key"}, "jot": {"text": "True"}, "repeat_any": {"value": None}, "configure": CLASHING},
-        {"order": {"lines": [{"article": "tea", "parts": [{"article": "leaf"}]}], "gift": True}},
-    )
+    model = ScriptedModel(*TURNS)
     run = await Agent(model, tools=tools).run("Please.", function_invocation_kwargs={"user": "ada"})
-    heard: list[Any] = []
-    reporting = load_tools(URL, on_progress=lambda event: heard.append(getattr(event, "message", None) or event.content))
-    agent = Agent(ScriptedModel({"write": {"text": "a word"}, "fail": {}}), tools=reporting, middleware=[pass_on])
-    streamed = await agent.run("Please.", stream=True).get_final_response()
-    plain = load_tools(URL)
-    texts = Agent(ScriptedModel({"refund": {"order": 7}, "pay_out": {"amount": 5}}), tools=load_tools(URL, approvals="text"))
-    told = {
+    return {
         "listed": {name: model.offered[name] for name in ("double", "jot", "order")},
         "called": results(run),
         "parts": [[it.type, it.media_type] for it in items(run) if it.type != "text"],
-        "artifact": [it.additional_properties["artifact"] for it in items(run) if "artifact" in it.additional_properties][:1],
+        "artifact": [it.additional_properties.get("artifact") for it in items(run)],
         "read": [word in "".join(model.read) for word in ("rows", "half")],
-        "streamed": results(streamed),
-        "progress": heard,
+    }
+
+
+async def stream() -> list[Any]:
+    """Stream a run with middleware, and hear what tools report."""
+    heard: list[Any] = []
+    tools = load_tools(URL, on_progress=lambda it: heard.append(getattr(it, "message", None) or it.content))
+    agent = Agent(ScriptedModel({"write": {"text": "a word"}, "fail": {}}), tools=tools, middleware=[pass_on])
+    return [results(await agent.run("Please.", stream=True).get_final_response()), heard]
+
+
+async def main() -> dict[str, Any]:
+    """Return what came of all."""
+    plain, model = load_tools(URL), ScriptedModel({"refund": {"order": 7}, "pay_out": {"amount": 5}})
+    texts = Agent(model, tools=load_tools(URL, approvals="text"))
+    return {
+        **await work_much(),
+        "streamed": await stream(),
         "approved": [await decide(plain, True), await decide(plain, True, middleware=[pass_on])],
         "rejected": await decide(plain, False),
         "text": results(await texts.run("Please.")),
         "directly": await fail_directly(plain),
-        "refused": await refuse_key(),
+        "refused": await refuse(),
     }
-    print(json.dumps(told))
 
 
 CLASHING = {"runtime": "r", "config": {}, "tool_call_id": "none", "store": 1, "state": "s", "callbacks": "null"}
-logging.disable()
-asyncio.run(main())
+TURNS = (
+    {"double": {"number": "many"}, "fail": {}},
+    {"double": {"number": 4}, "find": {"query": "tea"}, "draw": {}, "repeat_number": {"number": 2**60 + 1}},
+    {"recall": {"key": "key"}, "jot": {"text": "True"}, "repeat_any": {"value": None}, "configure": CLASHING},
+    {"order": {"lines": [{"article": "tea", "parts": [{"article": "leaf"}]}], "gift": True}},
+)
+
+if __name__ == "__main__":
+    logging.disable()
+    told = asyncio.run(main())
+    print(json.dumps({**told, "recipe": run_recipe(model=ScriptedModel({"calculator": {"expression": "6 * 7"}}))}))

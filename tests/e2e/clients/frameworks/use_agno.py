@@ -13,6 +13,7 @@ from agno.models.base import Model
 from agno.models.message import Message
 from agno.models.response import ModelResponse
 from agno.utils.log import logger
+from recipes import run_recipe
 
 from sidecall.client.agno import CallProgress, aload_tools, load_tools
 
@@ -89,14 +90,14 @@ def decide(tools: Any, is_right: bool) -> list[Any]:
     """Pause for a person, decide, and go on."""
     agent = make_agent(tools, {"refund": {"order": 7}})
     paused = agent.run("Please.")
-    (asked,) = paused.active_requirements
+    status, (asked,) = paused.status, paused.active_requirements
     if is_right:
         asked.confirm()
     else:
         asked.reject("Ask for a receipt first.")
     run = agent.continue_run(run_response=paused)
     read = [message.content for message in run.messages or [] if message.role == "tool"]
-    return [paused.status, asked.tool_execution.tool_args, read, [it.tool_call_error for it in run.tools], run.content]
+    return [status, asked.tool_execution.tool_args, read, [it.tool_call_error for it in run.tools], run.content]
 
 
 async def stream(tools: Any) -> Any:
@@ -105,7 +106,12 @@ async def stream(tools: Any) -> Any:
     agent = make_agent(tools, {"write": {"text": "a word"}, "draw": {}, "fail": {}})
     async for event in agent.arun("Please.", stream=True, stream_events=True):
         if isinstance(event, CallProgress):
-            heard.append([event.tool_call_id.partition(".")[0], getattr(event.progress, "message", None) or event.progress.content])
+            heard.append(
+                [
+                    event.tool_call_id.partition(".")[0],
+                    getattr(event.progress, "message", None) or event.progress.content,
+                ]
+            )
         elif event.event == "ToolCallCompleted":
             said.append([event.tool.tool_name, event.tool.result, event.tool.tool_call_error, len(event.images or [])])
     return {"heard": heard, "said": sorted(said)}
@@ -155,9 +161,11 @@ def main() -> None:
         "text": results(texts.run("Please.")),
         **asyncio.run(work_on_loop()),
     }
-    print(json.dumps(told))
+    print(json.dumps({**told, "recipe": run_recipe()}))
 
 
 CLASHING = {"runtime": "r", "config": {}, "tool_call_id": "none", "store": 1, "state": "s", "callbacks": "null"}
-logger.disabled = True
-main()
+
+if __name__ == "__main__":
+    logger.disabled = True
+    main()

@@ -12,6 +12,7 @@ from autogen_agentchat.messages import ToolCallExecutionEvent
 from autogen_core import AgentId, CancellationToken, FunctionCall, SingleThreadedAgentRuntime
 from autogen_core.models import ChatCompletionClient, CreateResult, ModelInfo, RequestUsage
 from autogen_core.tool_agent import ToolAgent, ToolExecutionException
+from recipes import run_recipe
 
 from sidecall.client.autogen import CallAnswered, CallProgress, aload_tools, load_tools
 
@@ -111,8 +112,8 @@ async def cancel(tools: Any) -> bool:
     return isinstance(error, asyncio.CancelledError)
 
 
-async def main() -> None:
-    """Print what came of all."""
+async def main() -> dict[str, Any]:
+    """Return what came of all."""
     tools = load_tools(URL, state=lambda agent: {"session": agent.key if agent else "none"})
     messages, model = await work(
         tools,
@@ -123,19 +124,21 @@ async def main() -> None:
     answers = [it for it in messages if isinstance(it, CallAnswered)]
     progress = [it.progress for it in messages if isinstance(it, CallProgress)]
     accepting = await aload_tools(URL, ask=lambda approval: approval.tool_call["args"]["order"] == 7)
-    told = {
+    return {
         "listed": {name: model.offered[name] for name in ("double", "jot", "order")},
         "called": results(messages),
-        "artifact": [it.answer.artifact for it in answers if it.answer.artifact is not None][:1],
+        "artifact": [it.answer.artifact for it in answers if it.answer.name == "find"],
         "read": [word in "".join(model.read) for word in ("rows", "half")],
         "progress": [getattr(it, "message", None) or it.content for it in progress],
         "decided": results((await work(accepting, {"refund": {"order": 7}}, {"refund": {"order": 8}}))[0]),
         "core": await ask_tool_agent(tools),
         "cancelled": await cancel(tools),
     }
-    print(json.dumps(told))
 
 
 CLASHING = ("runtime", "tool_call_id", "state", "callbacks")
-logging.disable()
-asyncio.run(main())
+
+if __name__ == "__main__":
+    logging.disable()
+    told = asyncio.run(main())
+    print(json.dumps({**told, "recipe": run_recipe(model=ScriptedModel({"calculator": {"expression": "6 * 7"}}))}))

@@ -12,6 +12,7 @@ from haystack import component
 from haystack.components.agents import Agent
 from haystack.dataclasses import ChatMessage, StreamingChunk, ToolCall
 from haystack.hooks.human_in_the_loop.dataclasses import ConfirmationUIResult
+from recipes import run_recipe
 
 from sidecall.client import NotAuthenticated, RequestUnfit
 from sidecall.client.haystack import aload_tools, load_tools
@@ -110,44 +111,68 @@ async def work_on_loop() -> list[Any]:
     return [results(run), heard]
 
 
-def main() -> None:
-    """Print what came of all."""
+def work_much() -> dict[str, Any]:
+    """Let the model call one tool after the other, and mend what was refused."""
     tools = load_tools(URL, outputs_to_state={"found": {"source": "artifact"}})
-    schema = {"key": {"type": str}, "found": {"type": list}}
-    run, model = work(
-        tools,
-        {"double": {"number": "many"}, "fail": {}},
-        {"double": {"number": 4}, "find": {"query": "tea"}, "draw": {}, "repeat_number": {"number": 2**60 + 1}},
-        {"recall": {"key": "key"}, "jot": {"text": "True"}, "repeat_any": {"value": None}, "configure": CLASHING},
-        {"refund": {"order": 7}, "pay_out": {"amount": 5}},
-        state_schema=schema,
-        key="of the state",
-    )
-    equal, _ = work(load_tools(URL, context=lambda state: {"user": state.data["key"]}), [("find", {"query": "tea"})] * 3, state_schema=schema, key="Ada")
-    equal_apart, _ = work(load_tools(URL), [("jot", {"text": "tea"})] * 3)
-    asking = load_tools(URL, confirmation_ui=Person())
-    decided, _ = work(asking, *({"refund": {"order": order}} for order in (7, 8, 9)), {"pay_out": {"amount": 5}})
-    heard: list[Any] = []
-    work(
-        load_tools(URL), {"write": {"text": "a word"}}, tool_streaming_callback_passthrough=True, streaming_callback=heard.append
-    )
+    run, model = work(tools, *TURNS, state_schema=SCHEMA, key="of the state")
     (double,) = [it for it in tools if it.name == "double"]
-    told = {
+    return {
         "listed": {name: model.offered[name] for name in ("double", "jot", "order")},
-        "called": [[name, text if isinstance(text, str) else [type(it).__name__ for it in text], error] for name, text, error in results(run)],
+        "called": [[name, show(result), error] for name, result, error in results(run)],
         "artifact": [it.artifact for it in answers(run) if it.artifact is not None][:1],
         "found": run["found"],
         "read": [word in "".join(model.read) for word in ("rows", "half")],
-        "equal": [results(equal), own_ids(equal), own_ids(equal_apart)],
-        "decided": results(decided),
-        "progress": [it.message if hasattr(it, "message") else it.content for chunk in heard if (it := chunk.meta.get("tool_progress"))],
-        "loop": asyncio.run(work_on_loop()),
         "directly": double.invoke(number=4)["content"],
+    }
+
+
+def show(result: Any) -> Any:
+    """Return a text, or the types of parts."""
+    return result if isinstance(result, str) else [type(part).__name__ for part in result]
+
+
+def work_with_equal_calls() -> list[Any]:
+    """Call a tool several times in one turn, with the same arguments."""
+    tools = load_tools(URL, context=lambda state: {"user": state.data["key"]})
+    run, _ = work(tools, [("find", {"query": "tea"})] * 3, state_schema=SCHEMA, key="Ada")
+    apart, _ = work(load_tools(URL), [("jot", {"text": "tea"})] * 3)
+    return [results(run), own_ids(run), own_ids(apart)]
+
+
+def hear_progress() -> list[Any]:
+    """Hear what tools report."""
+    heard: list[Any] = []
+    passing = {"tool_streaming_callback_passthrough": True, "streaming_callback": heard.append}
+    work(load_tools(URL), {"write": {"text": "a word"}}, **passing)
+    events = [chunk.meta["tool_progress"] for chunk in heard if "tool_progress" in chunk.meta]
+    return [getattr(it, "message", None) or it.content for it in events]
+
+
+def main() -> None:
+    """Print what came of all."""
+    asking = load_tools(URL, confirmation_ui=Person())
+    decided, _ = work(asking, *({"refund": {"order": order}} for order in (7, 8, 9)), {"pay_out": {"amount": 5}})
+    told = {
+        **work_much(),
+        "equal": work_with_equal_calls(),
+        "decided": results(decided),
+        "progress": hear_progress(),
+        "loop": asyncio.run(work_on_loop()),
         "refused": refuse(timeout=0),
+        "recipe": run_recipe(),
     }
     print(json.dumps(told))
 
 
 CLASHING = {"runtime": "r", "config": {}, "tool_call_id": "none", "store": 1, "state": "s", "callbacks": "null"}
-logging.disable()
-main()
+SCHEMA = {"key": {"type": str}, "found": {"type": list}}
+TURNS = (
+    {"double": {"number": "many"}, "fail": {}},
+    {"double": {"number": 4}, "find": {"query": "tea"}, "draw": {}, "repeat_number": {"number": 2**60 + 1}},
+    {"recall": {"key": "key"}, "jot": {"text": "True"}, "repeat_any": {"value": None}, "configure": CLASHING},
+    {"refund": {"order": 7}, "pay_out": {"amount": 5}},
+)
+
+if __name__ == "__main__":
+    logging.disable()
+    main()
