@@ -92,7 +92,7 @@ class ServerTool(FunctionTool):
             context = FunctionInvocationContext(function=self, arguments=passed)
         return super().__call__(**{_CONTEXT: context})
 
-    async def invoke(  # type: ignore[override]
+    async def invoke(
         self,
         *,
         arguments: BaseModel | Mapping[str, Any] | None = None,

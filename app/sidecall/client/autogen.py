@@ -19,7 +19,7 @@ from sidecall.client.runs import RunOptions, check_run_options, read_run
 try:  # AgentChat passes on events of its own kind only.
     from autogen_agentchat.messages import BaseAgentEvent
 except ImportError:
-    BaseAgentEvent = BaseModel  # type: ignore[assignment,misc]
+    BaseAgentEvent = BaseModel
 
 
 def load_tools(

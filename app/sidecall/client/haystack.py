@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, NoReturn, Unpack
+from typing import Any, NoReturn, Unpack, cast
 
 from haystack.components.agents.state import State
 from haystack.dataclasses import ChatMessage, FileContent, ImageContent, StreamingChunk, TextContent
@@ -119,11 +119,11 @@ class _Loaded:
         Raises:
             TypeError: There is an unknown one.
         """
-        own = dict(given)
+        own: dict[str, Any] = dict(given)
         ui, outputs = own.pop("confirmation_ui", None), own.pop("outputs_to_state", None)
         if ui is not None:
-            own["ask"] = _Asking(ui).decide  # type: ignore[arg-type]
-        return cls(check_run_options(RunOptions(**own)), outputs)  # type: ignore[arg-type,typeddict-item]
+            own["ask"] = _Asking(ui).decide
+        return cls(check_run_options(cast("RunOptions", own)), outputs)
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ class _ServerCall:
         """Find the id of a call, which Haystack tells no tool, by what the model has written."""
         last = next((it for it in reversed(messages) if it.tool_calls), None)
         calls = [] if last is None else last.tool_calls
-        ids = [it.id for it in calls if it.id and it.tool_name == self.tool.name and it.arguments == args]
+        ids: list[str] = [it.id for it in calls if it.id and it.tool_name == self.tool.name and it.arguments == args]
         if len(ids) < 2:
             return ids[0] if ids else None
         with self.lock:
