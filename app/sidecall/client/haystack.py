@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, NoReturn, Unpack, cast
+from typing import Any, Unpack, cast
 
 from haystack.components.agents.state import State
 from haystack.dataclasses import ChatMessage, FileContent, ImageContent, StreamingChunk, TextContent
@@ -78,31 +78,26 @@ class AnswerParts(list[Any]):
 class ServerTool(Tool):
     """A tool that runs in a server; the model reads of a failure what the server says, and nothing else."""
 
-    def invoke(self, **arguments: Any) -> Any:
-        """Run the tool.
+    def invoke(self, /, **arguments: Any) -> Any:
+        """Run the tool, whose parameters may have any names.
 
         Raises:
             ToolInvocationError: The call failed.
             RequestRefused: The program has to mend something, such as its credentials.
         """
+        assert self.function is not None
         try:
-            return super().invoke(**arguments)
-        except ToolInvocationError as error:
-            _raise_cause(error, self.name)
+            return self.function(**arguments)
+        except ToolFailed as failed:
+            raise ToolInvocationError(str(failed), tool_name=self.name) from failed
 
-    async def invoke_async(self, **arguments: Any) -> Any:
+    async def invoke_async(self, /, **arguments: Any) -> Any:
         """Run the tool on an event loop; see `invoke`."""
+        assert self.async_function is not None
         try:
-            return await super().invoke_async(**arguments)
-        except ToolInvocationError as error:
-            _raise_cause(error, self.name)
-
-
-def _raise_cause(error: ToolInvocationError, name: str) -> NoReturn:
-    cause = error.__cause__
-    if isinstance(cause, ToolFailed):
-        raise ToolInvocationError(str(cause), tool_name=name) from cause
-    raise cause or error
+            return await self.async_function(**arguments)
+        except ToolFailed as failed:
+            raise ToolInvocationError(str(failed), tool_name=self.name) from failed
 
 
 @dataclass(frozen=True)
@@ -190,6 +185,9 @@ class _ServerCall:
     def read(self, run: Any, callback: Any, written: dict[str, Any]) -> tuple[dict[str, Any], str | None, ToolOptions]:
         """Return the arguments, id and options of a call."""
         state = run if isinstance(run, State) else None
+        messages: list[ChatMessage] = state.data.get("messages", []) if state is not None else _read_messages(run)
+        if state is None and run and not messages:  # A model made this name up.
+            written = {**written, _RUN: run}
         options = read_run(self.options, state)
         if state is not None and "state" not in options:
             declared = {key: value for key, value in state.data.items() if key not in _RESERVED}
@@ -198,8 +196,7 @@ class _ServerCall:
             options.setdefault("on_progress", _pass_on(callback))
         elif callback is not None:  # The tool has a parameter of this name.
             written = {**written, _CALLBACK: callback}
-        messages = state.data.get("messages") if state is not None else run
-        return written, self._find_id(messages or [], written), options
+        return written, self._find_id(messages, written), options
 
     def _find_id(self, messages: list[ChatMessage], args: Mapping[str, Any]) -> str | None:
         """Find the id of a call, which Haystack tells no tool, by what the model has written."""
@@ -212,6 +209,10 @@ class _ServerCall:
             found = next((it for it in ids if it not in self.taken), ids[0])
             self.taken.append(found)
         return found
+
+
+def _read_messages(given: Any) -> list[ChatMessage]:
+    return [it for it in given if isinstance(it, ChatMessage)] if isinstance(given, list) else []
 
 
 def _pass_on(callback: Callable[[StreamingChunk], Any]) -> Callable[[Progress | PartialAnswer], Any]:
