@@ -1,7 +1,7 @@
 """A server's tools for AutoGen: `AssistantAgent("assistant", model, tools=load_tools(server))`."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any, Unpack, cast
 
 from autogen_core import AgentId, CancellationToken, MessageHandlerContext
@@ -22,24 +22,36 @@ except ImportError:
     BaseAgentEvent = BaseModel
 
 
+class AutoGenOptions(RunOptions, total=False):
+    """Options of the calls of agents.
+
+    `on_answer` is a function of each answer, with the artifact that no model reads. With `events`, progress and answers
+    are also events of AgentChat's agents; a team has to be told of them: `custom_message_types=[CallProgress,
+    CallAnswered]`.
+    """
+
+    on_answer: Callable[[ToolAnswer], Any]
+    events: bool
+
+
 def load_tools(
-    server: str | Sidecall | AsyncSidecall, *, filters: ToolFilters | None = None, **options: Unpack[RunOptions]
+    server: str | Sidecall | AsyncSidecall, *, filters: ToolFilters | None = None, **options: Unpack[AutoGenOptions]
 ) -> list[BaseTool[Any, Any]]:
     """Return the server's tools.
 
     Functions among the options get the AgentId of the agent that handles a message, whose `key` tells conversations
     apart; None outside of a runtime. AutoGen cannot ask a person about a call: `ask` and `approvals` can.
     """
-    wanted = check_run_options(options)
-    return [ServerTool(it, wanted) for it in remote.load_tools(server, filters=filters)]
+    make = _choose(options)
+    return [make(it) for it in remote.load_tools(server, filters=filters)]
 
 
 async def aload_tools(
-    server: str | Sidecall | AsyncSidecall, *, filters: ToolFilters | None = None, **options: Unpack[RunOptions]
+    server: str | Sidecall | AsyncSidecall, *, filters: ToolFilters | None = None, **options: Unpack[AutoGenOptions]
 ) -> list[BaseTool[Any, Any]]:
     """Return the server's tools, without blocking the event loop while they are listed."""
-    wanted = check_run_options(options)
-    return [ServerTool(it, wanted) for it in await remote.aload_tools(server, filters=filters)]
+    make = _choose(options)
+    return [make(it) for it in await remote.aload_tools(server, filters=filters)]
 
 
 class CallProgress(BaseAgentEvent):
@@ -69,13 +81,14 @@ class _AnyArguments(BaseModel, extra="allow", defer_build=True):
     """What a model writes; the server checks it, and words what is wrong for the model."""
 
 
-class ServerTool(BaseStreamTool[_AnyArguments, Any, Any]):
+class ServerTool(BaseTool[_AnyArguments, Any]):
     """A tool that runs in a server: its result is the ToolAnswer, of which the model reads the text."""
 
-    def __init__(self, tool: RemoteTool, options: RunOptions) -> None:
+    def __init__(self, tool: RemoteTool, options: RunOptions, on_answer: Callable[[ToolAnswer], Any] | None) -> None:
         super().__init__(_AnyArguments, ToolAnswer, tool.name, tool.description)
         self._tool = tool
         self._options = options
+        self._on_answer = on_answer
 
     @property
     def schema(self) -> ToolSchema:
@@ -98,12 +111,30 @@ class ServerTool(BaseStreamTool[_AnyArguments, Any, Any]):
     async def run_json(
         self, args: Mapping[str, Any], cancellation_token: CancellationToken, call_id: str | None = None
     ) -> ToolAnswer:
-        """Run the tool.
+        """Run the tool; see `run`."""
+        options = self._supply()
+        return (await self._call((args, cancellation_token, call_id), options)).raise_for_status()
 
-        Raises:
-            ToolFailed: The call failed; the text is for the model.
-        """
-        return (await self._call(args, cancellation_token, call_id, self._supply())).raise_for_status()
+    async def _call(
+        self, call: tuple[Mapping[str, Any], CancellationToken, str | None], options: ToolOptions
+    ) -> ToolAnswer:
+        args, token, call_id = call
+        task = asyncio.ensure_future(self._tool.acall(dict(args), id=call_id, **options))
+        token.link_future(task)
+        answer = await task
+        if self._on_answer is not None:
+            self._on_answer(answer)
+        return answer
+
+    def _supply(self) -> ToolOptions:
+        agent = _find_agent()
+        # All that is said to an agent without a key of its own has this one.
+        conversation = None if agent is None or agent.key == "default" else agent.key
+        return read_run(self._options, agent, conversation=conversation)
+
+
+class EventTool(ServerTool, BaseStreamTool[_AnyArguments, Any, Any]):
+    """A tool that runs in a server, with events."""
 
     async def run_stream(self, args: _AnyArguments, cancellation_token: CancellationToken) -> AsyncGenerator[Any, None]:
         """Run the tool, and yield its progress and its answer."""
@@ -120,9 +151,8 @@ class ServerTool(BaseStreamTool[_AnyArguments, Any, Any]):
         """
         heard: asyncio.Queue[Progress | PartialAnswer | None] = asyncio.Queue()
         options = self._supply()
-        if "on_progress" not in options:
-            options["on_progress"] = heard.put_nowait
-        task = self._call(args, cancellation_token, call_id, options)
+        options.setdefault("on_progress", heard.put_nowait)
+        task = asyncio.ensure_future(self._call((args, cancellation_token, call_id), options))
         task.add_done_callback(lambda _: heard.put_nowait(None))
         try:
             while (event := await heard.get()) is not None:
@@ -133,18 +163,12 @@ class ServerTool(BaseStreamTool[_AnyArguments, Any, Any]):
         finally:
             task.cancel()
 
-    def _call(
-        self, args: Mapping[str, Any], cancellation: CancellationToken, call_id: str | None, options: ToolOptions
-    ) -> "asyncio.Task[ToolAnswer]":
-        task = asyncio.ensure_future(self._tool.acall(dict(args), id=call_id, **options))
-        cancellation.link_future(task)
-        return task
 
-    def _supply(self) -> ToolOptions:
-        agent = _find_agent()
-        # All that is said to an agent without a key of its own has this one.
-        conversation = None if agent is None or agent.key == "default" else agent.key
-        return read_run(self._options, agent, conversation=conversation)
+def _choose(given: AutoGenOptions) -> Callable[[RemoteTool], ServerTool]:
+    own: dict[str, Any] = dict(given)
+    kind, on_answer = (EventTool if own.pop("events", False) else ServerTool), own.pop("on_answer", None)
+    options = check_run_options(cast("RunOptions", own))
+    return lambda tool: kind(tool, options, on_answer)
 
 
 def _find_agent() -> AgentId | None:

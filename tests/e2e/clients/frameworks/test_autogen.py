@@ -70,6 +70,12 @@ def test_agents_of_the_core_call_tools_too(told: Any) -> None:
     assert told["cancelled"] is True
 
 
+def test_teams_work_too(told: Any) -> None:
+    """A function hears of artifacts; a team passes on events if it knows them."""
+    found = [{"rows": ["tea"]}]
+    assert told["teams"] == [[found, []], [found, ["CallAnswered", "CallProgress"]]]
+
+
 def test_the_code_of_the_page_runs(told: Any) -> None:
     """On the real package, with a scripted model."""
     assert told["recipe"] == "Done.\n"

@@ -8,7 +8,9 @@ from typing import Any
 from uuid import uuid4
 
 from autogen_agentchat.agents import AssistantAgent
+from autogen_agentchat.conditions import MaxMessageTermination
 from autogen_agentchat.messages import ToolCallExecutionEvent
+from autogen_agentchat.teams import RoundRobinGroupChat
 from autogen_core import AgentId, CancellationToken, FunctionCall, SingleThreadedAgentRuntime
 from autogen_core.models import ChatCompletionClient, CreateResult, ModelInfo, RequestUsage
 from autogen_core.tool_agent import ToolAgent, ToolExecutionException
@@ -79,6 +81,17 @@ async def work(tools: Any, *turns: Any) -> tuple[Any, ScriptedModel]:
     return (await agent.run(task="Please.")).messages, model
 
 
+async def work_in_team(**options: Any) -> list[Any]:
+    """Let a team of one work; it passes on events of which it has been told."""
+    artifacts: list[Any] = []
+    tools = load_tools(URL, on_answer=lambda answer: artifacts.append(answer.artifact), **options)
+    agent = AssistantAgent("assistant", ScriptedModel({"find": {"query": "tea"}, "write": {"text": "a"}}), tools=tools)
+    known = [CallProgress, CallAnswered] if options else []
+    team = RoundRobinGroupChat([agent], termination_condition=MaxMessageTermination(2), custom_message_types=known)
+    messages = (await team.run(task="Please.")).messages
+    return [list(filter(None, artifacts)), sorted({type(it).__name__ for it in messages if type(it) in known})]
+
+
 def results(messages: Any) -> list[Any]:
     """Return what the model has read, and whether it was a failure."""
     events = [it for it in messages if isinstance(it, ToolCallExecutionEvent)]
@@ -114,7 +127,7 @@ async def cancel(tools: Any) -> bool:
 
 async def main() -> dict[str, Any]:
     """Return what came of all."""
-    tools = load_tools(URL, state=lambda agent: {"session": agent.key if agent else "none"})
+    tools = load_tools(URL, events=True, state=lambda agent: {"session": agent.key if agent else "none"})
     messages, model = await work(
         tools,
         {"double": {"number": "many"}, "fail": {}},
@@ -133,6 +146,7 @@ async def main() -> dict[str, Any]:
         "decided": results((await work(accepting, {"refund": {"order": 7}}, {"refund": {"order": 8}}))[0]),
         "core": await ask_tool_agent(tools),
         "cancelled": await cancel(tools),
+        "teams": [await work_in_team(), await work_in_team(events=True)],
     }
 
 
