@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Unpack
 
 from agno.media import Audio, File, Image, Video
@@ -51,10 +52,11 @@ async def aload_tools(
     return [_make_function(it, wanted, _make_async_entry(it, wanted)) for it in tools]
 
 
+@dataclass
 class CallProgress(CustomEvent):
     """Progress of a call, or a part of its content, in `progress`."""
 
-    progress: Progress | PartialAnswer
+    progress: Progress | PartialAnswer | None = None
 
     def __str__(self) -> str:
         """Return nothing, since agno adds this text to what the model reads."""

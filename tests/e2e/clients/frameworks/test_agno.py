@@ -72,6 +72,7 @@ def test_progress_is_among_the_events_of_a_run(told: Any) -> None:
     """With tools for an event loop, beside the answers, and read by no model."""
     heard, said = told["streamed"]["heard"], told["streamed"]["said"]
     assert heard == [["write", "begun"], ["write", "a"], ["write", "word"]]
+    assert told["streamed"]["kept"] == 3
     assert [it[:3] for it in said] == [
         ["draw", "Drawn.", False],
         ["fail", "No pencil.", True],

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from agno.agent import Agent
+from agno.db.in_memory import InMemoryDb
 from agno.models.base import Model
 from agno.models.message import Message
 from agno.models.response import ModelResponse
@@ -103,7 +104,8 @@ def decide(tools: Any, is_right: bool) -> list[Any]:
 async def stream(tools: Any) -> Any:
     """Work on an event loop, and hear what happens meanwhile."""
     heard, said = [], []
-    agent = make_agent(tools, {"write": {"text": "a word"}, "draw": {}, "fail": {}})
+    storage = {"db": InMemoryDb(), "store_events": True}
+    agent = make_agent(tools, {"write": {"text": "a word"}, "draw": {}, "fail": {}}, **storage)
     async for event in agent.arun("Please.", stream=True, stream_events=True):
         if isinstance(event, CallProgress):
             heard.append(
@@ -114,7 +116,8 @@ async def stream(tools: Any) -> Any:
             )
         elif event.event == "ToolCallCompleted":
             said.append([event.tool.tool_name, event.tool.result, event.tool.tool_call_error, len(event.images or [])])
-    return {"heard": heard, "said": sorted(said)}
+    kept = agent.get_last_run_output()
+    return {"heard": heard, "said": sorted(said), "kept": sum(event.event == "CustomEvent" for event in kept.events)}
 
 
 async def cancel(tools: Any) -> str:
