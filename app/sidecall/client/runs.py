@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypedDict, cast
 
+from sidecall.client.answers import PersonVerdict
 from sidecall.client.graphs.sendable import make_sendable
-from sidecall.client.options import AskPerson
-from sidecall.client.remote import ApprovalMode, ToolOptions, check_options
+from sidecall.client.options import AskPerson, HearProgress
+from sidecall.client.questions import PersonWord
+from sidecall.client.remote import ApprovalMode, RemoteTool, ToolOptions, check_options
 
 OfRun = Callable[[Any], Any]
 # What a program may give as a function of the run.
@@ -26,6 +28,7 @@ class RunOptions(TypedDict, total=False):
     ask: AskPerson
     approval_wait: float
     approvals: ApprovalMode
+    on_progress: HearProgress
 
 
 def check_run_options(options: RunOptions) -> RunOptions:
@@ -51,3 +54,13 @@ def read_run(options: RunOptions, run: Any, *, conversation: str | None = None) 
         value = given(run) if key in _OF_RUN and callable(given) else given
         read[key] = make_sendable(value) if key in ("state", "context") else value
     return cast("ToolOptions", {key: value for key, value in read.items() if value is not None})
+
+
+def asks_framework(tool: RemoteTool, options: RunOptions) -> bool:
+    """Return whether calls of a tool are approved in the framework's own way, if the program names no other."""
+    return tool.asks and options.keys().isdisjoint(("ask", "approval_wait", "approvals"))
+
+
+def confirm(options: ToolOptions, tool: str) -> ToolOptions:
+    """Return the options of a call that a person has approved in the framework; what its tool asks is not answered."""
+    return {**options, "ask": PersonWord(tool, None, PersonVerdict("approve")).decide}
