@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypedDict, cast
 
 from sidecall.client.graphs.sendable import make_sendable
-from sidecall.client.options import AskPerson
+from sidecall.client.options import AskPerson, HearProgress
 from sidecall.client.remote import ApprovalMode, ToolOptions, check_options
 
 OfRun = Callable[[Any], Any]
@@ -26,6 +26,7 @@ class RunOptions(TypedDict, total=False):
     ask: AskPerson
     approval_wait: float
     approvals: ApprovalMode
+    on_progress: HearProgress
 
 
 def check_run_options(options: RunOptions) -> RunOptions:
