@@ -75,7 +75,11 @@ class ServerTool(Tool):
         Raises:
             CallFailed: The call failed; the model reads why.
         """
-        return _read(await self._remote.acall(written, **self._supply()))
+        supplied = self._supply()
+        if (stream := settings.send_stream) is not None and "on_progress" not in self._options:
+            # Sent from here, since the stream is of this event loop.
+            supplied["on_progress"] = lambda event: stream.send(_describe(self.name, event))
+        return _read(await self._remote.acall(written, **supplied))
 
     def format_as_litellm_function_call(self) -> dict[str, Any]:
         """Return the definition, with the parameters as the server lists them."""

@@ -3,6 +3,7 @@
 import base64
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from typing import Any, Unpack
 
@@ -82,7 +83,8 @@ class ServerTool(Tool):
         text = read_text(answer)
         match read_blocks(answer.content):
             case [MediaBlock(kind="image", data=str(data))]:
-                return AgentImage(base64.b64decode(data))
+                with suppress(OSError):  # It is of a kind that Pillow does not read.
+                    return AgentImage(base64.b64decode(data))
         return AgentText(str(text))
 
 
