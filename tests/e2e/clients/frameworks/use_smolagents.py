@@ -67,7 +67,7 @@ def main() -> None:
     told: dict[str, Any] = {}
     describe(told, tools)
     found = work(tools, {"find": {"query": "tea"}, "recall": {"key": "key"}})
-    told["called"] = [found["observed"][0].splitlines(), found["said"], found["errors"]]
+    told["called"] = [sorted(found["observed"][0].splitlines()), found["said"], found["errors"]]
     told["artifact"] = [[it.artifact for it in heard if it.name == "find"], any("rows" in it for it in found["read"])]
     mended = work(tools, {"double": {"number": "four"}}, {"double": {"number": 2**70}}, {"double": {}})
     told["mended"] = [mended["observed"][:2], mended["errors"]]
