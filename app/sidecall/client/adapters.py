@@ -48,9 +48,9 @@ def _inline(schema: Any, defs: Mapping[str, Any], around: tuple[str, ...]) -> An
     if not isinstance(schema, Mapping):
         return schema
     place = schema.get("$ref")
-    if not isinstance(place, str) or not place.startswith(_PLACE):
+    name = place.removeprefix(_PLACE) if isinstance(place, str) else None
+    if name is None or name not in defs:
         return {key: _inline(it, defs, around) for key, it in schema.items()}
-    name = place.removeprefix(_PLACE)
     beside = {key: it for key, it in schema.items() if key != "$ref"}
     if name in around:
         return {key: it for key, it in defs[name].items() if key in ("type", "description")} | beside

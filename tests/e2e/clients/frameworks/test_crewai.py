@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.frameworks import run_framework
+from tests.kit.frameworks import read_recipe, run_framework
 from tests.kit.servers import Server
 
 HERE = Path(__file__).parent
@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 @pytest.fixture(scope="module")
 def told(desk: Server) -> Any:
     """What came of agents."""
-    return run_framework("frameworks-crewai", HERE / "use_crewai.py", desk.url)
+    return run_framework("frameworks-crewai", HERE / "use_crewai.py", desk.url, RECIPE=read_recipe("CrewAI"))
 
 
 def test_tools_are_offered_as_the_server_lists_them(told: Any) -> None:
@@ -56,3 +56,8 @@ def test_progress_is_on_the_event_bus(told: Any) -> None:
     """With the parts of an answer that come early."""
     parts = [["write", None, None, None, word] for word in ("two", "words")]
     assert told["progress"] == [["write", 1.0, 2.0, "begun", None], *parts]
+
+
+def test_the_code_of_the_page_runs(told: Any) -> None:
+    """With one line for the tools."""
+    assert told["recipe"] == "Done."

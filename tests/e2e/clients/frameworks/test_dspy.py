@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.frameworks import run_framework
+from tests.kit.frameworks import read_recipe, run_framework
 from tests.kit.servers import Server
 
 HERE = Path(__file__).parent
@@ -15,7 +15,7 @@ FAILED = "Execution error in {}: \nsidecall.client.dspy.CallFailed: {}"
 @pytest.fixture(scope="module")
 def told(desk: Server) -> Any:
     """What came of modules."""
-    return run_framework("frameworks-newer", HERE / "use_dspy.py", desk.url)
+    return run_framework("frameworks-newer", HERE / "use_dspy.py", desk.url, RECIPE=read_recipe("DSPy"))
 
 
 def test_tools_are_offered_as_the_server_lists_them(told: Any) -> None:
@@ -56,3 +56,8 @@ def test_a_person_decides(told: Any) -> None:
 def test_progress_is_a_status_message(told: Any) -> None:
     """Of programs that are streamed, awaited or not."""
     assert [it[1:-1] for it in told["progress"]] == [["write: 1/2 begun", "write: two", "write: words"]] * 2
+
+
+def test_the_code_of_the_page_runs(told: Any) -> None:
+    """With one line for the tools."""
+    assert told["recipe"] == "Done."

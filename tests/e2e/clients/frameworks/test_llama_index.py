@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.frameworks import run_framework
+from tests.kit.frameworks import read_recipe, run_framework
 from tests.kit.servers import Server
 
 HERE = Path(__file__).parent
@@ -15,7 +15,7 @@ REFUND, REFUNDED = ["refund", {"order": 7}, None], ["Refunded 100 for order 7.",
 @pytest.fixture(scope="module")
 def told(desk: Server) -> Any:
     """What came of agents."""
-    return run_framework("frameworks-crewai", HERE / "use_llama_index.py", desk.url)
+    return run_framework("frameworks-crewai", HERE / "use_llama_index.py", desk.url, RECIPE=read_recipe("LlamaIndex"))
 
 
 def test_tools_are_offered_as_the_server_lists_them(told: Any) -> None:
@@ -76,3 +76,8 @@ def test_progress_and_media_come_across(told: Any) -> None:
     """Progress as events of the workflow, media as LlamaIndex's blocks."""
     assert told["progress"] == [["write", 1.0, 2.0, "begun"], "two", "words"]
     assert told["drawn"] == [["text", None], *[["image", "image/png"]] * 2, *[["document", None]] * 3]
+
+
+def test_the_code_of_the_page_runs(told: Any) -> None:
+    """With one line for the tools."""
+    assert told["recipe"] == "Done."

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.frameworks import run_framework
+from tests.kit.frameworks import read_recipe, run_framework
 from tests.kit.servers import Server
 
 HERE = Path(__file__).parent
@@ -16,7 +16,9 @@ SAID = "An error occurred while invoking the function sidecall-"
 @pytest.fixture(scope="module")
 def told(desk: Server) -> Any:
     """What came of agents."""
-    return run_framework("frameworks-crewai", HERE / "use_semantic_kernel.py", desk.url)
+    return run_framework(
+        "frameworks-crewai", HERE / "use_semantic_kernel.py", desk.url, RECIPE=read_recipe("Semantic Kernel")
+    )
 
 
 def test_tools_are_offered_as_the_server_lists_them(told: Any) -> None:
@@ -55,3 +57,8 @@ def test_a_person_decides(told: Any) -> None:
 def test_progress_goes_to_the_program(told: Any) -> None:
     """Semantic Kernel has no events of functions."""
     assert told["progress"] == ["begun", "two", "words"]
+
+
+def test_the_code_of_the_page_runs(told: Any) -> None:
+    """With one line for the tools."""
+    assert told["recipe"] == "Done."

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.frameworks import run_framework
+from tests.kit.frameworks import read_recipe, run_framework
 from tests.kit.servers import Server
 
 HERE = Path(__file__).parent
@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 @pytest.fixture(scope="module")
 def told(desk: Server) -> Any:
     """What came of agents."""
-    return run_framework("frameworks-newer", HERE / "use_smolagents.py", desk.url)
+    return run_framework("frameworks-newer", HERE / "use_smolagents.py", desk.url, RECIPE=read_recipe("smolagents"))
 
 
 def test_parameters_are_in_the_form_of_smolagents(told: Any) -> None:
@@ -65,3 +65,8 @@ def test_a_person_decides(told: Any) -> None:
 def test_progress_goes_to_the_program(told: Any) -> None:
     """The framework has no events of tools."""
     assert told["progress"] == ["begun", "two", "words"]
+
+
+def test_the_code_of_the_page_runs(told: Any) -> None:
+    """With one line for the tools."""
+    assert told["recipe"] == "Done."

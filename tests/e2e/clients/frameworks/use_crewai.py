@@ -12,6 +12,7 @@ from crewai.events import crewai_event_bus
 from crewai.hooks import register_after_tool_call_hook
 from crewai.llms.base_llm import BaseLLM
 from pydantic import Field
+from recipes import run_recipe
 
 from sidecall.client.crewai import ToolProgressEvent, load_tools
 
@@ -123,6 +124,7 @@ def main() -> None:
     crewai_event_bus.flush()
     told["progress"] = crews.progress
     told["awaited"] = asyncio.run(next(it for it in tools if it.name == "jot").arun(text="tea"))
+    told["recipe"] = run_recipe(ScriptedModel(model="scripted", turns=[{"double": {"number": 4}}]))
     print(json.dumps(told))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import dspy
 from dspy.streaming import StatusMessage
 from dspy.utils.dummies import DummyLM
+from recipes import run_recipe
 
 from sidecall.client.dspy import load_tools
 
@@ -91,6 +92,8 @@ def main() -> None:
     told["progress"] = [
         asyncio.run(stream(tools, ("write", {"text": "two words"}), awaited=it)) for it in (False, True)
     ]
+    with dspy.context(lm=script(("double", {"number": 4}))):
+        told["recipe"] = run_recipe(None)
     print(json.dumps(told))
 
 

@@ -14,6 +14,7 @@ from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.tools import call_tool_with_selection
 from llama_index.core.tools.types import ToolOutput
 from llama_index.core.workflow import Context
+from recipes import run_recipe
 
 from sidecall.client.llama_index import ApprovalRequest, ToolPart, ToolProgress, aload_tools, load_tools
 
@@ -102,8 +103,8 @@ async def decide(tools: Any) -> dict[str, Any]:
     return {**told, "two at once": sorted(it[0] for it in both["results"]), "interrupted": await interrupt(tools)}
 
 
-async def main() -> None:
-    """Try all."""
+async def main() -> dict[str, Any]:
+    """Try all, and return what came of it."""
     tools = await aload_tools(URL)
     by_name = {it.metadata.name: it.metadata.get_parameters_dict() for it in tools}
     told: dict[str, Any] = {"listed": [len(tools), by_name["repeat_number"]]}
@@ -123,7 +124,7 @@ async def main() -> None:
     of_run = load_tools(URL, state=lambda run: run.store.get("state.basket"), context=lambda _: {"user": "Ada"})
     calls = ({"find": {"query": "tea"}}, {"recall": {"key": "tea"}})
     told["of the run"] = (await work(of_run, *calls, state={"basket": {"tea": 2}}))["results"]
-    print(json.dumps(told))
+    return told
 
 
 def by_tool(tools: Any, name: str) -> Any:
@@ -131,4 +132,5 @@ def by_tool(tools: Any, name: str) -> Any:
     return next(it for it in tools if it.metadata.name == name)
 
 
-asyncio.run(main())
+TOLD = asyncio.run(main())
+print(json.dumps({**TOLD, "recipe": run_recipe(script({"double": {"number": 4}})[0])}))

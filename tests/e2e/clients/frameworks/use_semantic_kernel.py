@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from uuid import uuid4
 
 from pydantic import Field
+from recipes import run_recipe
 from semantic_kernel import Kernel
 from semantic_kernel.agents import ChatCompletionAgent
 from semantic_kernel.connectors.ai.chat_completion_client_base import ChatCompletionClientBase
@@ -100,8 +101,8 @@ async def describe(plugin: Any) -> dict[str, Any]:
     }
 
 
-async def main() -> None:
-    """Try all."""
+async def main() -> dict[str, Any]:
+    """Try all, and return what came of it."""
     logging.disable(logging.CRITICAL)
     plugin = load_tools(URL, state=lambda run: {"user": run.arguments.get("user", "Ada")}, context={"user": "Ada"})
     told = await describe(plugin)
@@ -122,7 +123,10 @@ async def main() -> None:
     parts: list[Any] = []
     await work(load_tools(URL, on_progress=parts.append), {"write": {"text": "two words"}})
     told["progress"] = [str(getattr(it, "message", None) or it.content) for it in parts]
-    print(json.dumps(told))
+    return told
 
 
-asyncio.run(main())
+TOLD = asyncio.run(main())
+print(
+    json.dumps({**TOLD, "recipe": run_recipe(ScriptedModel(ai_model_id="scripted", turns=[{"double": {"number": 4}}]))})
+)
