@@ -4,23 +4,22 @@ pytest loads this module in every project where Sidecall is installed, so it loa
 """
 
 from collections.abc import Iterator
-from contextlib import ExitStack
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import pytest
 
-from sidecall.later import Later
-
 if TYPE_CHECKING:
     import sidecall.client as _client
     import sidecall.testing.bridge as _bridge
     import sidecall.testing.serving as _serving
-else:
-    _client = Later("sidecall.client")
-    _serving = Later("sidecall.testing.serving")
 
+# Loaded by their names, since pytest looks into all that stands in a plugin.
+_CLIENT = "sidecall.client"
+_SERVING = "sidecall.testing.serving"
 _MARK = "sidecall_tools"
+_SCOPE = "sidecall_scope"
 _Scope = Literal["session", "package", "module", "class", "function"]
 _SCOPES = ("session", "package", "module", "class", "function")
 
@@ -33,14 +32,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type="args",
     )
     parser.addini(
-        "sidecall_scope",
+        _SCOPE,
         "How long one server serves: function (the default), class, module, package or session",
         default="function",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Add the marker."""
+    """Add the marker, and check the scope.
+
+    Raises:
+        pytest.UsageError: There is no such scope.
+    """
+    scope = config.getini(_SCOPE)
+    if scope not in _SCOPES:
+        raise pytest.UsageError(f"{_SCOPE} is {scope!r}: write one of {', '.join(_SCOPES)}")
     config.addinivalue_line(
         "markers",
         f"{_MARK}(*tools, **settings): tools and settings of the fixtures sidecall_server, sidecall_client and "
@@ -49,10 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _choose_scope(fixture_name: str, config: pytest.Config) -> _Scope:  # noqa: ARG001  pytest passes it by name
-    scope = config.getini("sidecall_scope")
-    if scope not in _SCOPES:
-        raise pytest.UsageError(f"sidecall_scope is {scope!r}: write one of {', '.join(_SCOPES)}")
-    return cast("_Scope", scope)
+    return cast("_Scope", config.getini(_SCOPE))
 
 
 @pytest.fixture(scope=_choose_scope)
@@ -87,19 +90,19 @@ def sidecall_settings(request: pytest.FixtureRequest) -> dict[str, Any]:
 @pytest.fixture(scope=_choose_scope)
 def sidecall_server(sidecall_tools: Any, sidecall_settings: dict[str, Any]) -> "Iterator[_serving.RunningServer]":
     """A server on a free port; its `url` is its address. It keeps what it remembers in memory, until the test ends."""
-    with _serving.run_server(sidecall_tools, **sidecall_settings) as server:
+    with import_module(_SERVING).run_server(sidecall_tools, **sidecall_settings) as server:
         yield server
 
 
 @pytest.fixture(scope=_choose_scope)
 def sidecall_client(sidecall_server: "_serving.RunningServer") -> "Iterator[_client.Sidecall]":
     """A client of `sidecall_server`."""
-    with ExitStack() as stack:
-        yield stack.enter_context(_client.Sidecall(sidecall_server.url))
+    with import_module(_CLIENT).Sidecall(sidecall_server.url) as client:
+        yield client
 
 
 @pytest.fixture(scope=_choose_scope)
 def sidecall_app(sidecall_tools: Any, sidecall_settings: dict[str, Any]) -> "Iterator[_bridge.BridgedApp]":
     """The ASGI application of a server, without a socket, for `httpx.ASGITransport(app=sidecall_app)`."""
-    with _serving.run_app(sidecall_tools, **sidecall_settings) as app:
+    with import_module(_SERVING).run_app(sidecall_tools, **sidecall_settings) as app:
         yield app

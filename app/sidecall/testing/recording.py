@@ -27,6 +27,8 @@ _EVENTS = "text/event-stream"
 # Members in which calls and answers have the id of a call, in the forms of all providers.
 _IDS = frozenset(("id", "call_id", "tool_call_id", "tool_use_id", "approval_request_id"))
 _CALLS = ("/tool_calls", "/tool_calls/batch")
+# Characters of keys: those without a digit, and those with one.
+_LONG, _SHORT = 16, 6
 # Routes whose bodies are secrets themselves.
 _SECRETS = re.compile(r"/(secrets|keys)(/|$)")
 
@@ -97,7 +99,7 @@ def _split(members: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, Any
 
 
 class Redactor:
-    """Takes secrets out of what is recorded: members with telling names, and known values."""
+    """Takes secrets out of what is recorded: members with telling names, known values, and both wherever they recur."""
 
     def __init__(self, secrets: tuple[str, ...] = ()) -> None:
         self._fields = Redaction()
@@ -137,6 +139,8 @@ class Redactor:
         # Not below it: in a schema, the member `password` describes one.
         if self._fields.is_secret(key):
             if isinstance(value, str):
+                if _looks_random(value):
+                    self._mask.add(value)
                 return REDACTED
             if isinstance(value, list):
                 return [REDACTED if isinstance(inner, str) else self._clean_fields(inner) for inner in value]
@@ -150,6 +154,11 @@ class Redactor:
             return text
         cleaned = self._clean_fields(parsed)
         return text if cleaned == parsed else json.dumps(cleaned, ensure_ascii=False)
+
+
+def _looks_random(value: str) -> bool:
+    """Return whether a text is a key rather than a word, which may stand anywhere else."""
+    return len(value) >= _LONG or (len(value) >= _SHORT and any(map(str.isdigit, value)))
 
 
 def _read_basic(credentials: str) -> list[str]:

@@ -146,7 +146,8 @@ class Replayer(httpx.BaseTransport, httpx.AsyncBaseTransport):
     def _explain(self, sent: Exchange) -> str:
         times = sum(compare(it, sent) is not None for it in self._exchanges)
         if times:
-            return f"{_describe(sent)}: {self._name} has an answer for {times} such requests, and this is one more."
+            count = "one such request" if times == 1 else f"{times} such requests"
+            return f"{_describe(sent)}: {self._name} answers {count}, and this is one more."
         near = [_describe(it) for it in self._exchanges if (it.method, it.path) == (sent.method, sent.path)]
         shown = "".join(f"\n  {line}" for line in near[:_MOST_SHOWN]) or " nothing at this path"
         return f"{_describe(sent)}: {self._name} has no answer for this request. It has{':' if near else ''}{shown}"
