@@ -161,23 +161,25 @@ def test_tools_come_from_the_ini_file_and_a_fixture(project: pytest.Pytester) ->
     result.assert_outcomes(passed=3)
 
 
-@pytest.mark.parametrize(
-    ("body", "line"),
-    [
-        ("@pytest.mark.sidecall_tools('missing.py')", "*There is no file or folder 'missing.py'*"),
-        ("@pytest.mark.sidecall_tools([len])", "*is neither a place of tools nor a tool*"),
-        ("@pytest.mark.sidecall_tools('my_tools.py', tool_timout=1)", "*tool_timout*"),
-    ],
-    ids=["place", "object", "setting"],
-)
-def test_what_cannot_be_served_is_said(project: pytest.Pytester, body: str, line: str) -> None:
+def test_what_cannot_be_served_is_said(project: pytest.Pytester) -> None:
     """At the test that asks for it."""
-    project.makepyfile(f"import pytest\n\n{body}\ndef test_it(sidecall_server): pass\n")
+    marks = ["'missing.py'", "[len]", "'my_tools.py', tool_timout=1"]
+    tests = [
+        f"@pytest.mark.sidecall_tools({mark})\ndef test_{number}(sidecall_server): pass\n"
+        for number, mark in enumerate(marks)
+    ]
+    project.makepyfile("\n".join(["import pytest\n", *tests]))
 
     result = run(project)
 
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines([line])
+    result.assert_outcomes(errors=3)
+    result.stdout.fnmatch_lines(
+        [
+            "*There is no file or folder 'missing.py'*",
+            "*is neither a place of tools nor a tool*",
+            "*tool_timout*",
+        ]
+    )
 
 
 def test_a_wrong_scope_is_refused(project: pytest.Pytester) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextvars
+import os
 import threading
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -30,6 +31,7 @@ from sidecall import (
     tool_input_guardrail,
 )
 from sidecall.client import Progress
+from sidecall.kernel.core.errors import DefinitionError
 from sidecall.testing import (
     GuardrailTripped,
     MissingContext,
@@ -37,6 +39,7 @@ from sidecall.testing import (
     ToolCallFailed,
     ToolTester,
 )
+from tests.testing import far_tools
 
 
 @tool
@@ -429,3 +432,45 @@ async def test_a_sync_call_that_would_wait_for_itself_is_refused() -> None:
 
     assert answer.error is not None
     assert answer.error.kind == "execution_error"
+
+
+def test_tools_run_where_they_want_to() -> None:
+    """In a process of their own, too, whose progress comes over; a thread that hangs is left behind."""
+    answer = ToolTester(far_tools, name="in_process").call(parent=os.getpid())
+
+    assert (answer.value, [it.message for it in answer.progress]) == (True, ["there"])
+    blocked = ToolTester(far_tools.block).call(seconds=1)
+    assert blocked.error is not None
+    assert blocked.error.kind == "timeout"
+
+
+def test_a_tool_that_no_process_can_find_is_refused() -> None:
+    """As the start of a server is."""
+
+    @tool(executor="process")
+    def local() -> str:
+        """Be nowhere."""
+        return ""
+
+    with pytest.raises(DefinitionError, match="local"):
+        ToolTester(local)
+
+
+@pytest.mark.parametrize(
+    ("given", "args", "content", "artifact"),
+    [
+        (far_tools.Upper, {"text": "a"}, "A", None),
+        (far_tools.Upper(), {"text": "a"}, "A", None),
+        (far_tools.search, {"query": "tea"}, "a hit for tea", [1]),
+        ([far_tools.search], {"query": "tea"}, "a hit for tea", [1]),
+        (tool(far_tools.search), {"query": "tea"}, "a hit for tea", [1]),
+    ],
+)
+def test_tools_of_other_libraries_are_taken(given: Any, args: dict[str, Any], content: str, artifact: Any) -> None:
+    """As a server takes them, and with its checks."""
+    tester = ToolTester(given)
+
+    answer = tester.call(**args)
+
+    assert (answer.content, answer.artifact) == (content, artifact)
+    assert tester.call(**dict.fromkeys(args, 7)).status == "error"

@@ -2,6 +2,7 @@
 
 import asyncio
 import atexit
+import os
 import threading
 from collections.abc import Coroutine
 from functools import cache
@@ -10,6 +11,9 @@ from typing import Any, TypeVar
 from sidecall.kernel.executors.steady_loop import run_steadily
 
 T = TypeVar("T")
+
+# Seconds for a loop to end; one that a tool blocks is left behind.
+_PATIENCE = 5.0
 
 
 class BackgroundLoop:
@@ -41,7 +45,7 @@ class BackgroundLoop:
         """Cancel what still runs there, and end the thread."""
         if self._thread.is_alive():
             self.loop.call_soon_threadsafe(self._end.set)
-            self._thread.join()
+            self._thread.join(_PATIENCE)
 
     def _run(self) -> None:
         asyncio.set_event_loop(self.loop)
@@ -59,9 +63,14 @@ async def _wait_and_cancel(end: asyncio.Event) -> None:
     await asyncio.wait(left, timeout=1.0) if left else None
 
 
-@cache
 def shared_loop() -> BackgroundLoop:
     """Return the loop of all sync calls in this process, so that clients which tools keep open stay usable."""
+    return _find_loop(os.getpid())
+
+
+@cache
+def _find_loop(_process: int) -> BackgroundLoop:
+    # A forked process has none of its parent's threads.
     background = BackgroundLoop()
     atexit.register(background.close)
     return background

@@ -3,7 +3,7 @@
 import asyncio
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 import uvicorn
 
 from sidecall.kernel.authoring.offers import compile_offers, list_offers
+from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.kernel.registry import Registry
@@ -169,14 +170,14 @@ def load_tools(tools: Any, settings: Settings) -> Registry:
         return Registry(discover(settings.places, use_entry_points=settings.entry_points))
     if isinstance(tools, Registry):
         return tools
-    given = tools if isinstance(tools, Iterable) and not isinstance(tools, str | Path) else [tools]
-    found = []
-    for item in given:
-        if isinstance(item, str | Path):
-            found += discover([str(item)])
-            continue
-        offers = list_offers(item)
-        if not offers:
-            raise TypeError(f"{item!r:.200} is neither a place of tools nor a tool.")
-        found += compile_offers(offers)
-    return Registry(found)
+    given = tools if isinstance(tools, list | tuple) else [tools]
+    return Registry(tool for item in given for tool in _load(item))
+
+
+def _load(item: Any) -> list[CompiledTool]:
+    if isinstance(item, str | Path):
+        return discover([str(item)])
+    offers = list_offers(item)
+    if not offers:
+        raise TypeError(f"{item!r:.200} is neither a place of tools nor a tool.")
+    return compile_offers(offers)

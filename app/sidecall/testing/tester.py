@@ -8,7 +8,6 @@ from typing import Any
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.kernel.authoring.inprocess import new_call_id
 from sidecall.kernel.authoring.offers import compile_offers, list_offers
-from sidecall.kernel.authoring.tool import BaseTool
 from sidecall.kernel.core.context import ANONYMOUS, Caller, HeaderMap
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.tool import CompiledTool
@@ -51,8 +50,8 @@ class ToolTester:
         """Take a tool, and what its calls come with.
 
         Args:
-            tool: A function with `@tool`, an object or a class of BaseTool, or what else a file of tools may offer: a
-                toolkit, a Registry, a module, a list, a tool of another library.
+            tool: A function with `@tool`, an object of BaseTool, or what else a file of tools may offer: a toolkit, a
+                Registry, a module, a list, a tool of another library. Of a class, an object is made.
             name: Which tool, where there are several.
             state: What the calling program sends as state; it has to have a form in JSON.
             context: What it sends as context: a mapping, or an object with fields.
@@ -134,7 +133,7 @@ class ToolTester:
 
 def _choose(offered: Any, name: str | None) -> tuple[Registry, CompiledTool]:
     """Compile what is offered, and choose the tool to test."""
-    made = offered() if isclass(offered) and issubclass(offered, BaseTool) else offered
+    made = offered() if isclass(offered) else offered
     if isinstance(made, CompiledTool):
         return Registry([made]), made
     offers = list_offers(made)
