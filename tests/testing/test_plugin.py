@@ -38,6 +38,81 @@ def read_variable(name: str) -> str:
 '''
 
 
+# What a user writes, with each form of the marker.
+MARKED = '''
+import asyncio
+from pathlib import Path
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+import my_tools
+from my_tools import add, remember
+from sidecall import tool
+
+
+@tool
+async def hang() -> str:
+    """Hang."""
+    await asyncio.sleep(60)
+    return ""
+
+
+@pytest.mark.sidecall_tools("my_tools.py", max_batch=2)
+def test_a_file_and_a_setting(sidecall_server, sidecall_client, monkeypatch):
+    assert str(sidecall_server) == sidecall_server.url == f"http://127.0.0.1:{sidecall_server.port}"
+    call = {"name": "add", "args": {"a": 1, "b": 2}, "id": "c"}
+    assert httpx.post(sidecall_server + "/tool_calls", json=call).json()["content"] == "3"
+    assert httpx.post(sidecall_server + "/tool_calls/batch", json=[call] * 3).status_code == 422
+    monkeypatch.setenv("MINE", "seen")
+    assert sidecall_client.call("read_variable", {"name": "MINE"}).content == "seen"
+
+
+@pytest.mark.sidecall_tools(add, hang, tool_timeout=0.05)
+def test_objects(sidecall_client):
+    assert [it["function"]["name"] for it in sidecall_client.tools()] == ["add", "hang"]
+    assert sidecall_client.call("hang").failure.kind == "timeout"
+
+
+@pytest.mark.sidecall_tools("acme.extra", Path("my_tools.py").absolute().parent / "my_tools.py")
+@pytest.mark.xfail(raises=Exception, strict=True)
+def test_two_tools_of_one_name(sidecall_server):
+    pass
+
+
+@pytest.mark.sidecall_tools("acme.extra")
+def test_a_module_by_its_name(sidecall_client):
+    assert "plus" in [it["function"]["name"] for it in sidecall_client.tools()]
+
+
+@pytest.mark.sidecall_tools(my_tools)
+@pytest.mark.parametrize("word", ["a", "b"])
+def test_nothing_is_kept_between_tests(sidecall_client, word):
+    assert sidecall_client.call("remember", {"word": word}).content == "none"
+
+
+@pytest.mark.sidecall_tools([remember])
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_the_application_in_async_tests(sidecall_app):
+    transport = httpx.ASGITransport(app=sidecall_app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://any.name") as client:
+        calls = [{"name": "remember", "args": {"word": word}, "id": word} for word in ("a", "b")]
+        said = [(await client.post("/tool_calls", json=call)).json()["content"] for call in calls]
+        assert said == ["none", "a"]
+
+
+@pytest.mark.sidecall_tools(remember)
+def test_the_application_in_sync_tests(sidecall_app):
+    with TestClient(sidecall_app) as client:
+        call = {"name": "remember", "args": {"word": "a"}, "id": "c"}
+        assert client.post("/tool_calls", json=call).json()["content"] == "none"
+    with TestClient(sidecall_app) as client:
+        assert client.post("/tool_calls", json=call).json()["content"] == "a"
+'''
+
+
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """A folder with tools, where nothing but our plugin, and anyio's, is loaded."""
@@ -56,80 +131,7 @@ def test_servers_have_the_tools_and_settings_of_the_marker(project: pytest.Pytes
     """Files, modules and objects; each test has a server of its own, in its own process."""
     project.mkpydir("acme")
     (project.path / "acme/extra.py").write_text(TOOLS.replace("def add", "def plus"))
-    project.makepyfile(
-        '''
-        import asyncio
-        from pathlib import Path
-
-        import httpx
-        import pytest
-        from starlette.testclient import TestClient
-
-        import my_tools
-        from my_tools import add, remember
-        from sidecall import tool
-
-
-        @tool
-        async def hang() -> str:
-            """Hang."""
-            await asyncio.sleep(60)
-            return ""
-
-
-        @pytest.mark.sidecall_tools("my_tools.py", max_batch=2)
-        def test_a_file_and_a_setting(sidecall_server, sidecall_client, monkeypatch):
-            assert str(sidecall_server) == sidecall_server.url == f"http://127.0.0.1:{sidecall_server.port}"
-            call = {"name": "add", "args": {"a": 1, "b": 2}, "id": "c"}
-            assert httpx.post(sidecall_server + "/tool_calls", json=call).json()["content"] == "3"
-            assert httpx.post(sidecall_server + "/tool_calls/batch", json=[call] * 3).status_code == 422
-            monkeypatch.setenv("MINE", "seen")
-            assert sidecall_client.call("read_variable", {"name": "MINE"}).content == "seen"
-
-
-        @pytest.mark.sidecall_tools(add, hang, tool_timeout=0.05)
-        def test_objects(sidecall_client):
-            assert [it["function"]["name"] for it in sidecall_client.tools()] == ["add", "hang"]
-            assert sidecall_client.call("hang").failure.kind == "timeout"
-
-
-        @pytest.mark.sidecall_tools("acme.extra", Path("my_tools.py").absolute().parent / "my_tools.py")
-        @pytest.mark.xfail(raises=Exception, strict=True)
-        def test_two_tools_of_one_name(sidecall_server):
-            pass
-
-
-        @pytest.mark.sidecall_tools("acme.extra")
-        def test_a_module_by_its_name(sidecall_client):
-            assert "plus" in [it["function"]["name"] for it in sidecall_client.tools()]
-
-
-        @pytest.mark.sidecall_tools(my_tools)
-        @pytest.mark.parametrize("word", ["a", "b"])
-        def test_nothing_is_kept_between_tests(sidecall_client, word):
-            assert sidecall_client.call("remember", {"word": word}).content == "none"
-
-
-        @pytest.mark.sidecall_tools([remember])
-        @pytest.mark.anyio
-        @pytest.mark.parametrize("anyio_backend", ["asyncio"])
-        async def test_the_application_in_async_tests(sidecall_app):
-            transport = httpx.ASGITransport(app=sidecall_app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://any.name") as client:
-                calls = [{"name": "remember", "args": {"word": word}, "id": word} for word in ("a", "b")]
-                said = [(await client.post("/tool_calls", json=call)).json()["content"] for call in calls]
-                assert said == ["none", "a"]
-
-
-        @pytest.mark.sidecall_tools(remember)
-        def test_the_application_in_sync_tests(sidecall_app):
-            with TestClient(sidecall_app) as client:
-                call = {"name": "remember", "args": {"word": "a"}, "id": "c"}
-                assert client.post("/tool_calls", json=call).json()["content"] == "none"
-            with TestClient(sidecall_app) as client:
-                assert client.post("/tool_calls", json=call).json()["content"] == "a"
-        '''
-    )
+    project.makepyfile(MARKED)
 
     result = run(project)
 

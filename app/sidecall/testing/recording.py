@@ -26,6 +26,9 @@ _TELLING = re.compile(
 _EVENTS = "text/event-stream"
 # Members in which calls and answers have the id of a call, in the forms of all providers.
 _IDS = frozenset(("id", "call_id", "tool_call_id", "tool_use_id", "approval_request_id"))
+# Members below which stand arguments and other values, whose `id` is no call's; in answers, results too.
+_VALUES = frozenset(("args", "arguments", "input", "state", "context"))
+_OF_TOOLS = _VALUES | {"artifact", "content"}
 _CALLS = ("/tool_calls", "/tool_calls/batch")
 # Characters of keys: those without a digit, and those with one.
 _LONG, _SHORT = 16, 6
@@ -254,11 +257,14 @@ def _write_event(event: Mapping[str, Any]) -> str:
 def rename_ids(value: Any, ids: Mapping[str, str]) -> Any:
     """Copy a JSON value with other ids of calls."""
     if isinstance(value, Mapping):
-        return {
-            key: ids.get(inner, inner) if key in _IDS and isinstance(inner, str) else rename_ids(inner, ids)
-            for key, inner in value.items()
-        }
+        return {key: _rename_member(key, inner, ids) for key, inner in value.items()}
     return [rename_ids(inner, ids) for inner in value] if isinstance(value, list) else value
+
+
+def _rename_member(key: str, value: Any, ids: Mapping[str, str]) -> Any:
+    if key in _IDS and isinstance(value, str):
+        return ids.get(value, value)
+    return value if key in _OF_TOOLS else rename_ids(value, ids)
 
 
 def _rename_in_header(text: str, ids: Mapping[str, str]) -> str:
@@ -327,10 +333,6 @@ def _fits(recorded: Any, sent: Any, rename: Callable[[str, str], None] | None = 
             _fits(one, other, rename, depth + 1) for one, other in zip(recorded, sent, strict=True)
         )
     return type(recorded) is type(sent) and bool(recorded == sent)
-
-
-# Below members with these names stand arguments and other values, whose `id` is no call's.
-_VALUES = frozenset(("args", "arguments", "input", "state", "context"))
 
 
 def _fit_members(
