@@ -148,6 +148,9 @@ def test_tools_come_from_the_ini_file_and_a_fixture(project: pytest.Pytester) ->
         "def test_second(sidecall_client):\n"
         "    assert sidecall_client.call('remember', {'word': 'b'}).content == 'a'\n"
     )
+    (project.path / "inner/test_mark.py").write_text(
+        "import pytest\n\n@pytest.mark.sidecall_tools('other.py')\ndef test_it(sidecall_client): pass\n"
+    )
     (project.path / "inner/test_fixture.py").write_text(
         "import pytest\nfrom my_tools import add\n\n"
         "@pytest.fixture(scope='module')\ndef sidecall_tools():\n    return [add]\n\n"
@@ -160,7 +163,8 @@ def test_tools_come_from_the_ini_file_and_a_fixture(project: pytest.Pytester) ->
 
     result = run(project, "--import-mode=importlib", "-o", "pythonpath=.")
 
-    result.assert_outcomes(passed=3)
+    result.assert_outcomes(passed=3, errors=1)
+    result.stdout.fnmatch_lines(["*sidecall_scope is module: put the marker sidecall_tools there, not at a test*"])
 
 
 def test_what_cannot_be_served_is_said(project: pytest.Pytester) -> None:

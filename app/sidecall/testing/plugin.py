@@ -54,6 +54,12 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Refuse a marker at a test that shares its server with others, for whom it would count, too."""
+    if any(mark.name == _MARK for mark in item.own_markers) and item.config.getini(_SCOPE) != "function":
+        pytest.fail(f"{_SCOPE} is {item.config.getini(_SCOPE)}: put the marker {_MARK} there, not at a test", False)
+
+
 def _choose_scope(fixture_name: str, config: pytest.Config) -> _Scope:  # noqa: ARG001  pytest passes it by name
     return cast("_Scope", config.getini(_SCOPE))
 
