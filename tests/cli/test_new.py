@@ -61,8 +61,9 @@ def test_a_tool_and_its_test_are_written() -> None:
         ("sidecall", "tool_sidecall", "@tool\ndef sidecall("),
         ("tool", "tool", "@tool\ndef tool("),  # the name of the decorator
         ("ToolException", "ToolException", '@tool("ToolException")\ndef tool_ToolException('),  # what it raises
-        ("message", "message", '@tool("message")\ndef tool_message('),  # what its test is answered with
-        ("call", "call", '@tool("call")\ndef tool_call('),
+        ("answer", "answer", '@tool("answer")\ndef tool_answer('),  # what its test is answered with
+        ("ToolTester", "ToolTester", '@tool("ToolTester")\ndef tool_ToolTester('),
+        ("call", "call", "@tool\ndef call("),
         ("str", "str", "@tool\ndef str("),
         ("conftest", "tool_conftest", "@tool\ndef conftest("),
         ("x" * 64, "x" * 64, f"@tool\ndef {'x' * 64}("),
@@ -82,7 +83,7 @@ def test_what_is_written_works(here: Path, name: str, stem: str, decorated: str)
 
 def test_the_tests_that_are_written_pass() -> None:
     """Two for each tool, whatever its name."""
-    taken = ["json", "tool", "pytest", "sidecall", "ToolException", "message", "call", "str"]
+    taken = ["json", "tool", "pytest", "sidecall", "ToolException", "answer", "ToolTester", "call", "str"]
     names = ["get_weather", "class", "2d-plot", *taken, "x" * 64]
     written = [new(name, "--folder", "mine").exit_code for name in names]
 
@@ -156,7 +157,8 @@ def test_what_is_written_pleases_the_linter() -> None:
 def test_what_is_written_pleases_ruff(command: list[str], config: list[str]) -> None:
     """As it is set up by default, and as in this repository."""
     pytest.importorskip("ruff", reason="a linter, which is not installed beside every Python")
-    new("get_weather", "--folder", "mine")
+    for name in ("get_weather", "weather", "a"):
+        new(name, "--folder", "mine")
 
     checked = run("-m", "ruff", *command, "--no-cache", *config, "mine")
 

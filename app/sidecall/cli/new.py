@@ -16,7 +16,7 @@ from sidecall.kernel.core.tool import NAME
 _INSTALLED = frozenset(("site-packages", "dist-packages"))
 
 # What the files below use themselves.
-_TAKEN = frozenset((ToolException.__name__, "call", "message"))
+_TAKEN = frozenset((ToolException.__name__, "ToolTester", "answer"))
 
 _TOOL = '''"""{title}."""
 
@@ -38,36 +38,24 @@ def {function}(text: str, times: int = 1) -> str:
 
 _TEST = '''"""{title}: what its callers rely on."""
 
-from {module} import {function}
-
+{imports}
 
 def test_repeats_the_text() -> None:
     """The text comes back as often as asked."""
-    call = {{
-        "name": "{title}",
-        "args": {{"text": "hello", "times": 2}},
-        "id": "call_1",
-        "type": "tool_call",
-    }}
-    message = {function}.invoke(call)
+    answer = ToolTester({function}).call(text="hello", times=2)
 
-    assert message.status == "success"
-    assert message.content == "hello hello"
+    assert answer.status == "success"
+    assert answer.content == "hello hello"
 
 
 def test_tells_the_model_what_to_repair() -> None:
     """A wrong argument is answered with an error that names it."""
-    call = {{
-        "name": "{title}",
-        "args": {{"text": "hello", "times": 0}},
-        "id": "call_1",
-        "type": "tool_call",
-    }}
-    message = {function}.invoke(call)
+    answer = ToolTester({function}).call(text="hello", times=0)
 
-    assert message.status == "error"
-    assert message.content == "times must be at least 1"
+    assert answer.status == "error"
+    assert answer.content == "times must be at least 1"
 '''
+_TESTER = "from sidecall.testing import ToolTester\n"
 
 
 def new(
@@ -82,7 +70,10 @@ def new(
     tests = Path("tests") / folder.name if is_package and Path("tests").is_dir() else folder
     module = f"{folder.name}.{stem}" if is_package else stem
     option = "" if function == name else f'("{name}")'
-    fields = {"title": name, "function": function, "module": module, "option": option}
+    own = f"from {module} import {function}\n"
+    # In the order of linters, to which a module without a package is one that is installed.
+    imports = f"{_TESTER}\n{own}" if is_package else "".join(sorted((own, _TESTER)))
+    fields = {"title": name, "function": function, "imports": imports, "option": option}
     test = tests / f"test_{stem}.py"
     _write({folder / f"{stem}.py": _TOOL.format(**fields), test: _TEST.format(**fields)})
     typer.echo(f"Try it: sidecall call {name} text=hello times=2 --tools {folder}")

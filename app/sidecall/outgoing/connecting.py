@@ -35,6 +35,7 @@ class CheckedNetwork(httpcore.NetworkBackend):
         """Connect to the first address of a host that answers."""
         addresses: Sequence[str] = [host]
         if self._rules is not None:
+            self._rules.check_port(host, port)
             try:
                 found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
             except _NOT_FOUND as error:
@@ -72,6 +73,7 @@ class AsyncCheckedNetwork(httpcore.AsyncNetworkBackend):
         """Connect to the first address of a host that answers."""
         addresses: Sequence[str] = [host]
         if self._rules is not None:
+            self._rules.check_port(host, port)
             addresses = self._rules.choose(host, port, await _resolve(host, port, limit_wait(timeout)))
         *others, last = addresses
         for address in others:

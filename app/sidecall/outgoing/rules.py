@@ -42,7 +42,9 @@ class OutgoingRules:
     opened: Sequence[HostPattern] = ()
 
     def check_url(self, url: httpx.URL) -> None:
-        """Check a request's URL before its name is resolved.
+        """Check a request's scheme and host against what author and operator have listed.
+
+        Port and address are checked where a connection is made, so that mocks, which make none, may have any.
 
         Raises:
             OutgoingRefused: It may not.
@@ -65,21 +67,29 @@ class OutgoingRules:
                 f"Refused: this server does not reach {_name(host, port)}. {_list(self.hosts)}",
                 "SIDECALL_OUTGOING_HOSTS has the hosts that tools reach.",
             )
-        if not self._is_open(host, port):
+
+    def check_port(self, host: str, port: int) -> None:
+        """Check the port of a connection before its host is resolved.
+
+        Raises:
+            OutgoingRefused: It is not open.
+        """
+        if not self._is_open(normalize_host(host), port):
             raise refuse(
                 f"Refused: port {port} is not open to tools. Use an address without a port.",
                 f'Open it with SIDECALL_OUTGOING_PORTS, or name it with its host: private=["{_show(host)}:{port}"].',
             )
-        if read_address(host) is not None:
-            self.choose(host, port, [host])
 
     def check_name(self, url: httpx.URL) -> None:
-        """Check a name that a proxy will resolve.
+        """Check the port, and the name or address, that a proxy will connect to.
 
         Raises:
             OutgoingRefused: It leads inside.
         """
         host, port = normalize_host(url.raw_host.decode("ascii")), url.port or USUAL_PORTS[url.scheme]
+        self.check_port(host, port)
+        if read_address(host) is not None:
+            self.choose(host, port, [host])
         is_inside = "." not in host or host.endswith(_INSIDE) or _DIGITS.fullmatch(host.rpartition(".")[2])
         if is_inside and read_address(host) is None and not _cover(self.private, host, port):
             raise _refuse_private(host)
