@@ -68,6 +68,7 @@ class Flight:
         )
         alone.args, alone.injected, alone.values = invocation.args, invocation.injected, invocation.values
         alone.own_secrets, alone.mask = invocation.own_secrets, invocation.mask
+        alone.cost = invocation.open_cost()  # The call that began the run pays for it.
         return alone
 
     async def _fly(self, invocation: Invocation) -> FlightResult:

@@ -5,12 +5,14 @@ import logging
 import time
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
+from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import Any, Generic, Protocol
 
 from typing_extensions import TypeVar
 
 from sidecall.kernel.concurrency.backpressure import Pause
+from sidecall.kernel.core.cost import CallCost, to_number
 from sidecall.kernel.core.usage import Usage
 from sidecall.kernel.json_data.to_json import to_text
 from sidecall.kernel.ports.own_contents import ContentBody, OwnContents
@@ -132,6 +134,7 @@ class Signals:
     cancelled: bool = False
     listener: EventListener | None = None
     presence: Presence | None = None
+    cost: CallCost = field(default_factory=CallCost, compare=False, repr=False)
 
     def say(self, kind: str, call_id: str, said: Mapping[str, Any]) -> None:
         """Pass an event to the listener, if any; drop it if there is no room."""
@@ -301,6 +304,23 @@ class ToolContext(RunContextWrapper[Context]):
         """Do the same in a sync tool."""
         self.log.debug("progress %s of %s %s", done, total, message)
         self.signals.say("progress", self.tool_call_id, {"done": done, "total": total, "message": message})
+
+    def add_cost(self, amount: float | Decimal) -> None:
+        """Add to what the call costs, for instance `context.add_cost(0.002)`, in any thread or process of the tool.
+
+        Args:
+            amount: In the operator's currency, 0 to 1,000,000. A float counts as it is written: three times 0.1 is 0.3.
+
+        Raises:
+            TypeError: It is no number.
+            ValueError: It is negative, not finite, or too much.
+        """
+        self.signals.cost.add(amount)
+
+    @property
+    def cost(self) -> float:
+        """What the call has cost so far."""
+        return to_number(self.signals.cost.billionths)
 
     async def read_content(self, content_id: str) -> ContentBody:
         """Read a content of the caller, uploaded or cut out of an answer, by its id or its URL.

@@ -19,6 +19,7 @@ from sidecall.kernel.core.context import (
     Signals,
     ToolContext,
 )
+from sidecall.kernel.core.cost import CallCost
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.held_context import HeldContext
 from sidecall.kernel.core.injection import Supply
@@ -164,6 +165,8 @@ class Invocation:
     error: BaseException | None = None  # the pipeline: what the last stage that failed has raised
     share: ResultReservation | None = None  # the stage that first finds the result large
     trace_id: str = ""  # the tracing stage
+    cost: CallCost | None = None  # execute, and the tool by its context
+    reservations: Sequence[Any] = ()  # take_budget
     _context: ToolContext | None = None  # the first access
 
     @property
@@ -199,11 +202,17 @@ class Invocation:
                 resumed=self.request.resumed,
                 reply=self.request.reply,
                 args=args if isinstance(args, str) else dict(args),  # In spite of any change to them.
-                signals=Signals(listener=self.request.listener, presence=self.request.presence),
+                signals=Signals(False, self.request.listener, self.request.presence, self.open_cost()),
             )
             if isinstance(self.request.context, HeldContext):
                 self._context = self.request.context.put_into(made)
         return self._context
+
+    def open_cost(self) -> CallCost:
+        """Return what the call costs, from which on something may be added."""
+        if self.cost is None:
+            self.cost = CallCost()
+        return self.cost
 
     def fail(self, error: BaseException) -> None:
         """Record the error of a failed stage, and drop the message made before, if any."""

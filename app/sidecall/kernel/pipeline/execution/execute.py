@@ -44,6 +44,8 @@ class Execute:
         begins = invocation.request.begins
         if begins is not None:
             begins()
+        if invocation.tool.options.cost:
+            invocation.open_cost().add(invocation.tool.options.cost)
         executor = self._executors[invocation.tool.executor]
         retry = invocation.tool.options.retry
         running = executor.run(invocation) if retry is None else attempts.run_again(executor, invocation, retry)
