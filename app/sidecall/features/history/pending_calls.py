@@ -110,8 +110,7 @@ class PendingCalls:
         if not request.is_remembered and (request.resumes is not None or request.decided is not None):
             decision = keep_decision(request, self._showing, tool.hidden_names)
             self._size += 0 if self._showing is None else 2 * self._showing.most
-        cost = 0 if invocation.cost is None else invocation.cost.billionths
-        said = (secrets, decision, cost)
+        said = (secrets, decision, 0 if invocation.cost is None else invocation.cost.billionths)
         waiting = self._waiting
         waiting.append(
             _new(

@@ -199,6 +199,23 @@ class RunContextWrapper(Generic[Context]):
         """Return a person's reason for rejecting a call, or None."""
         return self.rejection if self.get_approval_status(tool_name, call_id, **about) is False else None
 
+    def add_cost(self, amount: float | Decimal) -> None:
+        """Add to what the call costs, for instance `context.add_cost(0.002)`, in any thread or process of the tool.
+
+        Args:
+            amount: In the operator's currency, 0 to 1,000,000. A float counts as it is written: three times 0.1 is 0.3.
+
+        Raises:
+            TypeError: It is no number.
+            ValueError: It is negative, not finite, or too much.
+        """
+        self.signals.cost.add(amount)
+
+    @property
+    def cost(self) -> float:
+        """What the call has cost so far."""
+        return to_number(self.signals.cost.billionths)
+
     @property
     def tool_arguments(self) -> str:
         """The arguments as JSON text, as the model wrote them."""
@@ -304,23 +321,6 @@ class ToolContext(RunContextWrapper[Context]):
         """Do the same in a sync tool."""
         self.log.debug("progress %s of %s %s", done, total, message)
         self.signals.say("progress", self.tool_call_id, {"done": done, "total": total, "message": message})
-
-    def add_cost(self, amount: float | Decimal) -> None:
-        """Add to what the call costs, for instance `context.add_cost(0.002)`, in any thread or process of the tool.
-
-        Args:
-            amount: In the operator's currency, 0 to 1,000,000. A float counts as it is written: three times 0.1 is 0.3.
-
-        Raises:
-            TypeError: It is no number.
-            ValueError: It is negative, not finite, or too much.
-        """
-        self.signals.cost.add(amount)
-
-    @property
-    def cost(self) -> float:
-        """What the call has cost so far."""
-        return to_number(self.signals.cost.billionths)
 
     async def read_content(self, content_id: str) -> ContentBody:
         """Read a content of the caller, uploaded or cut out of an answer, by its id or its URL.

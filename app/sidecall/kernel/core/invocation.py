@@ -202,17 +202,11 @@ class Invocation:
                 resumed=self.request.resumed,
                 reply=self.request.reply,
                 args=args if isinstance(args, str) else dict(args),  # In spite of any change to them.
-                signals=Signals(False, self.request.listener, self.request.presence, self.open_cost()),
+                signals=Signals(False, self.request.listener, self.request.presence, open_cost(self)),
             )
             if isinstance(self.request.context, HeldContext):
                 self._context = self.request.context.put_into(made)
         return self._context
-
-    def open_cost(self) -> CallCost:
-        """Return what the call costs, from which on something may be added."""
-        if self.cost is None:
-            self.cost = CallCost()
-        return self.cost
 
     def fail(self, error: BaseException) -> None:
         """Record the error of a failed stage, and drop the message made before, if any."""
@@ -306,6 +300,13 @@ class Invocation:
             self._find_token,
             self.workspace,
         )
+
+
+def open_cost(invocation: Invocation) -> CallCost:
+    """Return what a call costs, so that something can be added."""
+    if invocation.cost is None:
+        invocation.cost = CallCost()
+    return invocation.cost
 
 
 def new_invocation_id() -> str:

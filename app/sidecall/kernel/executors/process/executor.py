@@ -9,7 +9,7 @@ from typing import Any
 
 from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.errors import DiscoveryError, InvalidToolOption
-from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.invocation import Invocation, open_cost
 from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.child import Child, Listen, ProcessDied
@@ -199,7 +199,7 @@ def _make_listener(invocation: Invocation) -> Listen:
         """Pass an event on; without room, the process blocks too, once the socket is full."""
         if kind == COST:
             with suppress(ValueError):  # Which has been raised in the process as well.
-                invocation.open_cost().add_fine(said)
+                open_cost(invocation).add_fine(said)
             return
         if listener is None:
             return
