@@ -133,7 +133,11 @@ def test_what_is_published_is_the_package() -> None:
 
     assert manifest["version"] == __version__
     assert "dependencies" not in manifest
-    assert [name for name in ("tools(", "call(", "batch(", "stream(", "run(", "aiTools(", "loadTools(") if name not in readme] == []
+    assert [
+        name
+        for name in ("tools(", "call(", "batch(", "stream(", "run(", "aiTools(", "loadTools(")
+        if name not in readme
+    ] == []
 
 
 def test_the_code_of_its_readme_runs(package: Path, shipped: Server) -> None:

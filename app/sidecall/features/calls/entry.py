@@ -139,7 +139,8 @@ class CallCompletion:
     @property
     def cost(self) -> int:
         """What it cost, as its answer says, in billionths."""
-        return round(self.message.response_metadata.get("cost", 0.0) * BILLION)
+        cost: float = self.message.response_metadata.get("cost", 0.0)
+        return round(cost * BILLION)
 
     def write(self) -> bytes:
         """Return its answer as JSON."""
