@@ -8,13 +8,17 @@ import httpx
 import pytest
 
 from sidecall import Registry, ToolContext, tool
-from sidecall.features.costs.budgets import Window
+from sidecall.features.approvals.memory_store import MemoryApprovals
+from sidecall.features.costs.budgets import Window, read_budgets
 from sidecall.features.costs.sql_store import Purse, SpendingLog
+from sidecall.features.costs.steps import TakeBudget
+from sidecall.kernel.core.invocation import new_invocation
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from sidecall.storage.sqlite.database import SqliteDatabase
 from tests.features.costs.priced import add, cached, fixed, free, in_process, job, judged, plain, send
+from tests.kit.calls import write_request
 from tests.kit.clients import MakeClient, send_together
 from tests.kit.ledgers import Clock
 
@@ -258,3 +262,39 @@ async def test_what_cannot_be_written_is_written_later(tmp_path: Path) -> None:
     await database.close()
 
     assert (spent, other, left) == ([7, None, 7, None, 8], 8, [])
+
+
+class Slow(SqliteDatabase):
+    """A database that takes an amount when it is told to."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.asked, self.told = asyncio.Event(), asyncio.Event()
+
+    async def write(self, statement: str, *values: object, **options: object) -> object:  # type: ignore[override]
+        """Wait, and write."""
+        if statement == "spend_within":
+            self.asked.set()
+            await self.told.wait()
+        return await super().write(statement, *values, **options)  # type: ignore[arg-type]
+
+
+async def test_a_call_that_is_cancelled_while_it_takes_its_price_gives_it_back(tmp_path: Path) -> None:
+    """As when its client goes away."""
+    database = Slow(tmp_path / "ledger.db")
+    await database.open()
+    [budget], log = read_budgets("1.00/month"), SpendingLog(database)
+    take = TakeBudget([budget], log, "refuse", MemoryApprovals())
+    call = new_invocation(write_request("fixed", {}), fixed.compiled, None)
+    purse = Purse.of(budget.name_owner(call.request), budget.find_window(log.clock()))
+
+    taking = asyncio.ensure_future(take(call))
+    await database.asked.wait()
+    taking.cancel()
+    database.told.set()
+    with pytest.raises(asyncio.CancelledError):
+        await taking
+    spent = await database.read("read_spending", purse.key, purse.window.begins_at)
+    await database.close()
+
+    assert (spent, call.reservations) == ([(0,)], ())

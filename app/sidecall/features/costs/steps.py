@@ -15,7 +15,7 @@ from sidecall.features.costs.sql_store import Purse, SpendingLog
 from sidecall.kernel.concurrency.outlasting import outlast
 from sidecall.kernel.core.cost import read_amount, to_billionths
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.core.overload import BudgetSpent, CallRefused
+from sidecall.kernel.core.overload import BudgetSpent, CallRefused, StoreUnavailable
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage
 from sidecall.kernel.ports.approvals.stores import Approvals
@@ -90,10 +90,9 @@ class TakeBudget:
         taken: list[Reservation] = []
         try:
             for budget, purse in _list_purses(self._budgets, self._log, invocation):
-                spent = await self._log.reserve(purse, price, None if is_allowed else budget.most)
+                spent = await self._reserve(Reservation(purse, price), None if is_allowed else budget.most, taken)
                 if spent is not None:
                     raise refuse(Shortage(budget, purse.window, spent, price, self._log.clock()))
-                taken.append(Reservation(purse, price))
         except BaseException as error:
             for one in taken:
                 await _write(self._log, one.purse, -one.amount)
@@ -101,6 +100,20 @@ class TakeBudget:
                 await self._ask(invocation, error)
             raise
         invocation.reservations = taken
+
+    async def _reserve(self, wanted: Reservation, most: int | None, taken: list[Reservation]) -> int | None:
+        """Take an amount and note it, also if the call is cancelled; return what is spent if nothing is left."""
+        taking = asyncio.ensure_future(self._log.reserve(wanted.purse, wanted.amount, most))
+        try:
+            spent = await asyncio.shield(taking)
+        except asyncio.CancelledError:
+            with suppress(StoreUnavailable):
+                if await taking is None:
+                    taken.append(wanted)
+            raise
+        if spent is None:
+            taken.append(wanted)
+        return spent
 
     async def _ask(self, invocation: Invocation, spent: BudgetSpent) -> None:
         preview = replace(await _preview.make_preview(invocation), description=spent.question)
