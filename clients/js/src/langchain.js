@@ -9,6 +9,8 @@ import { ToolCallFailed, loadTools as loadServed, refuseUnknown, supply } from "
 const OPTIONS = ["state", "context", "conversation", "filters", "ask", "approvalWait", "timeout"];
 // Where LangGraph keeps these in the config of a task. It has no public name for them.
 const [PAD, SAVER] = ["__pregel_scratchpad", "__pregel_checkpointer"];
+// What agents put into their state for themselves.
+const OF_AGENTS = ["lg_tool_call", "jumpTo", "structuredResponse"];
 
 /**
  * Return the tools. `state` and `context` are values, or functions of the config of a call. Without a `state` the tools get
@@ -45,7 +47,7 @@ async function run(served, args, config, supplied, ask) {
     ask: ask ?? (await makeInterrupt(config)),
     ...(config.writer ? { onProgress: (progress) => config.writer({ ...progress, tool: served.name }) } : {}),
   });
-  if (id !== undefined) return new ToolMessage(answer.message);
+  if (id !== undefined) return answerGraph(answer, config);
   if (answer.status === "error") throw new ToolCallFailed(answer);
   return answer.content;
 }
@@ -56,8 +58,9 @@ async function callUntilDecided(served, args, options) {
     try {
       return await served.call(args, options);
     } catch (error) {
-      if (!(error instanceof NotAllowed) || !options.ask?.isOfGraph) throw error;
-      options.ask.refusal = error.detail;
+      // A guardrail may refuse a call with the same status.
+      if (!(error instanceof NotAllowed) || !options.ask?.hasAnswered) throw error;
+      Object.assign(options.ask, { hasAnswered: false, refusal: error.detail });
     }
   }
 }
@@ -66,13 +69,40 @@ async function callUntilDecided(served, args, options) {
 function readGraphState({ state, configurable }) {
   const given = state ?? configurable?.[PAD]?.currentTaskInput;
   if (given === null || typeof given !== "object") return undefined;
-  const entries = Object.entries(given).filter(([name]) => name !== "lg_tool_call" && name !== "jumpTo");
-  return Object.fromEntries(entries.map(([name, value]) => [name, name === "messages" ? writeMessages(value) : value]));
+  const entries = Object.entries(given).filter(([name]) => !OF_AGENTS.includes(name));
+  return Object.fromEntries(entries.flatMap(([name, value]) => copyValue(name, name === "messages" ? writeMessages(value) : value)));
+}
+
+/** Copy a value that was not made to be sent: what JSON cannot say is left out, and numbers keep their digits as text. */
+function copyValue(name, value) {
+  const write = (_key, it) => (typeof it === "bigint" || (Number.isInteger(it) && !Number.isSafeInteger(it)) ? `${it}` : it);
+  try {
+    const text = JSON.stringify(value, write);
+    return text === undefined ? [] : [[name, JSON.parse(text)]];
+  } catch {
+    return []; // It leads back to itself.
+  }
 }
 
 function writeMessages(messages) {
   if (!Array.isArray(messages)) return messages;
   return messages.map((it) => (typeof it?.toDict === "function" ? { type: it.getType(), ...it.toDict().data } : it));
+}
+
+/** Return the answer, or the command by which it changes the state of the graph around it. */
+async function answerGraph(answer, { configurable }) {
+  const message = new ToolMessage(answer.message);
+  const { state_update: update, goto, graph, answer_at: place = 0 } = answer.response_metadata;
+  if (update === undefined || !configurable?.[PAD]) return message;
+  const { Command, Send } = await import("@langchain/langgraph");
+  const others = update.messages ?? [];
+  const messages = Array.isArray(others) ? others : [others];
+  const next = goto === undefined ? [] : [goto].flat().map((it) => (typeof it === "string" ? it : new Send(it.node, it.arg)));
+  return new Command({
+    update: { ...update, messages: [...messages.slice(0, place), message, ...messages.slice(place)] },
+    ...(next.length > 0 ? { goto: next } : {}),
+    ...(graph === undefined ? {} : { graph }),
+  });
 }
 
 /** Return what interrupts the graph for a decision; nothing outside of a graph, or in one that keeps no state. */
@@ -88,8 +118,9 @@ async function makeInterrupt({ configurable }) {
       asked += 1;
     }
     asked += 1;
-    return interrupt(shown);
+    const verdict = interrupt(shown);
+    ask.hasAnswered = true;
+    return verdict;
   };
-  ask.isOfGraph = true;
   return ask;
 }

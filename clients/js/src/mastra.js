@@ -32,6 +32,7 @@ function makeTool(server, served, supplied, ask) {
 
 async function run(server, served, args, about, supplied, ask) {
   const { agent = {}, abortSignal, writer } = about;
+  const decide = makeVerdict(agent);
   const id = agent.toolCallId;
   const answer = await served.call(args, {
     ...(id === undefined ? {} : { id }),
@@ -39,12 +40,12 @@ async function run(server, served, args, about, supplied, ask) {
     context: supply(supplied.context, about),
     conversation: supply(supplied.conversation, about) ?? agent.threadId,
     signal: abortSignal,
-    ask: ask ?? makeVerdict(agent),
+    ask: ask ?? decide,
     ...(writer?.custom ? { onProgress: (progress) => writer.custom({ type: "data-sidecall-progress", data: { ...progress, tool: served.name } }) } : {}),
   }).catch((error) => {
-    // Who resumed the run may not decide: it goes on waiting.
-    if (!(error instanceof NotAllowed) || agent.resumeData === undefined || !agent.suspendPayload) throw error;
-    return { approval: { ...agent.suspendPayload, refusal: error.detail } };
+    // Who resumed the run may not decide: it goes on waiting. A guardrail may refuse a call with the same status.
+    if (!(error instanceof NotAllowed) || !decide?.asked) throw error;
+    return { approval: { ...decide.asked, refusal: error.detail } };
   });
   if (answer.approval && agent.suspend && !ask) return agent.suspend(answer.approval);
   if (answer.status === "error") throw new ToolCallFailed(answer);
@@ -55,7 +56,12 @@ async function run(server, served, args, about, supplied, ask) {
 function makeVerdict({ resumeData, suspendPayload }) {
   if (resumeData === undefined || resumeData === null) return undefined;
   const verdict = typeof resumeData === "object" && "approved" in resumeData ? Boolean(resumeData.approved) : resumeData;
-  return (approval) => (suspendPayload?.question === undefined || approval.question === suspendPayload.question ? verdict : undefined);
+  const decide = (approval) => {
+    if (suspendPayload?.question !== undefined && approval.question !== suspendPayload.question) return undefined;
+    decide.asked = approval;
+    return verdict;
+  };
+  return decide;
 }
 
 /** Write what the model reads; the program has the whole answer, its artifact among it. */

@@ -10,6 +10,8 @@ import { createAgent } from "langchain";
 import { Sidecall, ToolCallFailed } from "sidecall";
 import { loadTools } from "sidecall/langchain";
 
+import { z } from "zod";
+
 import { withModel } from "./models.js";
 
 const server = new Sidecall();
@@ -19,10 +21,10 @@ const readAnswers = ({ messages }) => messages.filter((it) => ToolMessage.isInst
 const inThread = () => ({ configurable: { thread_id: crypto.randomUUID() } });
 
 /** Run an agent whose model asks for these calls, step by step. */
-async function withAgent(steps, act, options = {}) {
+async function withAgent(steps, act, options = {}, more = {}) {
   const tools = await loadTools(server, options);
   await withModel("chat", steps, (url, heard) =>
-    act(createAgent({ model: connect(url), tools, checkpointer: new MemorySaver() }), heard),
+    act(createAgent({ model: connect(url), tools, checkpointer: new MemorySaver(), ...more }), heard),
   );
 }
 
@@ -42,6 +44,26 @@ test("answers are messages with status and artifact, which no model reads", asyn
     assert.doesNotMatch(JSON.stringify(heard.at(-1).messages), /rows/);
     assert.equal(result.messages.at(-1).content, "Done.");
   }, { state: { key: "of the state" }, context: () => ({ user: "Ada" }) });
+});
+
+test("a tool reads the state of the graph, and changes it", async () => {
+  const stateSchema = z.object({ key: z.string(), seat: z.string().optional(), loop: z.any().optional(), large: z.any().optional() });
+  const loop = {};
+  loop.loop = loop;
+  await withAgent([[["recall", { key: "key" }], ["recall", { key: "large" }]], [["book", { seat: "7A" }]], [["recall", { key: "seat" }]]], async (agent) => {
+    const result = await agent.invoke({ ...ask, key: "of the graph", loop, large: 2n ** 60n }, inThread());
+
+    assert.deepEqual(readAnswers(result).map((it) => it.content), ["of the graph", `${2n ** 60n}`, "Seat 7A is yours.", "7A"]);
+    assert.equal(result.seat, "7A");
+  }, {}, { stateSchema, checkpointer: undefined });
+});
+
+test("a change of what the graph does not keep ends no run", async () => {
+  await withAgent([[["book", { seat: "7A" }]]], async (agent) => {
+    const [answer] = readAnswers(await agent.invoke(ask, inThread()));
+
+    assert.deepEqual([answer.content, answer.status], ["Seat 7A is yours.", "success"]);
+  });
 });
 
 test("a call without an id gives its content, and fails by an error", async () => {
@@ -76,6 +98,37 @@ test("a tool that asks twice gets each answer for its own question", async () =>
     const [answer] = readAnswers(await agent.invoke(new Command({ resume: true }), thread));
 
     assert.deepEqual([asked, answer.content], [["Read it?", "Delete it?"], "tmp is empty."]);
+  });
+});
+
+test("where the program may not decide the graph is interrupted again", async () => {
+  let isAllowed = false;
+  const problem = { type: "urn:sidecall:problem:missing-scope", title: "", status: 403, detail: "You may not decide." };
+  const ours = new Sidecall(undefined, {
+    fetch: async (url, init) => {
+      const decides = init.method === "POST" && String(url).includes("/approvals/") && !isAllowed;
+      return decides ? new Response(JSON.stringify(problem), { status: 403 }) : fetch(url, init);
+    },
+  });
+  const tools = await loadTools(ours);
+  await withModel("chat", [[["refund", { order: 8 }]]], async (url) => {
+    const agent = createAgent({ model: connect(url), tools, checkpointer: new MemorySaver() });
+    const thread = inThread();
+    await agent.invoke(ask, thread);
+    const { __interrupt__: [again] } = await agent.invoke(new Command({ resume: true }), thread);
+    isAllowed = true;
+    const [answer] = readAnswers(await agent.invoke(new Command({ resume: true }), thread));
+
+    assert.deepEqual([again.value.refusal, answer.content], ["You may not decide.", "Refunded 100 for order 8."]);
+  });
+});
+
+test("a call that a guardrail refuses is thrown, once, and the agent says so to its model", async () => {
+  await withAgent([[["repeat", { text: "an order" }]]], async (agent) => {
+    const [answer] = readAnswers(await agent.invoke(ask, inThread()));
+
+    assert.equal(answer.status, "error");
+    assert.match(answer.content, /guardrail-tripped/);
   });
 });
 

@@ -33,9 +33,9 @@ function script(...steps) {
   return [{ specificationVersion: "v3", provider: "scripted", modelId: "scripted", supportedUrls: { "*/*": [/.*/] }, doGenerate, doStream }, heard];
 }
 
-async function makeAgent(steps, options = {}) {
+async function makeAgent(steps, options = {}, from = server) {
   const [model, heard] = script(...steps);
-  const agent = new Agent({ id: "a", name: "a", instructions: "Help.", model, tools: await loadTools(server, options) });
+  const agent = new Agent({ id: "a", name: "a", instructions: "Help.", model, tools: await loadTools(from, options) });
   new Mastra({ agents: { agent }, logger: false, storage: new InMemoryStore() });
   return [agent, heard];
 }
@@ -87,6 +87,25 @@ for (const [resumeData, expected] of [
     assert.match(JSON.stringify(outputs(heard.at(-1))), expected);
   });
 }
+
+test("where the program may not decide the run is suspended again", async () => {
+  let isAllowed = false;
+  const problem = { type: "urn:sidecall:problem:missing-scope", title: "", status: 403, detail: "You may not decide." };
+  const ours = new Sidecall(undefined, {
+    fetch: async (url, init) => {
+      const decides = init.method === "POST" && String(url).includes("/approvals/") && !isAllowed;
+      return decides ? new Response(JSON.stringify(problem), { status: 403 }) : fetch(url, init);
+    },
+  });
+  const [agent, heard] = await makeAgent([[["refund", { order: 8 }]]], {}, ours);
+  const { runId, suspendPayload } = await agent.generate("Please.", { maxSteps: 3 });
+  const again = await agent.resumeGenerate({ approved: true }, { runId, toolCallId: suspendPayload.toolCallId });
+  isAllowed = true;
+  await agent.resumeGenerate({ approved: true }, { runId, toolCallId: again.suspendPayload.toolCallId });
+
+  assert.match(JSON.stringify(again.suspendPayload), /You may not decide\./);
+  assert.match(JSON.stringify(outputs(heard.at(-1))), /Refunded 100 for order 8\./);
+});
 
 test("a tool that asks twice suspends twice", async () => {
   const [agent, heard] = await makeAgent([[["empty", { folder: "tmp" }]]]);
