@@ -137,6 +137,8 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "max_concurrency_per_caller",
             "rate_limit",
             "shared_rates",
+            "budget",
+            "budget_action",
             "audit_ttl",
             "max_audit_entries",
         ),

@@ -14,6 +14,7 @@ from sidecall.composition.lifespan import build_lifespan
 from sidecall.composition.observation import build_metrics, build_telemetry, build_upstream
 from sidecall.composition.stores import (
     build_admission,
+    build_budgets,
     build_kept,
     build_ledger,
     build_vector_stores,
@@ -245,7 +246,8 @@ def _budget(settings: Settings, contents: Contents, results: ResultMemory) -> Bu
 def _list_stages(settings: Settings, executors: Executors, ledger: Ledger, results: ResultMemory) -> Stages:
     budget = _budget(settings, ledger.contents, results)
     caching = Caching(settings.max_cache_bytes, settings.max_cache_entries, settings.tool_timeout)
-    return default_stages(executors, ledger.approvals, budget, caching, ledger.rules)
+    stages = default_stages(executors, ledger.approvals, budget, caching, ledger.rules)
+    return stages.add(build_budgets(settings, ledger))
 
 
 def _make_jobs(

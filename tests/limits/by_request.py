@@ -26,7 +26,7 @@ from sidecall.kernel.http.events import Events
 from sidecall.kernel.rest.listing import Listings, make_listing
 from sidecall.server.framing import complete_scope
 from tests.kit.clients import MakeClient, send_together
-from tests.limits.offered import ask, attach, echo, note, repeat, wait
+from tests.limits.offered import ask, attach, bill, echo, note, repeat, wait
 
 Provoke = Callable[[MakeClient], Awaitable[str]]
 
@@ -89,6 +89,12 @@ async def _rate(make_client: MakeClient) -> str:
     client = await make_client(echo, rate_limit="1/day")
     await post(client, call())
     return say(await post(client, call()))
+
+
+async def _budget(make_client: MakeClient) -> str:
+    client = await make_client(bill, budget="1.00/month")
+    await post(client, call("bill"))
+    return say(await post(client, call("bill")))
 
 
 async def _callers(_: MakeClient) -> str:
@@ -274,6 +280,7 @@ BY_REQUEST: dict[str, Provoke] = {
     "characters of `X-Sidecall-Context`": _context,
     "calls of one caller that run or wait": partial(_crowd, max_concurrency_per_caller=1),
     "calls of one caller in a time": _rate,
+    "what the calls of one caller, or of one conversation, cost in a time": _budget,
     "callers whose calls are counted": _callers,
     "calls that run": _run,
     "calls that wait": partial(_crowd, max_concurrency=1, max_queue=1),

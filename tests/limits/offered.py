@@ -18,6 +18,12 @@ async def look_up(word: str) -> str:
     return word
 
 
+@tool(cost=1)
+async def bill() -> str:
+    """Cost something."""
+    return "billed"
+
+
 @tool
 async def wait(seconds: float) -> str:
     """Wait."""

@@ -57,7 +57,7 @@ def test_each_row_has_a_bound() -> None:
     """Only what an operator has to switch on has none by itself."""
     unbound = {row.setting for row in ROWS.values() if not row.bound}
 
-    assert unbound == {"max_artifact_bytes_per_caller", "max_concurrency_per_caller", "rate_limit"}
+    assert unbound == {"budget", "max_artifact_bytes_per_caller", "max_concurrency_per_caller", "rate_limit"}
     assert [row.what for row in ROWS.values() if not row.answer] == []
 
 

@@ -65,6 +65,8 @@ DEFAULTS = {
     "scopes_header": None,
     "gateways": (),
     "rate_limit": None,
+    "budget": None,
+    "budget_action": "refuse",
     "shared_rates": False,
     "max_running_jobs": 100,
     "max_queued_jobs": 10000,

@@ -99,8 +99,8 @@ class Walk(Generic[T]):
 
 # Refused before anything ran, so that sending it again does nothing twice.
 NOT_BEGUN = frozenset(
-    "too-many-calls quota-exceeded overloaded too-many-approvals too-many-jobs too-many-connections too-many-bytes"
-    " issuer-unreachable".split()
+    "too-many-calls quota-exceeded budget-spent overloaded too-many-approvals too-many-jobs too-many-connections"
+    " too-many-bytes issuer-unreachable".split()
 )
 
 

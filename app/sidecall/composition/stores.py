@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sidecall.features.calls.sql_kept import CallBounds
 from sidecall.features.contract.lock_path import LOCK
+from sidecall.features.costs.budgets import read_budgets
 from sidecall.features.credentials.own_secrets import SecretKeeper
 from sidecall.features.credentials.server_secrets import secrets_in
 from sidecall.features.history.no_history import NoHistory
@@ -23,6 +24,7 @@ from sidecall.kernel.core.quota import Rate
 from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.format import refuse
+from sidecall.kernel.pipeline.stage import Stage
 from sidecall.kernel.ports.tenant_store import ItemStore
 from sidecall.later import Later
 from sidecall.settings import Settings
@@ -32,6 +34,8 @@ from sidecall.storage.opening import IN_MEMORY, NO_WRITERS, Writers, open_file_s
 
 if TYPE_CHECKING:
     from sidecall.features.contract import lock as _lock
+    from sidecall.features.costs import sql_store as _spending
+    from sidecall.features.costs import steps as _keeping
     from sidecall.features.history import history as _history
     from sidecall.features.history import memory_store as _in_memory
     from sidecall.features.history import packing as _packing
@@ -53,6 +57,8 @@ else:
     _redactor = Later("sidecall.features.history.redactor")
     _shared = Later("sidecall.features.rates.shared")
     _lock = Later("sidecall.features.contract.lock")
+    _spending = Later("sidecall.features.costs.sql_store")
+    _keeping = Later("sidecall.features.costs.steps")
     _embedding = Later("sidecall.features.vector_stores.embedding")
     _kept = Later("sidecall.features.vector_stores.kept")
     _stores = Later("sidecall.features.vector_stores.stores")
@@ -191,6 +197,17 @@ def build_admission(settings: Settings, ledger: Ledger) -> Admission:
         queue_timeout=settings.queue_timeout,
     )
     return Admission(limits, _build_quotas(settings, ledger))
+
+
+def build_budgets(settings: Settings, ledger: Ledger) -> tuple[Stage, ...]:
+    """Build the steps that keep calls within their budgets; none without one."""
+    if settings.budget is None:
+        return ()
+    log = _spending.SpendingLog(ledger.database)
+    stages: tuple[Stage, ...] = _keeping.make_budget_stages(
+        read_budgets(settings.budget), log, settings.budget_action, ledger.approvals
+    )
+    return stages
 
 
 def _build_quotas(settings: Settings, ledger: Ledger) -> Quotas:

@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, PrivateAttr, field_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
+from sidecall.features.costs.settings import CostSettings
 from sidecall.features.credentials.oauth.settings import OAuthSettings
 from sidecall.features.jobs.settings import JobSettings
 from sidecall.features.mcp_client.settings import UpstreamFields
@@ -45,6 +46,7 @@ class _Environment(EnvSettingsSource):
 class Settings(
     AccessSettings,
     AuditSettings,
+    CostSettings,
     HistorySettings,
     JobSettings,
     OAuthSettings,

@@ -14,7 +14,7 @@ else:
     _clauses = Later("sidecall.storage.clauses")
 
 # Where these columns stand in the rows of a list.
-_ARGS, _DECISION, _MESSAGE, _LEFT_OUT = 12, 15, 16, 17
+_ARGS, _DECISION, _MESSAGE, _LEFT_OUT = 12, 15, 17, 18
 
 # What lists calls, and what reads the texts that it leaves out.
 _WITH_ANSWERS = ("list_whole_calls", "read_call_texts")

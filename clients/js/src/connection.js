@@ -9,6 +9,7 @@ import { readAddress, readCredential, requireCredential, requireHeaders } from "
 const NOT_BEGUN = new Set([
   "too-many-calls",
   "quota-exceeded",
+  "budget-spent",
   "overloaded",
   "too-many-approvals",
   "too-many-jobs",

@@ -147,11 +147,33 @@ export interface Preview {
   [more: string]: unknown;
 }
 
+/** How far a tool has come: `done` of `total`, in whatever it counts. */
+export interface ProgressData {
+  tool_call_id: string;
+  done: number;
+  total?: number | null;
+  message?: string | null;
+}
+
+/** A part of an answer that a generator has made. */
+export interface PartialData {
+  tool_call_id: string;
+  content: unknown;
+}
+
+export interface Progress extends ProgressData {
+  type: "progress";
+}
+
+export interface PartialAnswer extends PartialData {
+  type: "partial";
+}
+
 export type CallEvent =
   | { event: "message"; data: ToolMessage }
   | { event: "approval"; data: Approval }
-  | { event: "progress"; data: { tool_call_id: string; done: number; total?: number | null; message?: string | null } }
-  | { event: "partial"; data: { tool_call_id: string; content: unknown } }
+  | { event: "progress"; data: ProgressData }
+  | { event: "partial"; data: PartialData }
   | { event: "missed"; data: { tool_call_id: string; count: number } };
 
 /** What a model has said; `run` goes on with one that waited for a person. */
@@ -212,6 +234,88 @@ export class Sidecall {
   findJob(id: string): Job;
   /** Return the tools for the Vercel AI SDK. */
   aiTools(options?: AiOptions): Promise<Record<string, any>>;
+}
+
+/** What goes with all calls of tools; what a call says itself goes before. */
+export interface ToolOptions {
+  state?: unknown;
+  context?: Sent | undefined;
+  /** The conversation whose files the calls have. */
+  conversation?: string | undefined;
+  ask?: AskPerson | undefined;
+  /** How many seconds to wait for somebody else's decision (0). */
+  approvalWait?: number | undefined;
+  timeout?: number | undefined;
+  onProgress?: ((progress: Progress) => void | Promise<void>) | undefined;
+  onPartial?: ((part: PartialAnswer) => void | Promise<void>) | undefined;
+}
+
+export interface ToolCallOptions extends ToolOptions {
+  /** The id that the model has given the call. */
+  id?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /** Sent again with the same key, the call runs once. */
+  key?: string | undefined;
+}
+
+/** The answer to a call, failed ones and those that wait for a person too. */
+export class ToolAnswer implements ToolMessage {
+  private constructor();
+  readonly content: string | (string | Json)[];
+  readonly artifact: unknown;
+  readonly tool_call_id: string;
+  readonly name: string | null;
+  readonly status: "success" | "error";
+  readonly type: "tool";
+  readonly id: string | null;
+  readonly additional_kwargs: Json;
+  readonly response_metadata: Json & { error?: Failure };
+  /** Why the call failed; its `kind` is `approval_required` where it waits for a person. */
+  readonly error: Failure | null;
+  /** What a person has to decide. */
+  readonly approval: Approval | null;
+  /** What the model reads, as one text. */
+  readonly text: string;
+  /** The nine keys of LangChain's ToolMessage. */
+  readonly message: ToolMessage;
+}
+
+/** A tool of a server, for any framework. */
+export class ServedTool {
+  private constructor();
+  readonly name: string;
+  readonly description: string;
+  /** A JSON Schema, with its references in their places unless a type refers to itself. */
+  readonly parameters: Json;
+  /** Whether some calls may wait for a person before they run. */
+  readonly mayAsk: boolean;
+  call(args?: Sent, options?: ToolCallOptions): Promise<ToolAnswer>;
+  /** Return whether a person has to decide about a call first; nothing runs. */
+  needsApproval(args?: Sent, options?: Pick<ToolOptions, "state" | "context" | "conversation">): Promise<boolean>;
+}
+
+/** Return the tools of a server as plain objects, for any framework. */
+export function loadTools(server: Sidecall, options?: ToolOptions & { filters?: ToolFilters | undefined }): Promise<ServedTool[]>;
+
+/** What tools of frameworks throw for a failed call. */
+export class ToolCallFailed extends Error {
+  readonly answer: ToolAnswer;
+  readonly kind: string | undefined;
+}
+
+/** A value, or a function of what a framework says about a call. */
+export type OfCall<T, About> = T | ((about: About) => T);
+
+/** What the adapters of frameworks take. */
+export interface AdapterOptions<About> {
+  state?: OfCall<unknown, About> | undefined;
+  context?: OfCall<Sent | undefined, About> | undefined;
+  conversation?: OfCall<string | undefined, About> | undefined;
+  filters?: ToolFilters | undefined;
+  /** Decides in the place of what the framework has for that. */
+  ask?: AskPerson | undefined;
+  approvalWait?: number | undefined;
+  timeout?: number | undefined;
 }
 
 /** A remembered call. */

@@ -13,6 +13,7 @@ import { Turn, readTurn } from "./turns.js";
 
 export { Job } from "./jobs.js";
 export * from "./failures.js";
+export { ServedTool, ToolAnswer, ToolCallFailed, loadTools } from "./tools.js";
 export { Turn } from "./turns.js";
 
 // Which options each way to call takes; one that would do nothing is refused.

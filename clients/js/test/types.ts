@@ -1,6 +1,17 @@
 // The types say what the server's document says, and what programs write with them compiles.
 
-import { ApprovalNeeded, Sidecall, type Approval, type ClientOptions, type JobState, type Preview, type ToolMessage } from "sidecall";
+import {
+  ApprovalNeeded,
+  Sidecall,
+  loadTools,
+  type Approval,
+  type ClientOptions,
+  type JobState,
+  type Preview,
+  type Progress,
+  type ToolAnswer,
+  type ToolMessage,
+} from "sidecall";
 
 import type { components } from "./api.js";
 
@@ -84,4 +95,15 @@ export async function use(): Promise<string | undefined> {
   await server.call({ name: "double" }, { number: 4 });
   console.log(messages.length, Object.keys(ai), tools[0]?.name);
   return typeof answer.content === "string" ? answer.content : undefined;
+}
+
+/** Tools for any framework, whose answers and progress have types. */
+export async function useTools(signal?: AbortSignal): Promise<string> {
+  const [tool] = await loadTools(new Sidecall(), { context: { user: "Ada" }, filters: { names: ["write"] }, timeout: undefined });
+  const told: Progress[] = [];
+  const answer: ToolAnswer = await tool!.call({ text: "a" }, { id: "1", signal, onProgress: (it) => void told.push(it) });
+  const failure: string | undefined = answer.error?.kind ?? answer.approval?.id;
+  // @ts-expect-error  an option that does nothing
+  await tool!.call({}, { name: "write" });
+  return `${tool!.name} ${told[0]?.done} ${failure} ${answer.text}`;
 }

@@ -20,6 +20,7 @@ ORDINARY = {
     "timeout_error_function": None,
     "executor": None,
     "command": None,
+    "cost": None,
     "memory_limit_mb": None,
     "unknown_args": None,
     "extras": {},

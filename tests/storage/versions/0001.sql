@@ -90,7 +90,9 @@ CREATE TABLE calls (
     -- From when on an ended call may be forgotten: it is not to be found by its key or its approval any more.
     free_at REAL,
     -- What a person has said of it, as JSON: its approval is forgotten long before the call.
-    decision TEXT
+    decision TEXT,
+    -- In billionths, once it has ended.
+    cost INTEGER
 );
 CREATE TABLE contents (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -121,13 +123,20 @@ CREATE TABLE schema_version (
     name TEXT NOT NULL,
     applied_at REAL NOT NULL
 );
-INSERT INTO "schema_version" VALUES(1,'tables',1.79582112357041335107e+09);
+INSERT INTO "schema_version" VALUES(1,'tables',1.79583135372338390349e+09);
 CREATE TABLE servers (
     id TEXT NOT NULL PRIMARY KEY,
     started_at REAL NOT NULL,
     seen_at REAL NOT NULL
 );
 INSERT INTO "servers" VALUES('kept',1.0,1.0);
+CREATE TABLE spending (
+    key TEXT NOT NULL,
+    begins_at INTEGER NOT NULL,
+    ends_at INTEGER NOT NULL,
+    spent INTEGER NOT NULL,
+    PRIMARY KEY (key, begins_at)
+);
 CREATE INDEX approvals_by_status ON approvals (status, number);
 CREATE INDEX approvals_by_expiry ON approvals (expires_at, is_running, size);
 CREATE INDEX contents_by_number ON contents (number, size);
@@ -146,5 +155,6 @@ CREATE INDEX audit_entries_by_tenant ON audit_entries (tenant, number);
 CREATE INDEX audit_entries_by_action ON audit_entries (action, number);
 CREATE INDEX audit_entries_by_time ON audit_entries (at);
 CREATE INDEX call_progress_at ON call_progress (at);
+CREATE INDEX spending_by_age ON spending (ends_at);
 DELETE FROM "sqlite_sequence";
 COMMIT;

@@ -10,7 +10,7 @@ from sidecall.kernel.concurrency.backpressure import Pause, Pauses
 from sidecall.kernel.concurrency.coroutines import cancel_from_outside
 from sidecall.kernel.core.context import EventListener
 from sidecall.kernel.core.errors import ToolExecutionError
-from sidecall.kernel.core.invocation import Invocation, new_invocation_id
+from sidecall.kernel.core.invocation import Invocation, new_invocation_id, open_cost
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.pipeline.execution.deadline import make_timeout, seconds_left
 from sidecall.kernel.pipeline.format import changes_state
@@ -68,6 +68,7 @@ class Flight:
         )
         alone.args, alone.injected, alone.values = invocation.args, invocation.injected, invocation.values
         alone.own_secrets, alone.mask = invocation.own_secrets, invocation.mask
+        alone.cost = open_cost(invocation)  # The call that began the run pays for it.
         return alone
 
     async def _fly(self, invocation: Invocation) -> FlightResult:

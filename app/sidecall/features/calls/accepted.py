@@ -6,6 +6,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from sidecall.features.calls.entry import Acceptance, CallCompletion, CallEntry, measure_ms, to_datetime
+from sidecall.kernel.core.cost import to_number
 from sidecall.kernel.core.messages import make_unchecked
 from sidecall.kernel.core.record import CallRecord
 
@@ -43,6 +44,7 @@ class AcceptedCall:
             "started_at": created if is_begun else None,
             "ended_at": ended_at,
             "duration_ms": None if ended_at is None else measure_ms(created, ended_at),
+            "cost": None if end is None else to_number(end.cost),
             "tags": None,
             "args": _read(self.acceptance.args),
             "approval_id": None,

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sidecall.features.calls.decision import CallDecision
 from sidecall.features.calls.keys import CallKey
+from sidecall.kernel.core.cost import BILLION, to_number
 from sidecall.kernel.core.messages import ToolMessage, make_unchecked
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.result_values import ABSENT, find_value, write_stored
@@ -47,6 +48,9 @@ class CallEntry(BaseModel, defer_build=True):
     started_at: datetime | None = None
     ended_at: datetime | None = None
     duration_ms: float | None = Field(default=None, description="From its start to its end.")
+    cost: float | None = Field(
+        default=None, description="What it has cost, in the operator's currency; null if it has not run."
+    )
     tags: tuple[str, ...] | None = Field(
         default=None,
         description="Those of its tool when it ran; of a remembered call those that it has now, null if it is gone.",
@@ -132,6 +136,12 @@ class CallCompletion:
     never_ran: bool = False
     decision: CallDecision | None = None
 
+    @property
+    def cost(self) -> int:
+        """What it cost, as its answer says, in billionths."""
+        cost: float = self.message.response_metadata.get("cost", 0.0)
+        return round(cost * BILLION)
+
     def write(self) -> bytes:
         """Return its answer as JSON."""
         if self.text is None:
@@ -188,5 +198,6 @@ def end_entry(entry: CallEntry, end: CallCompletion, at: float) -> CallEntry:
         "started_at": started,
         "ended_at": ended,
         "duration_ms": measure_ms(started, ended),
+        "cost": to_number(end.cost),
     }
     return make_unchecked(CallEntry, fields)

@@ -23,6 +23,7 @@ from sidecall.features.calls.keys import CallKey
 from sidecall.features.calls.sql_kept import CallBounds, KeptCalls
 from sidecall.features.calls.stores import EndedCalls
 from sidecall.kernel.concurrency.shares import Shares
+from sidecall.kernel.core.cost import to_number
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.result_values import read_stored
 from sidecall.kernel.json_data.text import quote_text
@@ -30,7 +31,7 @@ from sidecall.storage.database import LONG_READS, Database, Row
 from sidecall.storage.listing import read_page
 
 # The number of an entry's columns, in the order of the statements that read one.
-_COLUMNS = 17
+_COLUMNS = 18
 ATTEMPT = 8
 _ENDED = 11
 # Bytes of a row besides its texts.
@@ -96,7 +97,7 @@ class SqlCalls:
         try:
             row = await self._database.write(
                 *("record_call", *whose, end.status, end.kind, created, created, now),
-                *(*texts, *known, acceptance.replay_of, size, said),
+                *(*texts, *known, acceptance.replay_of, size, said, end.cost),
                 size=size,
             )
         finally:
@@ -178,9 +179,9 @@ class SqlCalls:
         message, size = text.decode(), len(text) + _measure(said or "")
         told = (end.status, end.kind, message, now, size, self._kept.keep_until(now, was_held=is_held))
         row = (
-            ("settle_call", call_id, *told, int(end.never_ran), said)
+            ("settle_call", call_id, *told, int(end.never_ran), said, end.cost)
             if is_held
-            else ("finish_call", call_id, attempt, *told, said)
+            else ("finish_call", call_id, attempt, *told, said, end.cost)
         )
         if await self._database.write(*row, size=size) is None:
             return None
@@ -214,7 +215,7 @@ def _name_call(call: CallRecord) -> tuple[Row, float]:
 def to_entry(row: Row) -> CallEntry:
     """Read an entry from the columns of one."""
     call_id, tenant, caller, name, sent_id, status, kind, durable, attempt, created, started, ended, *texts = row
-    args, approval_id, replay_of, decision, message = texts
+    args, approval_id, replay_of, decision, cost, message = texts
     started_at = None if started is None else to_datetime(started)
     ended_at = None if ended is None else to_datetime(ended)
     shown = {"args": _read(args), "approval_id": approval_id}
@@ -234,6 +235,7 @@ def to_entry(row: Row) -> CallEntry:
         ended_at=ended_at,
         duration_ms=None if started_at is None or ended_at is None else measure_ms(started_at, ended_at),
         replay_of=replay_of,
+        cost=None if cost is None else to_number(cost),
         message=None if message is None else read_stored(json.loads(message)),
         **shown,
     )

@@ -11,6 +11,7 @@ from pydantic_core import from_json
 from sidecall.features.calls.entry import CallEntry, CallFilter, CallStatus, to_datetime
 from sidecall.features.history.decided import KeptDecision, show_decision
 from sidecall.features.history.redactor import read_shown
+from sidecall.kernel.core.cost import to_number
 from sidecall.kernel.core.messages import ToolMessage
 
 # Maximum calls of a block, and milliseconds between its first and last id.
@@ -23,7 +24,10 @@ _BITS = tuple(1 << index for index in range(MOST_CALLS))
 
 
 class Heads(NamedTuple):
-    """The columns for filters: the id of each call, and by number its tool, caller and outcome."""
+    """The columns for filters: the id of each call, and by number its tool, caller and outcome.
+
+    `costs` is no filter; in billionths, and empty if no call has cost anything.
+    """
 
     ids: str
     names: list[str]
@@ -33,6 +37,7 @@ class Heads(NamedTuple):
     caller_of: list[int]
     end_of: list[int]
     places: list[int]
+    costs: Sequence[int] = ()
 
     def find(self, wanted: CallFilter, first: str, before: str) -> Iterator[tuple[str, int]]:
         """Yield id and number of each matching call, with ids from `first` on and below `before`."""
@@ -173,6 +178,7 @@ def make_entry(tenant: str, heads: Heads, index: int, body: Body) -> CallEntry:
     name = heads.names[heads.name_of[index]]
     status, kind = heads.ends[heads.end_of[index]]
     call_id = heads.ids[index * ID : index * ID + ID]
+    cost = to_number(heads.costs[index]) if heads.costs else 0.0
     began = to_datetime((body.ended - body.took) / 1e6)
     return CallEntry(
         id=call_id,
@@ -188,16 +194,17 @@ def make_entry(tenant: str, heads: Heads, index: int, body: Body) -> CallEntry:
         started_at=began,
         ended_at=to_datetime(body.ended / 1e6),
         duration_ms=body.took / 1000,
+        cost=cost,
         tags=tuple(body.tags),
         args=body.args,
         **show_decision(body.decision),
-        message=None if body.content is None else _make_message(call_id, name, body),
+        message=None if body.content is None else _make_message(call_id, name, body, cost),
     )
 
 
-def _make_message(call_id: str, name: str, body: Body) -> ToolMessage:
+def _make_message(call_id: str, name: str, body: Body, cost: float) -> ToolMessage:
     error = {} if body.error is None else {"error": body.error}
-    notes = dict(zip(("ignored_args", "repaired"), body.notes, strict=True))
+    notes = dict(zip(("ignored_args", "repaired", "cost"), (*body.notes, cost), strict=True))
     return ToolMessage(
         content=body.content,
         tool_call_id=body.call_id,

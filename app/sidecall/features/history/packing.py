@@ -15,7 +15,7 @@ from sidecall.features.history.blocks import MOST_CALLS, SPAN, Block, Heads, mak
 from sidecall.features.history.decided import hide_in_decision
 from sidecall.features.history.pending_calls import KeptValues, NotedCall
 from sidecall.features.history.redactor import write_shown
-from sidecall.features.history.rollups import BUCKETS, HOUR, WIDTH, Callers, Sum, SumKey, Sums
+from sidecall.features.history.rollups import BUCKETS, COST, HOUR, WIDTH, Callers, Sum, SumKey, Sums
 from sidecall.kernel.core.context import cut_id
 from sidecall.kernel.core.secret_mask import hide_spellings
 from sidecall.kernel.ports.observer import Outcome
@@ -84,13 +84,17 @@ class Packer:
         return [block for part in (group[:half], group[half:]) for block in self._pack_group(tenant, part, offset)]
 
     def _sum_up(self, tenant: str, calls: Sequence[NotedCall], offset: float) -> None:
-        _, _, tools, callers, outcomes, seconds, moments, *_ = zip(*calls, strict=True)
+        _, _, tools, callers, outcomes, seconds, moments, *_, costs = zip(*calls, strict=True)
         names, subjects = map(_name_of, tools), map(_subject_of, callers)
         hours = [int(moment - took + offset) // HOUR for moment, took in zip(moments, seconds, strict=True)]
         buckets = map(bisect_left, repeat(BUCKETS), seconds)
-        ends = Counter(zip(names, subjects, outcomes, buckets, hours, strict=True))
+        keys = list(zip(names, subjects, outcomes, buckets, hours, strict=True))
+        ends, spent = Counter(keys), Counter[Any]()
+        for key, cost in zip(keys, costs, strict=True) if any(costs) else ():
+            spent[key] += cost
         sums = self.sums
-        for (name, caller, outcome, bucket, hour), number in ends.items():
+        for key, number in ends.items():
+            name, caller, outcome, bucket, hour = key
             status, kind = read_end(outcome)
             errors = 0 if status == "succeeded" else number
             span, place = divmod(bucket, WIDTH)
@@ -99,6 +103,7 @@ class Packer:
                 counts = sums[SumKey(tenant, part, hour, value, span)]
                 counts[0] += errors
                 counts[place + 1] += number
+                counts[COST] += spent[key]
 
 
 def _sort(noted: Sequence[NotedCall]) -> Iterator[tuple[str, list[NotedCall]]]:
@@ -119,7 +124,7 @@ def _cut_off(calls: Sequence[NotedCall]) -> Sequence[NotedCall]:
 
 def _make_block(tenant: str, group: Sequence[NotedCall], offset: float) -> Block:
     # Column by column, which is cheaper than call by call.
-    ids, _, tools, callers, outcomes, *_ = zip(*group, strict=True)
+    ids, _, tools, callers, outcomes, *_, costs = zip(*group, strict=True)
     names, subjects, ends = _Numbers(), _Numbers(), _Numbers()
     columns = (
         [names[tool.name] for tool in tools],
@@ -134,6 +139,7 @@ def _make_block(tenant: str, group: Sequence[NotedCall], offset: float) -> Block
         [read_end(outcome) for outcome in ends],
         *columns,
         place_all(bodies),
+        list(costs) if any(costs) else [],
     )
     return Block(
         tenant=tenant,
@@ -147,7 +153,7 @@ def _make_block(tenant: str, group: Sequence[NotedCall], offset: float) -> Block
 
 
 def _write_bodies(group: Sequence[NotedCall], offset: float) -> list[bytes]:
-    _, call_ids, tools, _, _, seconds, moments, _, kept, secrets, decisions = zip(*group, strict=True)
+    _, call_ids, tools, _, _, seconds, moments, _, kept, secrets, decisions, _ = zip(*group, strict=True)
     if any(decisions):
         decisions = tuple(map(hide_in_decision, decisions, secrets))
     shown = _hide_in_each(kept, secrets)

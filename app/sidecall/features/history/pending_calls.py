@@ -56,6 +56,7 @@ class NotedCall(NamedTuple):
     kept: KeptValues | None
     secrets: tuple[str, ...]
     decision: KeptDecision = ()
+    cost: int = 0  # in billionths
 
 
 class PendingCalls:
@@ -104,11 +105,12 @@ class PendingCalls:
         self._size += _BESIDE
         tool, moment, caller = invocation.tool, invocation.started + seconds, request.caller
         secrets = () if invocation.mask is None else invocation.mask.spellings
-        said: tuple[tuple[str, ...], KeptDecision] = (secrets, ())
+        decision: KeptDecision = ()
         # The ledger keeps that of durable calls.
         if not request.is_remembered and (request.resumes is not None or request.decided is not None):
-            said = (secrets, keep_decision(request, self._showing, tool.hidden_names))
+            decision = keep_decision(request, self._showing, tool.hidden_names)
             self._size += 0 if self._showing is None else 2 * self._showing.most
+        said = (secrets, decision, 0 if invocation.cost is None else invocation.cost.billionths)
         waiting = self._waiting
         waiting.append(
             _new(

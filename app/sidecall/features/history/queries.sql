@@ -3,10 +3,10 @@
 -- name: add_history_counts
 INSERT INTO history_counts (
     tenant, part, unit, period, value, span, errors, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13,
-    c14, c15
+    c14, c15, cost
 )
 VALUES (
-    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24
 )
 ON CONFLICT (tenant, part, unit, period, value, span) DO UPDATE SET
     errors = history_counts.errors + excluded.errors, c0 = history_counts.c0 + excluded.c0,
@@ -17,7 +17,7 @@ ON CONFLICT (tenant, part, unit, period, value, span) DO UPDATE SET
     c9 = history_counts.c9 + excluded.c9, c10 = history_counts.c10 + excluded.c10,
     c11 = history_counts.c11 + excluded.c11, c12 = history_counts.c12 + excluded.c12,
     c13 = history_counts.c13 + excluded.c13, c14 = history_counts.c14 + excluded.c14,
-    c15 = history_counts.c15 + excluded.c15
+    c15 = history_counts.c15 + excluded.c15, cost = history_counts.cost + excluded.cost
 
 -- name: keep_history_block
 INSERT INTO history_blocks (tenant, last_id, first_id, calls, size, heads, bodies)
@@ -54,7 +54,7 @@ SELECT value, span,
     CAST(SUM(c3) AS BIGINT), CAST(SUM(c4) AS BIGINT), CAST(SUM(c5) AS BIGINT), CAST(SUM(c6) AS BIGINT),
     CAST(SUM(c7) AS BIGINT), CAST(SUM(c8) AS BIGINT), CAST(SUM(c9) AS BIGINT), CAST(SUM(c10) AS BIGINT),
     CAST(SUM(c11) AS BIGINT), CAST(SUM(c12) AS BIGINT), CAST(SUM(c13) AS BIGINT), CAST(SUM(c14) AS BIGINT),
-    CAST(SUM(c15) AS BIGINT)
+    CAST(SUM(c15) AS BIGINT), CAST(SUM(cost) AS BIGINT)
 FROM (
     SELECT * FROM history_counts
     WHERE tenant = $1 AND part = $2 AND unit = 'day' AND period >= $3 AND period < $4
@@ -73,7 +73,7 @@ SELECT CAST(period AS TEXT), span,
     CAST(SUM(c3) AS BIGINT), CAST(SUM(c4) AS BIGINT), CAST(SUM(c5) AS BIGINT), CAST(SUM(c6) AS BIGINT),
     CAST(SUM(c7) AS BIGINT), CAST(SUM(c8) AS BIGINT), CAST(SUM(c9) AS BIGINT), CAST(SUM(c10) AS BIGINT),
     CAST(SUM(c11) AS BIGINT), CAST(SUM(c12) AS BIGINT), CAST(SUM(c13) AS BIGINT), CAST(SUM(c14) AS BIGINT),
-    CAST(SUM(c15) AS BIGINT)
+    CAST(SUM(c15) AS BIGINT), CAST(SUM(cost) AS BIGINT)
 FROM history_counts
 WHERE tenant = $1 AND part = 'status' AND unit = 'hour' AND period >= $2 AND period < $3
 GROUP BY period, span

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel, Field
 
 from sidecall.features.calls.entry import to_datetime
+from sidecall.kernel.core.cost import to_number
 
 HOUR = 3600
 HOURS_OF_DAY = 24
@@ -35,8 +36,9 @@ class SumKey(NamedTuple):
     span: int
 
 
-# Failures, and calls of each bucket of a span.
+# Failures, calls of each bucket of a span, and what all of them cost, in billionths.
 Counts = list[int]
+COST = WIDTH + 1
 
 
 class Sum(NamedTuple):
@@ -50,7 +52,7 @@ class Sums(dict[SumKey, Counts]):
     """Counted calls."""
 
     def __missing__(self, key: SumKey) -> Counts:
-        counts = self[key] = [0] * (WIDTH + 1)
+        counts = self[key] = [0] * (COST + 1)
         return counts
 
     def add(self, sums: Iterable[Sum]) -> None:
@@ -77,6 +79,7 @@ class SummaryGroup(BaseModel, defer_build=True):
     errors: int = Field(description="Those of them that did not succeed.")
     p50_ms: float | None = Field(description="Half of them took no longer, to a tenth.")
     p95_ms: float | None = Field(description="Of twenty nineteen took no longer, to a tenth.")
+    cost: float = Field(description="What they cost together, in the operator's currency.")
 
 
 class CallSummary(BaseModel, defer_build=True):
@@ -148,12 +151,13 @@ class _Group:
     """Counts the calls of one group."""
 
     def __init__(self) -> None:
-        self.calls = self.errors = 0
+        self.calls = self.errors = self.cost = 0
         self.buckets = [0] * (_SPANS * WIDTH)
 
     def add(self, span: int, counts: Sequence[int]) -> None:
-        errors, *calls = counts
+        errors, *calls, cost = counts
         self.errors += errors
+        self.cost += cost
         for bucket, number in enumerate(calls, span * WIDTH):
             self.buckets[bucket] += number
             self.calls += number
@@ -161,6 +165,7 @@ class _Group:
     def join(self, other: "_Group") -> None:
         self.calls += other.calls
         self.errors += other.errors
+        self.cost += other.cost
         self.buckets = [ours + theirs for ours, theirs in zip(self.buckets, other.buckets, strict=True)]
 
 
@@ -171,6 +176,7 @@ def _describe(value: str | None, group: _Group) -> SummaryGroup:
         errors=group.errors,
         p50_ms=_find_percentile(group.buckets, group.calls * 0.5),
         p95_ms=_find_percentile(group.buckets, group.calls * 0.95),
+        cost=to_number(group.cost),
     )
 
 

@@ -5,7 +5,7 @@ from sidecall.features.jobs.completion import end_unanswered, end_with
 from sidecall.features.jobs.running import RunningCall
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.invocation import CallRequest
-from sidecall.kernel.core.overload import Overloaded, StoreUnavailable, TooManyApprovals
+from sidecall.kernel.core.overload import BudgetSpent, Overloaded, StoreUnavailable, TooManyApprovals
 from sidecall.kernel.pipeline.isolate import answer_for
 
 # Errors that keep a running tool from asking a person.
@@ -15,7 +15,7 @@ _IN_ASKING = (TooManyApprovals, StoreUnavailable)
 def is_final(request: CallRequest, error: Overloaded) -> bool:
     """Return whether a call is not retried: its deadline has passed, or a person would have to make room first."""
     is_past = request.deadline is not None and request.deadline.is_past
-    return is_past or isinstance(error, TooManyApprovals)
+    return is_past or isinstance(error, (TooManyApprovals, BudgetSpent))
 
 
 def end_refused(running: RunningCall, request: CallRequest, error: RequestError) -> CallCompletion:

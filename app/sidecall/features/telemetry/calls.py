@@ -72,6 +72,8 @@ class CallTelemetry:
         else:
             seconds = time.monotonic() - invocation.started
             tally.end(outcome, seconds, invocation.waited)
+            if invocation.cost is not None:
+                tally.end_cost(invocation.cost)
             self._lines.log_end(invocation, outcome)
             if self._notes is not None:
                 self._notes.note(invocation, outcome, seconds, noted)

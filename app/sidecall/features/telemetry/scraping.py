@@ -24,6 +24,7 @@ _OF_EXECUTORS = (
     ("waiting", "Calls that wait for an executor to be free."),
 )
 _DROPPED = "Lines of stderr and stdout that were dropped, since nobody read the ones before them."
+_COST = "What calls have cost, in the operator's currency."
 _ABANDONED = "Calls that run on although nobody waits for them any more."
 
 
@@ -97,13 +98,16 @@ def _collect_calls(tallies: Mapping[str, Tally]) -> Iterator[Metric]:
     waits = HistogramMetricFamily(
         "sidecall_queue_wait_seconds", "Seconds of those in which a call waited for its turn.", labels=["tool"]
     )
+    costs = CounterMetricFamily("sidecall_cost", _COST, labels=["tool"])
     # Copied to lists, since calls are counted while this runs in a thread.
     for tool, tally in list(tallies.items()):
         for outcome, count in list(tally.outcomes.items()):
             calls.add_metric([tool, outcome], count)
         if not tally.begun:
             continue  # A hundred unused tools would make every scrape slow.
+        if tally.cost:
+            costs.add_metric([tool], tally.cost)
         in_flight.add_metric([tool], tally.in_flight)
         durations.add_metric([tool], tally.durations, tally.seconds)
         waits.add_metric([tool], tally.waits, tally.seconds_waited)
-    yield from (calls, in_flight, durations, waits)
+    yield from (calls, in_flight, durations, waits, costs)

@@ -2,6 +2,9 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from threading import Lock
+
+from sidecall.kernel.core.cost import CallCost, to_number
 
 # Upper bounds of the buckets in seconds: from adding two numbers to browsing the web.
 DURATIONS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
@@ -11,13 +14,19 @@ WAITS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0)
 class Tally:
     """Count in plain numbers, on the event loop only, which costs a tenth of counting under a lock."""
 
-    __slots__ = ("_durations", "_waits", "begun", "outcomes", "seconds", "seconds_waited")
+    __slots__ = (
+        *("_durations", "_late_cost", "_late_lock", "_waits"),
+        *("begun", "own_cost", "outcomes", "seconds", "seconds_waited"),
+    )
 
     def __init__(self) -> None:
         self.begun = 0
         self.seconds = 0.0
         self.seconds_waited = 0.0
         self.outcomes: dict[str, int] = {}
+        # In billionths; and what calls have added after their end, which may be in any thread.
+        self.own_cost = self._late_cost = 0
+        self._late_lock = Lock()
         self._durations = [0] * (len(DURATIONS) + 1)
         # Calls that were queued: counting the many others too would cost more than deriving their number.
         self._waits = [0] * (len(WAITS) + 1)
@@ -31,6 +40,19 @@ class Tally:
             self._waits[bisect_left(WAITS, waited)] += 1
         outcomes = self.outcomes
         outcomes[outcome] = outcomes.get(outcome, 0) + 1
+
+    def end_cost(self, cost: CallCost) -> None:
+        """Count what a call has cost, and what it adds from now on."""
+        self.own_cost += cost.hear_more(self._add_late_cost)
+
+    def _add_late_cost(self, billionths: int) -> None:
+        with self._late_lock:
+            self._late_cost += billionths
+
+    @property
+    def cost(self) -> float:
+        """What its calls have cost."""
+        return to_number(self.own_cost + self._late_cost)
 
     def refuse(self, outcome: str) -> None:
         """Count a call that never began."""

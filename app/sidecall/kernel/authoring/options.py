@@ -11,6 +11,7 @@ from sidecall.kernel.authoring.switches import make_switch, takes
 from sidecall.kernel.core.cache_policy import Cache
 from sidecall.kernel.core.callbacks import CallWriter, make_callback
 from sidecall.kernel.core.command_line import CommandLine
+from sidecall.kernel.core.cost import check_amount
 from sidecall.kernel.core.errors import InvalidToolOption
 from sidecall.kernel.core.guardrails import make_input_guardrail, make_output_guardrail
 from sidecall.kernel.core.native_kinds import Grammar, NativeKind
@@ -33,6 +34,8 @@ HandlerOption = StrictBool | Annotated[str, Field(min_length=1)] | Callable[...,
 ScopeOption = Annotated[str, Field(pattern=r"^[\x21\x23-\x5b\x5d-\x7e]{1,256}$")]
 # Calls in a second, minute, hour or day, such as `10/minute`.
 RateOption = Annotated[str, AfterValidator(check_rate)]
+# A number of the operator's currency; a text is none.
+CostOption = Annotated[Any, AfterValidator(check_amount)]
 SwitchOption = StrictBool | Callable[..., Any]
 
 
@@ -79,6 +82,7 @@ class OptionFields(BaseModel, defer_build=True):
     input: Literal["text"] | None = None
     grammar: Grammar | None = None
     command: Annotated[list[str] | tuple[str, ...], Field(min_length=1)] | None = None
+    cost: CostOption | None = None
 
     def _compile_options(self, own: ReadContext | None = None) -> ToolOptions:
         """Compile the options; `own` reads the context for functions that do not declare its type.

@@ -5,12 +5,14 @@ import logging
 import time
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
+from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import Any, Generic, Protocol
 
 from typing_extensions import TypeVar
 
 from sidecall.kernel.concurrency.backpressure import Pause
+from sidecall.kernel.core.cost import CallCost, to_number
 from sidecall.kernel.core.usage import Usage
 from sidecall.kernel.json_data.to_json import to_text
 from sidecall.kernel.ports.own_contents import ContentBody, OwnContents
@@ -132,6 +134,7 @@ class Signals:
     cancelled: bool = False
     listener: EventListener | None = None
     presence: Presence | None = None
+    cost: CallCost = field(default_factory=CallCost, compare=False, repr=False)
 
     def say(self, kind: str, call_id: str, said: Mapping[str, Any]) -> None:
         """Pass an event to the listener, if any; drop it if there is no room."""
@@ -195,6 +198,23 @@ class RunContextWrapper(Generic[Context]):
     def get_rejection_message(self, tool_name: str, call_id: str, **about: Any) -> str | None:
         """Return a person's reason for rejecting a call, or None."""
         return self.rejection if self.get_approval_status(tool_name, call_id, **about) is False else None
+
+    def add_cost(self, amount: float | Decimal) -> None:
+        """Add to what the call costs, for instance `context.add_cost(0.002)`, in any thread or process of the tool.
+
+        Args:
+            amount: In the operator's currency, 0 to 1,000,000. A float counts as it is written: three times 0.1 is 0.3.
+
+        Raises:
+            TypeError: It is no number.
+            ValueError: It is negative, not finite, or too much.
+        """
+        self.signals.cost.add(amount)
+
+    @property
+    def cost(self) -> float:
+        """What the call has cost so far."""
+        return to_number(self.signals.cost.billionths)
 
     @property
     def tool_arguments(self) -> str:

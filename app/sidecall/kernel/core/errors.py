@@ -13,7 +13,7 @@
     + GuardrailTripped
     + ToolCallFailed           for tools whose failures are not the model's: 500
     + UnknownApproval, ApprovalConflict, InvalidDecision, UnknownContent
-    + Overloaded, CallRefused, TooManyCalls, QuotaExceeded, TooManyApprovals, PartUnavailable in
+    + Overloaded, CallRefused, TooManyCalls, QuotaExceeded, BudgetSpent, TooManyApprovals, PartUnavailable in
       `app/sidecall/kernel/core/overload.py`
     + RangeUnsatisfiable in `app/sidecall/features/contents/ranges.py`
     + InvalidCaller, ForeignHost, ForeignPage in `app/sidecall/features/access`

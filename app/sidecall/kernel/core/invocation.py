@@ -19,6 +19,7 @@ from sidecall.kernel.core.context import (
     Signals,
     ToolContext,
 )
+from sidecall.kernel.core.cost import CallCost
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.held_context import HeldContext
 from sidecall.kernel.core.injection import Supply
@@ -164,6 +165,8 @@ class Invocation:
     error: BaseException | None = None  # the pipeline: what the last stage that failed has raised
     share: ResultReservation | None = None  # the stage that first finds the result large
     trace_id: str = ""  # the tracing stage
+    cost: CallCost | None = None  # execute, and the tool by its context
+    reservations: Sequence[Any] = ()  # take_budget
     _context: ToolContext | None = None  # the first access
 
     @property
@@ -199,7 +202,7 @@ class Invocation:
                 resumed=self.request.resumed,
                 reply=self.request.reply,
                 args=args if isinstance(args, str) else dict(args),  # In spite of any change to them.
-                signals=Signals(listener=self.request.listener, presence=self.request.presence),
+                signals=Signals(False, self.request.listener, self.request.presence, open_cost(self)),
             )
             if isinstance(self.request.context, HeldContext):
                 self._context = self.request.context.put_into(made)
@@ -297,6 +300,13 @@ class Invocation:
             self._find_token,
             self.workspace,
         )
+
+
+def open_cost(invocation: Invocation) -> CallCost:
+    """Return what a call costs, so that something can be added."""
+    if invocation.cost is None:
+        invocation.cost = CallCost()
+    return invocation.cost
 
 
 def new_invocation_id() -> str:

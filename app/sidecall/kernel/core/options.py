@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -84,6 +85,9 @@ class ToolOptions:
     `native` are the built-in tools of providers that it implements; `toolset` is the one of Anthropic's of which it is
     a member, under the name that its author gives it. With `input="text"` models that can call it with a text, which
     has to be as `grammar` says. A tool that is a `command` line runs it in the sandbox, in place of its function.
+
+    `cost` is what a call that runs costs, in the operator's currency, besides what the tool adds; 0 means that budgets
+    need not be asked.
     """
 
     return_direct: bool = False
@@ -123,6 +127,7 @@ class ToolOptions:
     input: Literal["text"] | None = None
     grammar: Grammar | None = None
     command: CommandLine | None = None
+    cost: float | Decimal | None = None
     # Whether every caller may see it.
     is_for_all: bool = field(init=False)
     # Whether each of its calls is durable, regardless of what the sender wants.

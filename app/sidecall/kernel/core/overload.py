@@ -1,5 +1,8 @@
 """Errors for a calling program when there is no room for its calls."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from sidecall.kernel.core.errors import RequestError, SidecallError
 from sidecall.kernel.core.quota import Quota
 
@@ -50,6 +53,23 @@ class QuotaExceeded(TooManyCalls):
         super().__init__(f"{allowed} The next one may come in {quota.more_in} s.", retry_after=quota.more_in)
         self.members = {**self.members, "violated-policies": [quota.name]}
         self.quotas = (quota,)
+
+
+class BudgetSpent(CallRefused):
+    """A budget has nothing left for this call."""
+
+    def __init__(self, reason: str, again: str, *, retry_after: int, budget: Mapping[str, Any]) -> None:
+        """Refuse a call that would cost too much.
+
+        Args:
+            reason: What the budget lacks.
+            again: When the call is possible.
+            retry_after: Seconds until then.
+            budget: The budget for programs.
+        """
+        super().__init__(f"{reason} {again}", retry_after=retry_after)
+        self.question = f"{reason} Shall this call run nevertheless?"
+        self.members = {**self.members, "violated-policies": ["budget"], "budget": budget}
 
 
 class StoreUnavailable(Overloaded):

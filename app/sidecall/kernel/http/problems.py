@@ -53,6 +53,7 @@ from sidecall.kernel.core.errors import (
     cut_name,
 )
 from sidecall.kernel.core.overload import (
+    BudgetSpent,
     Overloaded,
     PartUnavailable,
     QuotaExceeded,
@@ -138,6 +139,7 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     ToolCallFailed: (500, "tool-call-failed"),
     TooManyCalls: (429, "too-many-calls"),
     QuotaExceeded: (429, "quota-exceeded"),
+    BudgetSpent: (429, "budget-spent"),
     TooManyContents: (429, "too-many-contents"),
     TooManyFiles: (429, "too-many-files"),
     Overloaded: (503, "overloaded"),

@@ -270,6 +270,7 @@ async def _take_again(plan: Plan, invocation: Invocation, rule: ApprovalRule) ->
     request, services = replace(invocation.request, approved=True, rule=rule), invocation.services
     fresh = Invocation(invocation.id, request, invocation.tool, invocation.started, invocation.deadline, services)
     fresh.waited, fresh.share, fresh.trace_id = invocation.waited, invocation.share, invocation.trace_id
+    fresh.cost = invocation.cost
     for field in fields(Invocation):  # The same object, which is watched.
         setattr(invocation, field.name, getattr(fresh, field.name))
     try:

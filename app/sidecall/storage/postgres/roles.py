@@ -17,7 +17,7 @@ LEDGER = DatabaseRole(
     "calls that have to be remembered get 503",
     (
         *("approval_rules", "approvals", "audit_entries", "call_rates", "caller_secrets"),
-        *("call_progress", "calls", "contents", "items", "servers"),
+        *("call_progress", "calls", "contents", "items", "servers", "spending"),
     ),
 )
 HISTORY = DatabaseRole(

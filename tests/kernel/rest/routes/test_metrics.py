@@ -85,6 +85,7 @@ async def test_everything_has_a_type_and_a_help_text(make_client: MakeClient) ->
         "sidecall_calls_in_flight": "gauge",
         "sidecall_call_duration_seconds": "histogram",
         "sidecall_queue_wait_seconds": "histogram",
+        "sidecall_cost": "counter",
         "sidecall_executor_size": "gauge",
         "sidecall_executor_busy": "gauge",
         "sidecall_executor_waiting": "gauge",

@@ -9,14 +9,14 @@ from typing import Any
 
 from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.errors import DiscoveryError, InvalidToolOption
-from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.invocation import Invocation, open_cost
 from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.child import Child, Listen, ProcessDied
 from sidecall.kernel.executors.process.failures import raise_failure
 from sidecall.kernel.executors.process.finder import Home
 from sidecall.kernel.executors.process.fork_server_process import Launch, launch_plainly
-from sidecall.kernel.executors.process.frames import pack
+from sidecall.kernel.executors.process.frames import COST, pack
 from sidecall.kernel.executors.process.home import find_obstacle, home_of, is_replaced, refuse
 from sidecall.kernel.executors.process.output import read_output
 from sidecall.kernel.executors.process.pool import ProcessPool
@@ -194,11 +194,15 @@ class ProcessExecutor:
 
 def _make_listener(invocation: Invocation) -> Listen:
     listener = invocation.request.listener
-    if listener is None:
-        return _ignore
 
     async def listen(kind: str, said: Any) -> None:
         """Pass an event on; without room, the process blocks too, once the socket is full."""
+        if kind == COST:
+            with suppress(ValueError):  # Which has been raised in the process as well.
+                open_cost(invocation).add_fine(said)
+            return
+        if listener is None:
+            return
         pause = listener(kind, invocation.call.id, said)
         if pause is not None:
             await pause.wait()

@@ -18,6 +18,9 @@ LARGE = 262_144
 # costs next to nothing, as JSON a server's event loop stands still.
 _TEXT = "content"
 
+# The kind of an event that says what a call costs.
+COST = "cost"
+
 # Made once: json.dumps makes an encoder at every call.
 _encode = json.JSONEncoder(separators=(",", ":"), default=to_plain).encode
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from sidecall.kernel.core.errors import SidecallError, ToolExecutionError, ToolFailure
-from sidecall.kernel.core.invocation import Invocation, Release
+from sidecall.kernel.core.invocation import Invocation, Release, open_cost
 from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.core.raised import read_http_exception, read_refusal, read_store_unavailable
 from sidecall.kernel.executors.base import Executor
@@ -44,6 +44,8 @@ class Execute:
         begins = invocation.request.begins
         if begins is not None:
             begins()
+        if invocation.tool.options.cost:
+            open_cost(invocation).add(invocation.tool.options.cost)
         executor = self._executors[invocation.tool.executor]
         retry = invocation.tool.options.retry
         running = executor.run(invocation) if retry is None else attempts.run_again(executor, invocation, retry)

@@ -89,7 +89,9 @@ CREATE TABLE calls (
     -- From when on an ended call may be forgotten: it is not to be found by its key or its approval any more.
     free_at double precision,
     -- What a person has said of it, as JSON: its approval is forgotten long before the call.
-    decision TEXT
+    decision TEXT,
+    -- In billionths, once it has ended.
+    cost bigint
 );
 CREATE UNIQUE INDEX calls_by_key ON calls (key) WHERE key IS NOT NULL;
 CREATE INDEX calls_open ON calls (status, id) WHERE status IN ('queued', 'running', 'awaiting_approval');
@@ -154,6 +156,17 @@ CREATE UNLOGGED TABLE call_rates (
     spent bigint NOT NULL
 );
 
+-- What calls have cost in a day, an hour or the like, by whose budget it is. Amounts are billionths, times seconds since
+-- 1970.
+CREATE TABLE spending (
+    key text NOT NULL,
+    begins_at bigint NOT NULL,
+    ends_at bigint NOT NULL,
+    spent bigint NOT NULL,
+    PRIMARY KEY (key, begins_at)
+);
+CREATE INDEX spending_by_age ON spending (ends_at);
+
 -- What tools say while they run, for those who watch at another server. It is not worth a log: who needs it is there.
 CREATE UNLOGGED TABLE call_progress (
     call_id text NOT NULL,
@@ -217,6 +230,8 @@ CREATE TABLE history_counts (
     c13 bigint NOT NULL,
     c14 bigint NOT NULL,
     c15 bigint NOT NULL,
+    -- In billionths.
+    cost bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant, part, unit, period, value, span)
 );
 CREATE INDEX history_counts_by_age ON history_counts (unit, period);

@@ -98,7 +98,9 @@ CREATE TABLE calls (
     -- From when on an ended call may be forgotten: it is not to be found by its key or its approval any more.
     free_at REAL,
     -- What a person has said of it, as JSON: its approval is forgotten long before the call.
-    decision TEXT
+    decision TEXT,
+    -- In billionths, once it has ended.
+    cost INTEGER
 );
 CREATE UNIQUE INDEX calls_by_key ON calls (key) WHERE key IS NOT NULL;
 CREATE INDEX calls_open ON calls (status, id) WHERE status IN ('queued', 'running', 'awaiting_approval');
@@ -164,3 +166,14 @@ CREATE TABLE call_progress (
     PRIMARY KEY (call_id, attempt, number)
 );
 CREATE INDEX call_progress_at ON call_progress (at);
+
+-- What calls have cost in a day, an hour or the like, by whose budget it is. Amounts are billionths, times seconds since
+-- 1970.
+CREATE TABLE spending (
+    key TEXT NOT NULL,
+    begins_at INTEGER NOT NULL,
+    ends_at INTEGER NOT NULL,
+    spent INTEGER NOT NULL,
+    PRIMARY KEY (key, begins_at)
+);
+CREATE INDEX spending_by_age ON spending (ends_at);

@@ -57,6 +57,8 @@ CREATE TABLE history_counts (
     c13 INTEGER NOT NULL,
     c14 INTEGER NOT NULL,
     c15 INTEGER NOT NULL,
+    -- In billionths.
+    cost INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant, part, unit, period, value, span)
 ) WITHOUT ROWID;
 CREATE INDEX history_counts_by_age ON history_counts (unit, period);

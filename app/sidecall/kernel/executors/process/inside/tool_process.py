@@ -7,6 +7,7 @@ import os
 from collections.abc import Coroutine, Mapping
 from contextlib import nullcontext
 from contextvars import copy_context
+from functools import partial
 from typing import Any
 
 from pydantic_core import to_jsonable_python
@@ -15,11 +16,13 @@ from sidecall.features.telemetry.protocol import Tracing
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.tracing import open_tracing
 from sidecall.kernel.core.context import EventListener
+from sidecall.kernel.core.cost import CallCost
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.descendants import end_copy_of
 from sidecall.kernel.executors.process.failures import write_failure
 from sidecall.kernel.executors.process.finder import Finder, Home, ToolsOf
+from sidecall.kernel.executors.process.frames import COST
 from sidecall.kernel.executors.process.inside.bridged_contents import BridgedContents
 from sidecall.kernel.executors.process.inside.bridged_items import BridgedItems
 from sidecall.kernel.executors.process.inside.channel import Channel, LogToServer
@@ -80,6 +83,7 @@ class ToolProcess:
             tool, store = self._find(request["home"]), self._make_store(request)
             contents = BridgedContents(self._channel, request["invocation_id"]) if request["has_contents"] else None
             invocation = read_request(request, tool, self._make_listener(request), store, contents)
+            invocation.cost = CallCost(partial(self._say_cost, invocation.id))
             fill_hidden(invocation)
             validate(invocation)
             with self._channel.answering(), bounded_memory(self._baseline + request["memory_limit_mb"] * _MB):
@@ -108,6 +112,9 @@ class ToolProcess:
             self._channel.say("event", request["invocation_id"], [kind, to_jsonable_python(said, fallback=str)])
 
         return tell if request["is_heard"] else None
+
+    def _say_cost(self, invocation_id: str, fine: int) -> None:
+        self._channel.say("event", invocation_id, [COST, fine])
 
     def _run(self, invocation: Invocation) -> Any:
         """Call the function without a running event loop, since a sync tool may start one."""

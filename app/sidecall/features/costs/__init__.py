@@ -1,0 +1,1 @@
+"""What calls cost, and budgets for it."""
