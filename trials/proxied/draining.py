@@ -65,8 +65,8 @@ async def _drain_one(name: str, proxy: Proxy, servers: Sequence[Server], seconds
     wrong = {what: count for what, count in ends.items() if what != "success"}
     return Finding(
         "proxied",
-        f"{name} in front of two servers, {_CLIENTS} clients for {seconds:g} s, half of them below a prefix, and 4 streams "
-        "of events; one server gets SIGTERM",
+        f"{name} in front of two servers, {_CLIENTS} clients for {seconds:g} s, half of them below a prefix, and 4 "
+        "streams of events; one server gets SIGTERM",
         "every call and stream is answered, none of them by an error of the proxy; exit 0",
         f"{ends['success']:,} answered, otherwise {wrong or 'none'}; {whole} of 4 streams; exit {code}",
         not wrong and whole == 4 and code == 0,
