@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
-from referencing import Registry, Resource
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 from ruamel.yaml import YAML
 
@@ -139,7 +139,8 @@ def _load_validator(version: str, name: str) -> Draft202012Validator:
 @cache
 def _load_definitions(folder: Path) -> Registry[Any]:
     contents = json.loads((folder / "_definitions.json").read_text())
-    return Registry().with_resource("_definitions.json", Resource(contents, DRAFT202012))
+    registry: Registry[Any] = Registry()
+    return registry.with_resource("_definitions.json", DRAFT202012.create_resource(contents))
 
 
 def find_insecurities(pod: Mapping[str, Any]) -> list[str]:

@@ -32,8 +32,8 @@ def run() -> Iterator[Finding]:
 
 
 def run_shortly() -> Iterator[Finding]:
-    """Do so for four seconds."""
-    yield from _try_all(4.0)
+    """Do so for three seconds."""
+    yield from _try_all(3.0)
 
 
 def _try_all(seconds: float) -> Iterator[Finding]:
