@@ -83,7 +83,7 @@ def test_the_unit_is_as_little_exposed_as_it_can_be(unit: Path, tmp_path: Path) 
 
 
 def test_the_unit_has_settings_and_time_to_drain() -> None:
-    """Each variable is a setting, what it remembers is in its folder, and a worker gets one SIGTERM."""
+    """Each variable is a setting, what it remembers is in its folder, and tools' processes get no SIGTERM."""
     lines = _read_unit(UNIT)
     given = _read_environment(lines)
     default = Settings()

@@ -139,8 +139,8 @@ def _load_validator(version: str, name: str) -> Draft202012Validator:
 @cache
 def _load_definitions(folder: Path) -> Registry[Any]:
     contents = json.loads((folder / "_definitions.json").read_text())
-    registry: Registry[Any] = Registry()
-    return registry.with_resource("_definitions.json", DRAFT202012.create_resource(contents))
+    registry: Registry[Any] = Registry().with_resource("_definitions.json", DRAFT202012.create_resource(contents))
+    return registry
 
 
 def find_insecurities(pod: Mapping[str, Any]) -> list[str]:
