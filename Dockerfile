@@ -42,6 +42,8 @@ RUN if python3 -m pip --version >/dev/null 2>&1; then python3 -m pip uninstall -
 COPY --from=build /opt/sidecall /opt/sidecall
 ENV PATH=/opt/sidecall/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
     SIDECALL_HOST=0.0.0.0 SIDECALL_PORT=8000
+# For a volume with the store: a new one of Docker's takes its owner from here.
+RUN install -d -m 0700 -o 10001 -g 10001 /var/lib/sidecall
 # Without a folder /srv/tools, the tools that ship are served.
 WORKDIR /srv
 USER 10001:10001

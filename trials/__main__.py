@@ -9,6 +9,7 @@ from rich.markdown import Markdown
 
 from bench.environments import ROOT
 from bench.machine import Cores, describe, raise_file_limit
+from tests.kit.deployment import has_programs
 from tests.kit.postgres import find_programs
 from trials import (
     callers,
@@ -39,6 +40,7 @@ from trials.hostile import (
     two_tenants,
     worst_mix,
 )
+from trials.proxied import draining
 from trials.searching import docstrings, stores
 from trials.soaking import long
 
@@ -64,6 +66,7 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
     "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run),
     "confined": (commands.run, pythons.run, attacks.run, raced.run, viewing.run, pages.run, agents.run),
     "fleet": (fleet.run,),
+    "proxied": (draining.run,),
     "soak": (soak.run,),
     "mixed": (long.run,),
     "workers": (workers.run,),
@@ -100,6 +103,7 @@ SHORT: Mapping[str, Trial] = {
     "told": told.run_shortly,
     "workers": workers.run_shortly,
     **({} if find_programs() is None else {"shared": shared.run_shortly, "fleet": fleet.run_shortly}),
+    **({} if not has_programs("nginx", "caddy") else {"proxied": draining.run_shortly}),
     "raced": raced.run_shortly,
     "commands": commands.run_shortly,
     "pythons": pythons.run_shortly,

@@ -102,7 +102,7 @@ class Operations(Remembered):
         place = response.headers.get("Location", "")
         if response.status_code != httpx.codes.ACCEPTED:
             return read_message(response)
-        if place.startswith("/approvals/"):
+        if _is_of_approval(place):
             return (yield from self._decide_call(place.rpartition("/")[2], options))
         state = yield from self.wait_for_person(read_answer(response, is_state)["id"])
         if state.awaited is not None:
@@ -179,7 +179,7 @@ class Operations(Remembered):
             options = {**options, "key": uuid.uuid4().hex}
         response = yield from self._send(self.call_request(call, options, "respond-async"))
         place = response.headers.get("Location", "")
-        if place.startswith("/approvals/"):
+        if _is_of_approval(place):
             raise ApprovalNeeded([CallApproval.read(read_answer(response, is_approval))])
         if response.status_code == httpx.codes.ACCEPTED:
             return CallState.read(read_answer(response, is_state))
@@ -193,6 +193,11 @@ class Operations(Remembered):
 def read_message(response: httpx.Response) -> ToolAnswer:
     """Read a ToolMessage."""
     return ToolAnswer.read(read_answer(response, is_message), replayed="Idempotency-Replayed" in response.headers)
+
+
+def _is_of_approval(place: str) -> bool:
+    """Return whether a `Location` is that of an approval; a proxy may have put a prefix, or its address, before it."""
+    return place.rpartition("/")[0].endswith("/approvals")
 
 
 def id_of(answer: Mapping[str, Any]) -> str:

@@ -112,7 +112,7 @@ export class Sidecall {
     const body = { ...nameCall(call, args), ...beside(options) };
     return within(options, (signal) =>
       this.#post("/tool_calls", body, { ...options, signal, key, prefer: "respond-async" }, async (response) => {
-        const isWaiting = (response.headers.get("Location") ?? "").startsWith("/approvals/");
+        const isWaiting = isOfApproval(response.headers.get("Location") ?? "");
         // Refused before it began, as of a tool that is not there: nothing of it is remembered.
         const isRefused = response.status !== 202 && !response.headers.has("Preference-Applied");
         const isRight = isWaiting ? isApproval : isRefused ? isMessage : (it) => isJob(it) || isMessage(it);
@@ -236,9 +236,14 @@ async function readCall(response, signal) {
   }
   const place = response.headers.get("Location") ?? "";
   if (response.status !== 202) return { message: await readAnswer(response, isMessage, signal) };
-  if (!place.startsWith("/approvals/")) return { job: (await readAnswer(response, (it) => typeof it?.id === "string", signal)).id };
+  if (!isOfApproval(place)) return { job: (await readAnswer(response, (it) => typeof it?.id === "string", signal)).id };
   await response.body?.cancel();
   return { approval: place.split("/").at(-1) };
+}
+
+// A proxy may have put a prefix, or its address, before the path.
+function isOfApproval(place) {
+  return /\/approvals\/[^/]*$/.test(place);
 }
 
 function writeKey(key) {
