@@ -31,6 +31,8 @@ difflib = Later("difflib")
 _PREFIX = "SIDECALL_"
 # Of any whole number: each database takes it, also with what is added to it.
 _MOST = 1_000_000_000_000_000
+# From where on a name that is none is a misspelled setting.
+_NEAR = 0.75
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
@@ -325,11 +327,25 @@ def unknown_names(variables: Mapping[str, str], further: Collection[str] = ()) -
     Raises:
         UnknownSetting: One is nearly a setting.
     """
+    unknown = find_unknown(variables, further)
+    for name, meant in unknown.items():
+        if meant is not None:
+            raise UnknownSetting(f"There is no setting {name}; write {meant}.")
+    return list(unknown)
+
+
+def find_unknown(
+    variables: Mapping[str, str], further: Collection[str] = (), cutoff: float = _NEAR
+) -> dict[str, str | None]:
+    """Return the variables that look like settings and are none, each with the nearest setting if one is near.
+
+    Two names are near if their similarity, from 0 to 1, is at least `cutoff`.
+    """
     known = [*Settings.model_fields, *further]
     told = [name.upper() for name, value in variables.items() if value]
     names = [name.removeprefix(_PREFIX).lower() for name in told if name.startswith(_PREFIX)]
     unknown = sorted(set(names) - set(known))
-    for name in unknown:
-        for meant in difflib.get_close_matches(name, known, 1, 0.75):
-            raise UnknownSetting(f"There is no setting {_PREFIX}{name.upper()}; write {_PREFIX}{meant.upper()}.")
-    return [f"{_PREFIX}{name.upper()}" for name in unknown]
+    nearest = {name: difflib.get_close_matches(name, known, 1, cutoff) for name in unknown}
+    return {
+        f"{_PREFIX}{name.upper()}": f"{_PREFIX}{near[0].upper()}" if near else None for name, near in nearest.items()
+    }
