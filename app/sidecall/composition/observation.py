@@ -63,8 +63,7 @@ def build_upstream(settings: Settings, registry: Registry, metrics: Metrics) -> 
     pins = settings.mcp_pins_file if settings.mcp_pin else None
     wanted = UpstreamSettings(bounds=bounds, connect_timeout=settings.mcp_connect_timeout, pins=pins)
     upstream = open_upstream(settings.mcp_servers, registry, wanted)
-    if upstream.servers:
-        _measure_upstream(metrics, upstream)
+    _measure_upstream(metrics, upstream)
     return upstream
 
 

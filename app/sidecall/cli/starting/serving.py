@@ -27,7 +27,7 @@ from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.system_refusals import format_system_refusal
-from sidecall.kernel.lifecycle import Lifecycle, Patience
+from sidecall.kernel.lifecycle import Lifecycle, Patience, Peers
 from sidecall.kernel.registry import Registry
 from sidecall.later import Later
 from sidecall.main import create_app
@@ -159,13 +159,15 @@ def _serve_alone(settings: Settings, registry: Registry, on_started: Callable[[]
         sys.exit(REFUSED)
 
 
-def _serve_in_worker(settings: Settings, writers: Writers, sock: socket.socket, on_started: Callable[[], None]) -> None:
+def _serve_in_worker(
+    settings: Settings, writers: Writers, sock: socket.socket, on_started: Callable[[], None], peers: Peers
+) -> None:
     """Serve in a worker process, which loads the tools itself."""
     leave_on(signal.SIGTERM, signal.SIGINT)
     _begin_to_log(settings)
     leave_on(signal.SIGTERM, signal.SIGINT, end=exit_now)
     try:
-        _serve(settings, load_registry(settings), on_started, sock, writers)
+        _serve(settings, load_registry(settings), on_started, sock, writers, peers)
     except SidecallError as error:
         logger.error("%s", error.message)
         sys.exit(START_REFUSED)
@@ -177,8 +179,10 @@ def _serve(
     on_started: Callable[[], None],
     sock: socket.socket | None = None,
     writers: Writers = NO_WRITERS,
+    peers: Peers | None = None,
 ) -> None:
     lifecycle = Lifecycle()
+    lifecycle.peers, lifecycle.is_operated = peers, True
     room = RequestRoom(settings.max_body_bytes_in_flight, settings.max_body_bytes, Backlog(settings.max_unread_bytes))
     config = _make_config(settings, create_app(settings, registry, lifecycle, room.unread, writers=writers))
     gc.collect()
