@@ -76,7 +76,8 @@ def reload(server: Server, **headers: str) -> httpx.Response:
 def ask_often(server: Server, name: str = "ask") -> set[str]:
     """Call a tool on new connections, so that each worker is asked."""
     body = {"name": name, "args": {}}
-    return {str(httpx.post(f"{server.url}/tool_calls", json=body).json()["content"]) for _ in range(8)}
+    with httpx.Client(base_url=server.url, headers={"Connection": "close"}, trust_env=False) as client:
+        return {str(client.post("/tool_calls", json=body).json()["content"]) for _ in range(6)}
 
 
 def list_names(server: Server, **headers: str) -> list[str]:
@@ -178,16 +179,6 @@ def test_mcp_servers_come_and_go(served: Served) -> None:
 
     assert [added["added"], changed["changed"], removed["removed"]] == [["far"]] * 3
     assert list_names(server) == ["ask"]
-
-
-def test_it_takes_a_scope(served: Served) -> None:
-    """That of those who operate the server."""
-    _, server = served
-
-    poor = reload(server, **{"X-Caller": "me", "X-Scopes": "tools:call"})
-    operator = reload(server, **{"X-Caller": "me", "X-Scopes": "server:operate"})
-
-    assert (poor.status_code, operator.status_code) == (403, 200)
 
 
 def test_the_signal_does_the_same(served: Served) -> None:
