@@ -13,6 +13,7 @@ from sidecall.features.calls.remembered import show_entry
 from sidecall.features.mcp_server.changes import ListChanges
 from sidecall.features.reload.reloader import Reloader, Sources
 from sidecall.features.reload.reloading import Reloading
+from sidecall.features.telemetry.all_workers import open_metrics
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.webhooks.dispatcher import WebhookDispatcher
 from sidecall.features.webhooks.signing import read_key
@@ -76,15 +77,16 @@ def build_lifespan(
                 features.running(),
                 _follow(settings, parts, announce_new_tools),
             ):
-                _open_to_requests(app, parts.lifecycle)
+                _open_to_requests(app, parts)
                 yield
 
     return lifespan
 
 
-def _open_to_requests(app: FastAPI, lifecycle: Lifecycle) -> None:
+def _open_to_requests(app: FastAPI, parts: Parts) -> None:
+    open_metrics(parts.metrics, parts.lifecycle)
     app.state.reloading.open()
-    lifecycle.begin()
+    parts.lifecycle.begin()
 
 
 def refuse_unfit(tools: Iterable[CompiledTool]) -> None:

@@ -17,8 +17,17 @@ Answers = dict[str, Any]
 Handler = Callable[[Any], Awaitable[Any]]
 
 
+class Counts(Protocol):
+    """Where a worker keeps its counts, so that they outlive it."""
+
+    def block(self, key: str, size: int) -> memoryview:
+        """Return room for so many numbers, which are 0, under a key that has none yet."""
+
+
 class Peers(Protocol):
-    """All workers of a server, as one of them reaches them."""
+    """All workers of a server, as one of them reaches them; and where that one counts."""
+
+    counts: Counts
 
     async def open(self) -> None:
         """Begin to listen, on the running loop."""

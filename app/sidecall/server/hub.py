@@ -4,11 +4,11 @@ import asyncio
 import logging
 import socket
 import threading
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from sidecall.features.telemetry.count_file import CountFile, add_counts
 from sidecall.kernel.lifecycle import DISCARD, PREPARE, RELOAD, TAKE, Answers
 from sidecall.server.message_line import Message, MessageLine
 
@@ -26,6 +26,7 @@ class _Member:
 
     pid: int
     line: MessageLine
+    counts: CountFile
     asked: dict[int, asyncio.Future[Any]] = field(default_factory=dict)
 
 
@@ -35,9 +36,9 @@ class Hub:
     It has an event loop in a thread, so that a worker that is stopped holds up nobody.
     """
 
-    def __init__(self, count_past: Callable[[], Any] = dict) -> None:
-        """Prepare; `count_past` tells what workers have counted that are gone."""
-        self._count_past = count_past
+    def __init__(self) -> None:
+        # What workers have counted that are gone.
+        self._past: dict[str, list[float]] = {}
         self._members: set[_Member] = set()
         self._number = 0
         self._loop = asyncio.new_event_loop()
@@ -46,9 +47,9 @@ class Hub:
         self._tasks: set[asyncio.Task[Any]] = set()
         threading.Thread(target=self._loop.run_forever, name="sidecall-hub", daemon=True).start()
 
-    def add(self, pid: int, sock: socket.socket) -> None:
-        """Take a new worker, and its end of the line; it leaves by itself."""
-        asyncio.run_coroutine_threadsafe(self._spawn(self._follow(pid, sock)), self._loop)
+    def add(self, pid: int, sock: socket.socket, counts: CountFile) -> None:
+        """Take a new worker, its end of the line, and where it counts; it leaves by itself."""
+        asyncio.run_coroutine_threadsafe(self._spawn(self._follow(pid, sock, counts)), self._loop)
 
     def reload(self) -> None:
         """Have all workers load their tools again; how that ends is logged there."""
@@ -59,8 +60,8 @@ class Hub:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _follow(self, pid: int, sock: socket.socket) -> None:
-        member = _Member(pid, MessageLine(sock))
+    async def _follow(self, pid: int, sock: socket.socket, counts: CountFile) -> None:
+        member = _Member(pid, MessageLine(sock), counts)
         await member.line.open()
         self._members.add(member)
         try:
@@ -73,6 +74,8 @@ class Hub:
                     await self._spawn(self._answer(member, message))
         finally:
             self._members.discard(member)
+            add_counts(self._past, counts.read())
+            counts.close()
             for future in member.asked.values():
                 future.cancel()
             member.line.close()
@@ -82,7 +85,7 @@ class Hub:
             value: Any = await self._share_reload()
         else:
             answers = await self._gather(message["topic"], message["payload"], _PATIENCE)
-            value = {"answers": answers, "past": self._count_past()}
+            value = {"answers": answers, "past": self._count_unheard(answers)}
         await member.line.send({"answer": message["ask"], "value": value})
 
     async def _gather(self, topic: str, payload: Any, patience: float) -> Answers:
@@ -101,6 +104,14 @@ class Hub:
             elif not future.cancelled():
                 found[str(pid)] = future.result()
         return found
+
+    def _count_unheard(self, answers: Answers) -> dict[str, list[float]]:
+        """Return what those have counted who did not answer: they are gone, or do not get round to it."""
+        total = dict(self._past)
+        for member in self._members:
+            if answers.get(str(member.pid)) is None:
+                add_counts(total, member.counts.read())
+        return total
 
     async def _share_reload(self) -> Message:
         """Reload, once for all who ask before that begins."""

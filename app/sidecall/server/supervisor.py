@@ -18,6 +18,7 @@ from multiprocessing.context import SpawnProcess
 from socket import socket
 from types import FrameType
 
+from sidecall.features.telemetry.count_file import CountFile
 from sidecall.features.telemetry.standard_streams import log_last
 from sidecall.server.hub import Hub
 from sidecall.server.signals import HANG_UP, START_AGAIN, ending_signals, on_reload
@@ -99,16 +100,17 @@ class Supervisor:
 
     def _start(self, trial: int) -> None:
         try:
-            ours, theirs = sockets.socketpair()
+            counts, (ours, theirs) = CountFile.create(), sockets.socketpair()
             with theirs:
-                process = self._context.Process(target=_begin, args=(self._work, self._sock, self._ready, theirs))
+                peers = theirs, counts
+                process = self._context.Process(target=_begin, args=(self._work, self._sock, self._ready, peers))
                 process.start()
         except OSError as error:
             logger.error("no worker process can be started: %s", error.strerror or error)
             self._try_again(trial)
             return
         self._workers.append(_Worker(process, trial))
-        self._hub.add(process.pid or 0, ours)
+        self._hub.add(process.pid or 0, ours, counts)
         if self._ends_at is not None:  # A signal came during the wait.
             process.terminate()
 
@@ -207,10 +209,10 @@ class Supervisor:
             worker.process.kill()
 
 
-def _begin(work: Work, sock: socket, ready: Connection, line: socket) -> None:
+def _begin(work: Work, sock: socket, ready: Connection, peers: tuple[socket, CountFile]) -> None:
     on_reload()
     threading.Thread(target=_follow_parent, name="sidecall-parent", daemon=True).start()
-    work(sock, lambda: ready.send(os.getpid()), WorkerLink(line))
+    work(sock, lambda: ready.send(os.getpid()), WorkerLink(*peers))
 
 
 def _follow_parent() -> None:

@@ -4,7 +4,7 @@ import asyncio
 import socket
 from typing import Any
 
-from sidecall.kernel.lifecycle import Handler
+from sidecall.kernel.lifecycle import Counts, Handler
 from sidecall.server.message_line import Message, MessageLine
 
 
@@ -14,8 +14,9 @@ class WorkerLink:
     What is asked before there is a handler waits for it: the worker is still starting.
     """
 
-    def __init__(self, sock: socket.socket) -> None:
-        """Take the worker's end of the line."""
+    def __init__(self, sock: socket.socket, counts: Counts) -> None:
+        """Take the worker's end of the line, and where its counts outlive it."""
+        self.counts = counts
         self._line = MessageLine(sock)
         self._handlers: dict[str, Handler] = {}
         self._has_handlers = asyncio.Event()
