@@ -148,6 +148,7 @@ def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Reg
     logging.getLogger("sidecall").setLevel(settings.log_level.upper())
     if registry is None:
         registry = Registry(discover(settings.places, use_entry_points=settings.entry_points))
+        registry.is_discovered = True
     named = settings.openapi_services
     services = {} if named is None else _services.read_services(named, os.environ)
     documents = OpenAPIDocuments(settings.openapi, settings.openapi_approval, services=services)

@@ -20,7 +20,7 @@ Handler = Callable[[Any], Awaitable[Any]]
 class Counts(Protocol):
     """Where a worker keeps its counts, so that they outlive it."""
 
-    def block(self, key: str, size: int) -> memoryview:
+    def block(self, key: str, size: int) -> "memoryview[float]":
         """Return room for so many numbers, which are 0, under a key that has none yet."""
 
 

@@ -79,6 +79,8 @@ class Registry:
         self.version = 0
         # Why the files of tools could not be loaded when they were last changed; empty where they could.
         self.load_errors: tuple[str, ...] = ()
+        # Whether the tools were found by the settings, and may be looked for again.
+        self.is_discovered = False
         self.is_conditional = False
         self.scopes: frozenset[str] = frozenset()
         self._hooks = SharedHooks(

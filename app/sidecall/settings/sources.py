@@ -90,7 +90,8 @@ def report_settings(
         owners: Features with settings of their own, by name.
         folder: Where a file `.env` may be.
     """
-    readers = [_Reader(owner, kind, variables) for owner, kind in ((_OWNER, Settings), *owners)]
+    kinds: list[tuple[str, type[BaseSettings]]] = [(_OWNER, Settings), *owners]
+    readers = [_Reader(owner, kind, variables) for owner, kind in kinds]
     further = [name.removeprefix(PREFIX).lower() for reader in readers[1:] for name in reader.names.values()]
     unknown, refused = (
         {name: near for name, near in found.items() if name not in _OF_CLIENTS}

@@ -102,12 +102,19 @@ class Reloader:
         prepared = self._prepared = _Prepared(generation)
         try:
             async with asyncio.timeout(LONGEST):
-                broken = await generation.load(self._check)
+                broken = await self._load(generation)
         except TimeoutError:
             broken = _HANGS
         prepared.errors += [] if broken is None else [broken]
         await SERVER.run(self._read_files, prepared)
         return prepared.errors
+
+    async def _load(self, generation: Generation) -> str | None:
+        if self._registry.is_discovered:
+            return await generation.load(self._check)
+        # A program has given them, and they are its own.
+        generation.tools = [it if isinstance(it, CompiledTool) else it.compiled for it in self._registry.given]
+        return None
 
     def _check(self, tools: list[CompiledTool]) -> None:
         self._registry.join(tools)

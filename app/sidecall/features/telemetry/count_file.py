@@ -44,7 +44,7 @@ class CountFile:
         """Pass the descriptor on to a process that is started."""
         return _open_again, (reduction.DupFd(self._fd),)
 
-    def block(self, key: str, size: int) -> memoryview:
+    def block(self, key: str, size: int) -> "memoryview[float]":
         """Return room for so many numbers, which are 0, under a key that has none yet."""
         name = key.encode()
         begin = _HEAD.size + -(-len(name) // _NUMBER) * _NUMBER

@@ -24,16 +24,16 @@ def write_key(*words: str) -> str:
     return json.dumps(words)
 
 
-class SharedCounter(dict[Any, int]):
+class SharedCounter(dict[Any, Any]):
     """Numbers by keys, each kept also in a block of its own."""
 
     def __init__(self, counts: Counts, *prefix: str) -> None:
         """Begin with none; the words of `prefix` stand before each key."""
         super().__init__()
         self._counts, self._prefix = counts, prefix
-        self._blocks: dict[Any, memoryview] = {}
+        self._blocks: dict[Any, memoryview[float]] = {}
 
-    def __setitem__(self, key: Any, value: int) -> None:
+    def __setitem__(self, key: Any, value: float) -> None:
         super().__setitem__(key, value)
         block = self._blocks.get(key)
         if block is None:
@@ -84,7 +84,7 @@ class SharedReadings:
         """Write down what has changed: by the sample's name, and its labels and their values by turns."""
         for key, value in _read_counters(readings):
             if self._values.get(key) != value:
-                self._values[key] = value  # type: ignore[assignment]  # seconds, too
+                self._values[key] = value
 
 
 def _read_counters(readings: GaugeSources) -> Iterator[tuple[tuple[str, ...], float]]:
