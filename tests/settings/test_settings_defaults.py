@@ -7,6 +7,8 @@ from sidecall.settings import Settings
 DEFAULTS = {
     "host": "127.0.0.1",
     "port": 8000,
+    "unix": None,
+    "unix_mode": "600",
     "tools": ("tools",),
     "toolkits": (),
     "workspace_dir": Path(".sidecall/workspaces"),

@@ -148,8 +148,9 @@ class Supervisor:
                 worker.has_served |= worker.process.pid == number
             self._serving += 1
             if self._serving == self._count:
-                host, port, *_ = self._address
-                logger.info("%d workers running on http://%s:%d (Press CTRL+C to quit)", self._count, host, port)
+                address = self._address
+                where = f"unix socket {address}" if isinstance(address, str) else f"http://{address[0]}:{address[1]}"
+                logger.info("%d workers running on %s (Press CTRL+C to quit)", self._count, where)
                 self._on_started()
 
     def _bury(self, worker: _Worker) -> None:

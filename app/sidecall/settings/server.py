@@ -1,6 +1,7 @@
 """The settings of a server, from the environment."""
 
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, field_validator
@@ -88,6 +89,16 @@ class Settings(
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    unix: Path | None = Field(
+        default=None,
+        description="Unix socket to listen on, in place of an address and a port. A file that a server has left there "
+        "is replaced.",
+    )
+    unix_mode: str = Field(
+        default="600",
+        pattern=r"^0?[0-7]{3}$",
+        description="Who may connect to it, as `chmod` takes it: `660` for the group, too.",
+    )
     entry_points: bool = Field(
         default=True, description="Whether installed packages may offer tools through the group `sidecall.tools`."
     )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 from sidecall.cli.default_store import choose_store
-from sidecall.cli.listening import find_address, listen, refuse_open
+from sidecall.cli.listening import find_address, listen, refuse_open, removing
 from sidecall.cli.starting.empty import refuse_empty
 from sidecall.cli.starting.sharing import sharing_files
 from sidecall.composition.access import build_access
@@ -53,21 +53,12 @@ logger = logging.getLogger("sidecall")
 _OTHERS = frozenset(("langchain_core", "agents"))
 
 
-def serve(
-    host: str | None = None,
-    port: int | None = None,
-    tools: list[str] | None = None,
-    toolkits: list[str] | None = None,
-    workers: int | None = None,
-    reload: bool | None = None,
-    allow_empty: bool | None = None,
-) -> None:
+def serve(**given: Any) -> None:
     """Serve the tools over HTTP, until a signal; None means the environment's value or the default."""
     leave_on(signal.SIGTERM)
     leave_on(signal.SIGINT, code=INTERRUPTED)
     _spare_the_collector()
-    given = {"host": host, "port": port, "tools": tools, "toolkits": toolkits, "workers": workers, "reload": reload}
-    settings = read_settings(**given, allow_empty=allow_empty)
+    settings = read_settings(**given)
     if settings.reload and settings.workers > 1:
         raise InvalidToolOption("--reload works with one worker; leave out --workers.")
     _begin_to_log(settings)
@@ -96,7 +87,8 @@ def _supervise(settings: Settings, on_started: Callable[[], None]) -> int:
     try:
         with sharing_files(settings) as (shared, writers):
             work, sock = partial(_serve_in_worker, shared, writers), listen(settings, 2048)
-            return Supervisor(settings.workers, work, sock, seconds, on_started).run()
+            with removing(settings.unix):
+                return Supervisor(settings.workers, work, sock, seconds, on_started).run()
     except StoreUnfit as error:
         logger.error("%s", error.message)
         return REFUSED
@@ -114,14 +106,14 @@ def _warn_of_unmet(registry: Registry) -> None:
 
 def _tell_what_is_served(settings: Settings, registry: Registry) -> None:
     logger.info("serving %s: %s", write_count(len(registry), "tool"), ", ".join(registry.names) or "none")
-    if settings.port:
+    if settings.port and settings.unix is None:
         logger.info("try http://%s:%s/docs", settings.host, settings.port)
 
 
 def _prepare(settings: Settings) -> Registry:
     """Load the tools; errors are logged, since logging has begun."""
     try:
-        find_address(settings)
+        find_address(settings) if settings.unix is None else None
     except (OSError, UnicodeError) as error:
         logger.error(
             "SIDECALL_HOST (or --host) is %r, which is no address: %s; write one without a port, such as 127.0.0.1, "
@@ -153,7 +145,8 @@ def _ending_where_refused() -> Iterator[None]:
 
 def _serve_alone(settings: Settings, registry: Registry, on_started: Callable[[], None]) -> None:
     try:
-        _serve(settings, registry, on_started)
+        with removing(settings.unix):
+            _serve(settings, registry, on_started)
     except SidecallError as error:
         logger.error("%s", error.message)
         sys.exit(REFUSED)
@@ -221,6 +214,7 @@ def _make_config(settings: Settings, app: Any = None) -> uvicorn.Config:
         app,
         host=settings.host,
         port=settings.port,
+        uds=None if settings.unix is None else str(settings.unix),
         http=Connection,
         ws="none",
         log_config=None,  # It was set before anything was logged.

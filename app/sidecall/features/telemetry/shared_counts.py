@@ -54,7 +54,7 @@ class SharedTally(Tally):
         self.outcomes = SharedCounter(counts, OUTCOMES, tool)
 
     @property
-    def begun(self) -> int:  # type: ignore[override]  # a number there
+    def begun(self) -> int:
         """Calls that have begun."""
         return self._begun
 
