@@ -3,6 +3,7 @@
 import errno
 import logging
 import socket
+import ssl
 import stat
 import sys
 from collections.abc import Iterator
@@ -80,6 +81,36 @@ def listen(settings: Settings, backlog: int = 0) -> socket.socket:
         logger.error("cannot listen on %s:%s: %s; %s", *address[:2], error.strerror or error, remedy)
         sys.exit(START_FAILED)
     return sock
+
+
+class InvalidCertificate(SidecallError):
+    """The files for TLS cannot be used."""
+
+
+def require_pair(settings: Settings) -> None:
+    """Check that the certificate and its key are there, and belong together.
+
+    Raises:
+        InvalidCertificate: They do not.
+    """
+    certificate, key = settings.tls_cert, settings.tls_key
+    if certificate is None and key is None:
+        return
+    if certificate is None or key is None:
+        raise InvalidCertificate(
+            "SIDECALL_TLS_CERT and SIDECALL_TLS_KEY (--tls-cert, --tls-key) go together: set both."
+        )
+    named = f"SIDECALL_TLS_CERT is {certificate} and SIDECALL_TLS_KEY is {key}"
+    try:
+        # Without a password, or OpenSSL would ask the terminal for one.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
+    except ssl.SSLError as error:
+        why = (
+            "the key is not that of the certificate" if "MISMATCH" in str(error) else f"they are no such files: {error}"
+        )
+        raise InvalidCertificate(f"{named}; {why}.") from None
+    except OSError as error:
+        raise InvalidCertificate(f"{named}; one cannot be read: {error.strerror}.") from None
 
 
 def _listen_at(path: Path, mode: int, backlog: int) -> socket.socket:

@@ -65,6 +65,7 @@ class Supervisor:
         self._work = work
         self._sock = sock
         self._address = sock.getsockname()
+        self.scheme = "http"
         self._seconds_to_end = seconds_to_end
         self._on_started = on_started
         self._workers: list[_Worker] = []
@@ -149,7 +150,11 @@ class Supervisor:
             self._serving += 1
             if self._serving == self._count:
                 address = self._address
-                where = f"unix socket {address}" if isinstance(address, str) else f"http://{address[0]}:{address[1]}"
+                where = (
+                    f"unix socket {address}"
+                    if isinstance(address, str)
+                    else f"{self.scheme}://{address[0]}:{address[1]}"
+                )
                 logger.info("%d workers running on %s (Press CTRL+C to quit)", self._count, where)
                 self._on_started()
 

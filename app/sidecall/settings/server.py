@@ -99,6 +99,12 @@ class Settings(
         pattern=r"^0?[0-7]{3}$",
         description="Who may connect to it, as `chmod` takes it: `660` for the group, too.",
     )
+    tls_cert: Path | None = Field(
+        default=None, description="File (PEM) with the certificate to serve HTTPS with, and those that it rests on."
+    )
+    tls_key: Path | None = Field(
+        default=None, description="File (PEM) with its private key, which is not encrypted; may be the same file."
+    )
     entry_points: bool = Field(
         default=True, description="Whether installed packages may offer tools through the group `sidecall.tools`."
     )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 from sidecall.cli.default_store import choose_store
-from sidecall.cli.listening import find_address, listen, refuse_open, removing
+from sidecall.cli.listening import find_address, listen, refuse_open, removing, require_pair
 from sidecall.cli.starting.empty import refuse_empty
 from sidecall.cli.starting.sharing import sharing_files
 from sidecall.composition.access import build_access
@@ -88,7 +88,9 @@ def _supervise(settings: Settings, on_started: Callable[[], None]) -> int:
         with sharing_files(settings) as (shared, writers):
             work, sock = partial(_serve_in_worker, shared, writers), listen(settings, 2048)
             with removing(settings.unix):
-                return Supervisor(settings.workers, work, sock, seconds, on_started).run()
+                supervisor = Supervisor(settings.workers, work, sock, seconds, on_started)
+                supervisor.scheme = "http" if settings.tls_cert is None else "https"
+                return supervisor.run()
     except StoreUnfit as error:
         logger.error("%s", error.message)
         return REFUSED
@@ -107,7 +109,8 @@ def _warn_of_unmet(registry: Registry) -> None:
 def _tell_what_is_served(settings: Settings, registry: Registry) -> None:
     logger.info("serving %s: %s", write_count(len(registry), "tool"), ", ".join(registry.names) or "none")
     if settings.port and settings.unix is None:
-        logger.info("try http://%s:%s/docs", settings.host, settings.port)
+        scheme = "http" if settings.tls_cert is None else "https"
+        logger.info("try %s://%s:%s/docs", scheme, settings.host, settings.port)
 
 
 def _prepare(settings: Settings) -> Registry:
@@ -124,6 +127,7 @@ def _prepare(settings: Settings) -> Registry:
         sys.exit(1)
     try:
         refuse_open(settings)
+        require_pair(settings)
         build_access(settings)  # Which workers do again, each for itself.
         return load_registry(settings)
     except SidecallError as error:
@@ -215,6 +219,8 @@ def _make_config(settings: Settings, app: Any = None) -> uvicorn.Config:
         host=settings.host,
         port=settings.port,
         uds=None if settings.unix is None else str(settings.unix),
+        ssl_certfile=None if settings.tls_cert is None else str(settings.tls_cert),
+        ssl_keyfile=None if settings.tls_key is None else str(settings.tls_key),
         http=Connection,
         ws="none",
         log_config=None,  # It was set before anything was logged.
