@@ -17,9 +17,9 @@ _INTRODUCTION = """\
 
 <!-- Written by `make docs` from app/sidecall/settings: change what is there, not this page. -->
 
-Every setting is an environment variable, and each has a default that works. `sidecall serve` has flags for seven of
-them, which win over the environment: `--host`, `--port`, `--tools`, `--toolkit`, `--workers`, `--reload`,
-`--allow-empty`.
+Every setting is an environment variable, and each has a default that works. `sidecall serve` has flags for ten of
+them, which win over the environment: `--host`, `--port`, `--unix`, `--tls-cert`, `--tls-key`, `--tools`, `--toolkit`,
+`--workers`, `--reload`, `--allow-empty`. `sidecall settings` prints [what holds](commands.md#settings).
 
 A variable that is empty counts as not set. A wrong value stops the start. So does a name that is nearly one of these,
 such as `SIDECALL_MAX_BODY_BYTE`: a limit that is misspelled would not hold. Other unknown names that begin with
@@ -36,7 +36,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "Server",
         "Where it listens, how many processes serve, and whether [clients of MCP](mcp.md) are served too.",
-        ("host", "port", "workers", "mcp", "mcp_sessions"),
+        ("host", "port", "unix", "unix_mode", "tls_cert", "tls_key", "workers", "mcp", "mcp_sessions"),
     ),
     (
         "Tools",

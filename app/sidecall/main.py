@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sidecall.composition.access import build_access, build_keeper, open_toolsets, warn_of_missing_keys
 from sidecall.composition.features import Features, load_features
-from sidecall.composition.lifespan import build_lifespan
+from sidecall.composition.lifespan import build_lifespan, build_reloading, refuse_unfit
 from sidecall.composition.observation import build_metrics, build_telemetry, build_upstream
 from sidecall.composition.stores import (
     build_admission,
@@ -43,10 +43,9 @@ from sidecall.features.telemetry.metrics import Metrics
 from sidecall.features.telemetry.per_minute import Minutes
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.webhooks.receivers import AllowedHosts
-from sidecall.kernel.authoring.offers import TOOLS_OF, tools_of
+from sidecall.kernel.authoring.offers import TOOLS_OF
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallServices
-from sidecall.kernel.core.options import IN_PROCESSES
 from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.executors.table import Executors, ExecutorSettings, build_all, close_all, sandbox_of
 from sidecall.kernel.http.application import Application
@@ -79,15 +78,11 @@ if TYPE_CHECKING:
     from sidecall.features.mcp_server import parts as _parts
     from sidecall.features.mcp_server import sessions as _sessions
     from sidecall.features.openapi_import import services as _services
-    from sidecall.kernel.executors.process import finder as _finder
-    from sidecall.kernel.executors.process import home as _home
 else:
     _listing = Later("sidecall.features.mcp_server.listing")
     _parts = Later("sidecall.features.mcp_server.parts")
     _sessions = Later("sidecall.features.mcp_server.sessions")
     _services = Later("sidecall.features.openapi_import.services")
-    _finder = Later("sidecall.kernel.executors.process.finder")
-    _home = Later("sidecall.kernel.executors.process.home")
 
 
 def create_app(
@@ -154,6 +149,7 @@ def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Reg
     logging.getLogger("sidecall").setLevel(settings.log_level.upper())
     if registry is None:
         registry = Registry(discover(settings.places, use_entry_points=settings.entry_points))
+        registry.is_discovered = True
     named = settings.openapi_services
     services = {} if named is None else _services.read_services(named, os.environ)
     documents = OpenAPIDocuments(settings.openapi, settings.openapi_approval, services=services)
@@ -169,7 +165,8 @@ def _build_api(
 ) -> Application:
     parts = replace(parts, receivers=AllowedHosts(settings.webhook_hosts), excerpts=Excerpts(settings.queue_timeout))
     is_fed = settings.reload or parts.documents.are_fetched or settings.mcp_servers is not None
-    changes = ListChanges(is_fed=is_fed)
+    changes = ListChanges(is_fed=is_fed or parts.lifecycle.is_operated)
+    reloading = build_reloading(settings, parts, executors, changes)
     lifespan = build_lifespan(settings, parts, features, executors, watch, changes)
     mcp = LateMcpEndpoint(
         partial(
@@ -192,6 +189,7 @@ def _build_api(
     )
     app.state.mcp = mcp
     app.state.upstream = parts.operation.upstream
+    app.state.reloading = reloading
     return app
 
 
@@ -230,9 +228,7 @@ def _resolve_secrets(registry: Registry, settings: Settings) -> Callable[[str], 
     secrets = secrets_in(settings.secrets_dir)
     warn_of_missing(registry, secrets)
     warn_of_unknown_providers(registry, settings.providers)
-    wanting = [tool for tool in registry if tool.executor in IN_PROCESSES]
-    if wanting:
-        _home.refuse_unfit(wanting, _finder.Finder(tools_of))
+    refuse_unfit(registry)
     return secrets
 
 

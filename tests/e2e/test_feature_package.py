@@ -99,3 +99,16 @@ def test_its_route_takes_the_scope_that_it_names(folder: Path, environment: dict
 
     assert (nobody.status_code, caller.status_code) == (401, 403)
     assert "server:operate" in caller.text
+
+
+def test_its_settings_are_listed_beside_the_servers(folder: Path, environment: dict[str, str]) -> None:
+    """A name that is nearly one of them is pointed out, too."""
+    command = [sys.executable, "-m", "sidecall", "settings", "--set"]
+    misspelled = {"SIDECALL_NOTES_FLIE": "counts"}
+    printed = subprocess.run(
+        command, capture_output=True, text=True, cwd=folder, env={**plain_environment(), **environment, **misspelled}
+    )
+
+    assert printed.returncode == 1
+    assert "SIDECALL_NOTES_TEXT  environment, feature notes  Be brief." in printed.stdout
+    assert "no server starts: There is no setting SIDECALL_NOTES_FLIE; write SIDECALL_NOTES_FILE." in printed.stdout

@@ -133,6 +133,10 @@ class Wire(asyncio.Transport):
     def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
         """Have nothing to read anyway."""
 
+    def can_write_eof(self) -> bool:
+        """Return that it may end for sending alone."""
+        return True
+
     def write_eof(self) -> None:
         """Note it, as the client would."""
         self.is_open = False

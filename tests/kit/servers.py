@@ -18,7 +18,7 @@ from bench.servers import Running, plain_environment
 from tests.kit.forked import ADDRESS, Origin
 
 PATIENCE = 60.0
-_STARTED = re.compile(r"running on http://([^:\s]+):(\d+)")
+_STARTED = re.compile(r"running on https?://([^:\s]+):(\d+)")
 _MOMENT = 0.005
 
 

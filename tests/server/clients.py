@@ -84,6 +84,10 @@ class Network(Wire):
         """Return whether it was closed, not only ended."""
         return super().is_closing() and not self.is_ended
 
+    def can_write_eof(self) -> bool:
+        """Return that it may end for sending alone."""
+        return True
+
     def write_eof(self) -> None:
         """Be closed, as a client sees it."""
         self.is_open, self.is_ended = False, True

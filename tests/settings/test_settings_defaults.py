@@ -7,6 +7,10 @@ from sidecall.settings import Settings
 DEFAULTS = {
     "host": "127.0.0.1",
     "port": 8000,
+    "unix": None,
+    "tls_cert": None,
+    "tls_key": None,
+    "unix_mode": "600",
     "tools": ("tools",),
     "toolkits": (),
     "workspace_dir": Path(".sidecall/workspaces"),

@@ -21,11 +21,12 @@ _KERNEL = {
     "call": "sidecall.cli.call:call",
     "new": "sidecall.cli.new:new",
     "check": "sidecall.cli.check:check",
+    "settings": "sidecall.cli.settings:settings",
 }
 # The order in which commands are listed; those of installed features come last.
 _ORDER = (
-    "serve mcp tools stages toolkits call agent status audit new check lock openapi mcp-servers calls approvals"
-    " workspace keys".split()
+    "serve mcp tools stages toolkits call agent settings reload status audit new check lock openapi mcp-servers calls"
+    " approvals workspace keys".split()
 )
 
 

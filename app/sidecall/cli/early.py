@@ -11,7 +11,7 @@ import signal
 import sys
 
 from sidecall.cli.project import is_program
-from sidecall.server.signals import INTERRUPTED, leave_on
+from sidecall.server.signals import INTERRUPTED, leave_on, on_reload
 
 
 def is_serve(command_line: list[str], arguments: int) -> bool:
@@ -48,3 +48,4 @@ if is_serve(sys.orig_argv, len(sys.argv)):
     leave_out_commands()
     leave_on(signal.SIGTERM)
     leave_on(signal.SIGINT, code=INTERRUPTED)
+    on_reload()

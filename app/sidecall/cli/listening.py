@@ -3,8 +3,13 @@
 import errno
 import logging
 import socket
+import ssl
+import stat
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 
 from sidecall.kernel.core.errors import SidecallError
@@ -42,6 +47,13 @@ def refuse_open(settings: Settings) -> None:
     """
     if settings.auth != ("none",) or settings.allow_unauthenticated:
         return
+    if settings.unix is not None:
+        if int(settings.unix_mode, 8) & 0o002:
+            raise OpenToAll(
+                f"Everybody on this machine could call every tool, since callers need no credentials and "
+                f"SIDECALL_UNIX_MODE is {settings.unix_mode}: write 600 or 660, or set SIDECALL_AUTH=api_key."
+            )
+        return
     _, address = find_address(settings)
     # A scope of IPv6 (%eth0) is none of the address.
     if not ip_address(address[0].partition("%")[0]).is_loopback:
@@ -54,6 +66,8 @@ def refuse_open(settings: Settings) -> None:
 
 def listen(settings: Settings, backlog: int = 0) -> socket.socket:
     """Bind the address and listen; exit if that fails."""
+    if settings.unix is not None:
+        return _listen_at(settings.unix, int(settings.unix_mode, 8), backlog)
     family, address = find_address(settings)
     sock = socket.socket(family)
     try:
@@ -67,3 +81,77 @@ def listen(settings: Settings, backlog: int = 0) -> socket.socket:
         logger.error("cannot listen on %s:%s: %s; %s", *address[:2], error.strerror or error, remedy)
         sys.exit(START_FAILED)
     return sock
+
+
+class InvalidCertificate(SidecallError):
+    """The files for TLS cannot be used."""
+
+
+def require_pair(settings: Settings) -> None:
+    """Check that the certificate and its key are there, and belong together.
+
+    Raises:
+        InvalidCertificate: They do not.
+    """
+    certificate, key = settings.tls_cert, settings.tls_key
+    if certificate is None and key is None:
+        return
+    if certificate is None or key is None:
+        raise InvalidCertificate(
+            "SIDECALL_TLS_CERT and SIDECALL_TLS_KEY (--tls-cert, --tls-key) go together: set both."
+        )
+    named = f"SIDECALL_TLS_CERT is {certificate} and SIDECALL_TLS_KEY is {key}"
+    try:
+        # Without a password, or OpenSSL would ask the terminal for one.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
+    except ssl.SSLError as error:
+        why = (
+            "the key is not that of the certificate" if "MISMATCH" in str(error) else f"they are no such files: {error}"
+        )
+        raise InvalidCertificate(f"{named}; {why}.") from None
+    except OSError as error:
+        raise InvalidCertificate(f"{named}; one cannot be read: {error.strerror}.") from None
+
+
+def _listen_at(path: Path, mode: int, backlog: int) -> socket.socket:
+    """Bind a Unix socket, in place of one that no server listens on any more; exit if that fails."""
+    sock = socket.socket(socket.AF_UNIX)
+    try:
+        if path.exists() or path.is_symlink():
+            _remove_stale(path)
+        sock.bind(str(path))
+        path.chmod(mode)
+        if backlog:
+            sock.listen(backlog)
+    except OSError as error:
+        sock.close()
+        logger.error("cannot listen on %s: %s; SIDECALL_UNIX (--unix) says where", path, error.strerror or error)
+        sys.exit(START_FAILED)
+    return sock
+
+
+def _remove_stale(path: Path) -> None:
+    """Remove the file of a server that is gone.
+
+    Raises:
+        OSError: It is no socket, or a server listens on it.
+    """
+    if not stat.S_ISSOCK(path.lstat().st_mode):
+        raise OSError(errno.EEXIST, "there is a file that is no socket")
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
+            return
+    raise OSError(errno.EADDRINUSE, "a server listens there")
+
+
+@contextmanager
+def removing(path: Path | None) -> Iterator[None]:
+    """Remove the file of a socket at the end."""
+    try:
+        yield
+    finally:
+        if path is not None:
+            path.unlink(missing_ok=True)

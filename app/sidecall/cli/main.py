@@ -12,11 +12,10 @@ from sidecall.later import Later
 
 # Which takes as long to load as many of our rooms.
 printing, rich_text = Later("sidecall.terminal.console"), Later("rich.text")
+sources = Later("sidecall.settings.sources")
 
 # Characters of a wrong value that are said back.
 _MOST_OF_VALUE = 200
-# Settings whose values are never said back.
-_UNSHOWN = frozenset(("WEBHOOK_SECRET", "SECRETS_KEY"))
 
 
 def main() -> None:
@@ -43,11 +42,11 @@ def _word(item: ErrorDetails) -> str:
     reason = str(item.get("ctx", {}).get("error", item["msg"]))
     if item["type"] == "bool_parsing":
         reason = "write true or false"
-    if setting in _UNSHOWN:
-        return f"setting SIDECALL_{setting}: {reason}"
     if not setting:  # It is about several, which it names.
         return reason
-    return f"setting SIDECALL_{setting}: {reason}; it is {repr(item['input'])[:_MOST_OF_VALUE]}"
+    given = sources.show_given(setting.lower(), item["input"])
+    said = f"setting SIDECALL_{setting}: {reason}"
+    return said if given is None else f"{said}; it is {given[:_MOST_OF_VALUE]}"
 
 
 def _complain(message: str) -> None:

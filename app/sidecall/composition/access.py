@@ -52,10 +52,11 @@ def build_access(settings: Settings, toolsets: Toolsets = NO_TOOLSETS, auditor: 
         UnsupportedTokens: What it takes to read tokens is not installed.
     """
     access = _build_access(settings, auditor)
-    if not toolsets:
+    if toolsets is NO_TOOLSETS:
         return access
     access = access or Access(AnonymousAuthenticator(), is_proved=False)
-    return replace(access, authenticator=ToolsetAuthenticator(access.authenticator, toolsets))
+    # A file without toolsets may have some later.
+    return replace(access, authenticator=ToolsetAuthenticator(access.authenticator, toolsets), follow=toolsets.follow)
 
 
 def open_toolsets(settings: Settings, tools: Iterable[CompiledTool]) -> Toolsets:

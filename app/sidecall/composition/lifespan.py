@@ -1,8 +1,9 @@
 """Start a server's background parts in order, and stop them in reverse."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from functools import partial
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
@@ -10,21 +11,35 @@ from sidecall.composition.features import Features
 from sidecall.features.calls.entry import CallEntry
 from sidecall.features.calls.remembered import show_entry
 from sidecall.features.mcp_server.changes import ListChanges
+from sidecall.features.reload.reloader import Reloader, Sources
+from sidecall.features.reload.reloading import Reloading
+from sidecall.features.telemetry.all_workers import open_metrics
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.webhooks.dispatcher import WebhookDispatcher
 from sidecall.features.webhooks.signing import read_key
 from sidecall.features.workspaces.sweeping import sweeping
+from sidecall.kernel.authoring.offers import tools_of
 from sidecall.kernel.core.errors import SidecallError
+from sidecall.kernel.core.options import IN_PROCESSES
+from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.table import Executors, close_with, follow_all, start_all
 from sidecall.kernel.http.late_modules import watch_late_modules
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.rest.app import Lifespan
 from sidecall.kernel.rest.parts import Parts
-from sidecall.loading.reload import follow_files
+from sidecall.later import Later
+from sidecall.loading.reload import follow_files, settle_places
 from sidecall.settings import Settings
 from sidecall.storage.database import ChangeReporter
 from sidecall.storage.late_steps import LateSteps
 from sidecall.storage.ledger import Ledger
+
+if TYPE_CHECKING:
+    from sidecall.kernel.executors.process import finder as _finder
+    from sidecall.kernel.executors.process import home as _home
+else:
+    _finder = Later("sidecall.kernel.executors.process.finder")
+    _home = Later("sidecall.kernel.executors.process.home")
 
 
 def build_lifespan(
@@ -43,7 +58,7 @@ def build_lifespan(
     announce_new_tools = partial(_announce_new_tools, parts, executors, changes)
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             # Each is closed even if another fails to, the last first.
             stack.push_async_callback(watch.close)
@@ -62,10 +77,42 @@ def build_lifespan(
                 features.running(),
                 _follow(settings, parts, announce_new_tools),
             ):
-                parts.lifecycle.begin()
+                _open_to_requests(app, parts)
                 yield
 
     return lifespan
+
+
+def _open_to_requests(app: FastAPI, parts: Parts) -> None:
+    open_metrics(parts.metrics, parts.lifecycle)
+    app.state.reloading.open()
+    parts.lifecycle.begin()
+
+
+def refuse_unfit(tools: Iterable[CompiledTool]) -> None:
+    """Refuse tools that are set to run in a process and cannot.
+
+    Raises:
+        InvalidToolOption: The message says which, and why.
+    """
+    wanting = [tool for tool in tools if tool.executor in IN_PROCESSES]
+    if wanting:
+        _home.refuse_unfit(wanting, _finder.Finder(tools_of))
+
+
+def build_reloading(settings: Settings, parts: Parts, executors: Executors, changes: ListChanges) -> Reloading:
+    """Build what loads tools, toolsets and MCP servers again on request."""
+    sources = Sources(
+        places=settle_places(settings.places),
+        use_entry_points=settings.entry_points,
+        toolsets=parts.toolsets,
+        toolsets_file=settings.toolsets,
+        upstream=parts.operation.upstream,
+        mcp_servers=settings.mcp_servers,
+        check=refuse_unfit,
+    )
+    announce = partial(_announce_new_tools, parts, executors, changes)
+    return Reloading(Reloader(parts.registry, sources, announce), parts.lifecycle)
 
 
 async def _end_jobs(parts: Parts, drain_timeout: float) -> None:

@@ -37,7 +37,9 @@ def build_metrics(
     lifecycle: Lifecycle | None,
 ) -> Metrics:
     """Build the Prometheus metrics of a server's parts."""
-    metrics = Metrics(lambda: registry.names, {} if lifecycle is None else lifecycle.refused)
+    peers = None if lifecycle is None else lifecycle.peers
+    counts = None if peers is None else peers.counts
+    metrics = Metrics(lambda: registry.names, {} if lifecycle is None else lifecycle.refused, counts)
     metrics.add_executors(executors, admission.abandoned)
     metrics.add_gauge("sidecall_queue_length", "Calls that wait to be let in.", lambda: admission.waiting)
     metrics.add_gauge("sidecall_store_usable", "Whether the store can be used.", lambda: ledger.trouble is None)
@@ -63,8 +65,7 @@ def build_upstream(settings: Settings, registry: Registry, metrics: Metrics) -> 
     pins = settings.mcp_pins_file if settings.mcp_pin else None
     wanted = UpstreamSettings(bounds=bounds, connect_timeout=settings.mcp_connect_timeout, pins=pins)
     upstream = open_upstream(settings.mcp_servers, registry, wanted)
-    if upstream.servers:
-        _measure_upstream(metrics, upstream)
+    _measure_upstream(metrics, upstream)
     return upstream
 
 

@@ -3,10 +3,43 @@
 import asyncio
 import time
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 Phase = Literal["starting", "ready", "draining"]
+
+# What workers ask each other: to reload, in two steps that all of them take, and for their metrics.
+RELOAD, PREPARE, TAKE, DISCARD = "reload", "prepare", "take", "discard"
+METRICS = "metrics"
+# By the process that has answered; None of one that did not in time.
+Answers = dict[str, Any]
+Handler = Callable[[Any], Awaitable[Any]]
+
+
+class Counts(Protocol):
+    """Where a worker keeps its counts, so that they outlive it."""
+
+    def block(self, key: str, size: int) -> "memoryview[float]":
+        """Return room for so many numbers, which are 0, under a key that has none yet."""
+
+
+class Peers(Protocol):
+    """All workers of a server, as one of them reaches them; and where that one counts."""
+
+    counts: Counts
+
+    async def open(self) -> None:
+        """Begin to listen, on the running loop."""
+
+    def close(self) -> None:
+        """Ask and answer no more."""
+
+    def handle(self, handlers: dict[str, Handler]) -> None:
+        """Answer what is asked about these topics."""
+
+    async def ask(self, topic: str, payload: Any = None) -> Any:
+        """Ask all of them, oneself included, and return what they have answered."""
 
 
 class Lifecycle:
@@ -29,6 +62,12 @@ class Lifecycle:
         self.has_finished = False
         # Seconds for which the event loop was blocked and answered nothing.
         self.stuck_seconds = 0.0
+        # The workers of this server; None where it is one process.
+        self.peers: Peers | None = None
+        # Whether there is an operator who may have the tools loaded again.
+        self.is_operated = False
+        # Loads the tools again, as soon as the application runs; safe to be called in a signal handler.
+        self.reload: Callable[[], object] = lambda: None
 
     @property
     def is_draining(self) -> bool:

@@ -79,6 +79,8 @@ class Registry:
         self.version = 0
         # Why the files of tools could not be loaded when they were last changed; empty where they could.
         self.load_errors: tuple[str, ...] = ()
+        # Whether the tools were found by the settings, and may be looked for again.
+        self.is_discovered = False
         self.is_conditional = False
         self.scopes: frozenset[str] = frozenset()
         self._hooks = SharedHooks(
@@ -174,16 +176,25 @@ class Registry:
         Raises:
             ToolAlreadyRegistered: Two of them have the same name, or implement the same; nothing is changed then.
         """
-        fresh: dict[str, CompiledTool] = {}
         own = list(tools)
-        for offered in (*own, *self._list_sourced(gives_way=False)):
+        fresh = self.join(own)
+        self._own = own
+        self._offer(fresh)
+
+    def join(self, tools: Iterable[CompiledTool | Compilable]) -> list[CompiledTool]:
+        """Return the tools that would be offered with these in place of the present ones; nothing is changed.
+
+        Raises:
+            ToolAlreadyRegistered: Two of them have the same name, or implement the same.
+        """
+        fresh: dict[str, CompiledTool] = {}
+        for offered in (*tools, *self._list_sourced(gives_way=False)):
             tool = offered if isinstance(offered, CompiledTool) else offered.compiled
             other = fresh.setdefault(tool.name, tool)
             if other is not tool:
                 fresh |= _part(other, tool)
         find_implementers(fresh.values())
-        self._own = own
-        self._offer(list(fresh.values()))
+        return list(fresh.values())
 
     def _list_sourced(self, *, gives_way: bool) -> list[CompiledTool]:
         return [tool for source in self._sources.values() if source.gives_way is gives_way for tool in source.tools]

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from operator import attrgetter
 from pathlib import Path
+from threading import Lock
 from types import ModuleType
 from typing import Any
 
@@ -18,6 +19,9 @@ from sidecall.loading.exits import refuse_exits
 from sidecall.loading.import_path import is_on_path, put_project
 from sidecall.loading.source_snapshot import keep_project_code
 from sidecall.loading.tool_imports import tool_folders
+
+# Modules belong to a process, so that its servers load theirs one after the other.
+_LOADING = Lock()
 
 
 def load_file(path: Path) -> ModuleType:
@@ -198,7 +202,15 @@ def _find_line(place: str, error: BaseException) -> str:
 
 @contextmanager
 def load_afresh(folders: list[Path]) -> Iterator[None]:
-    """Remove the modules of these folders, so that the body reloads them; if it raises, they are restored."""
+    """Remove the modules of these folders, so that the body reloads them; if it raises, they are restored.
+
+    Only one thread at a time is in such a body.
+    """
+    with _LOADING:
+        yield from _load_afresh(folders)
+
+
+def _load_afresh(folders: list[Path]) -> Iterator[None]:
     old = {name: module for name, module in [*sys.modules.items()] if _lies_in(module, name, folders)}
     known = tool_folders().state
     tool_folders().forget_offering()

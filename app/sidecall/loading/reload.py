@@ -38,7 +38,7 @@ async def follow_files(
     if not enabled:
         yield
         return
-    task = asyncio.create_task(_watch(registry, _settle(places), use_entry_points, on_loaded))
+    task = asyncio.create_task(_watch(registry, settle_places(places), use_entry_points, on_loaded))
     try:
         yield
     finally:
@@ -47,7 +47,7 @@ async def follow_files(
             await task
 
 
-def _settle(places: Iterable[str]) -> list[str]:
+def settle_places(places: Iterable[str]) -> list[str]:
     """Resolve the places once, so that none changes its meaning while its folder is missing."""
     found = [resolve_place(place) for place in places]
     return [str(Path(place).resolve()) if Path(place).exists() else place for place in found]
@@ -125,12 +125,30 @@ def reload_tools(registry: Registry, places: Sequence[str], folders: list[Path],
     return offer(registry, load_generation(places, folders, use_entry_points))
 
 
-def load_generation(places: Sequence[str], folders: list[Path], use_entry_points: bool) -> list[CompiledTool] | str:
-    """Discover the tools again, in any thread; or return why they cannot be offered."""
+class Discarded(Exception):
+    """What was loaded is not taken; the modules of before are back."""
+
+
+def load_generation(
+    places: Sequence[str],
+    folders: list[Path],
+    use_entry_points: bool,
+    keep: Callable[[list[CompiledTool]], object] = Registry,
+) -> list[CompiledTool] | str:
+    """Discover the tools again, in any thread; or return why they cannot be offered.
+
+    `keep` raises what speaks against them, while the old modules can still come back. The default is that they cannot
+    be offered together.
+
+    Raises:
+        Discarded: `keep` has raised it.
+    """
     try:
         with load_afresh(folders):
             found = discover(places, use_entry_points=use_entry_points)
-            Registry(found)  # It refuses what cannot be offered together, while the old modules can still come back.
+            keep(found)
+    except Discarded:
+        raise
     except DefinitionError as error:
         return str(error)
     except BaseException as error:  # From code of the tools' authors, which may raise all that there is.

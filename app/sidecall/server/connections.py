@@ -195,7 +195,10 @@ class Connection(RequestReader):
         self._forget_ahead()
         self.transport.set_protocol(Lingering(self))
         self.flow.listen()
-        self.transport.write_eof()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        else:  # With TLS one side cannot end alone.
+            self.transport.close()
 
     def look(self, now: float) -> None:
         """Cut the client off if one step has taken too long."""

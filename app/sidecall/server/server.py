@@ -24,7 +24,7 @@ from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.connections import SWEEP, Connections
 from sidecall.server.memory_limits import RequestRoom
 from sidecall.server.sending import bound_unsent
-from sidecall.server.signals import HANG_UP, START_AGAIN, ending_signals
+from sidecall.server.signals import HANG_UP, START_AGAIN, ending_signals, on_reload
 from sidecall.server.watchdog import Watchdog
 
 logger = logging.getLogger("sidecall")
@@ -117,7 +117,15 @@ class Server(uvicorn.Server):
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until a signal comes and everything is answered."""
         self._watchdog.start()
-        await super().serve(sockets)
+        peers = self._lifecycle.peers
+        if peers is None:
+            await super().serve(sockets)
+            return
+        await peers.open()
+        try:
+            await super().serve(sockets)
+        finally:
+            peers.close()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -126,6 +134,7 @@ class Server(uvicorn.Server):
             yield
             return
         before = {number: signal.signal(number, self.handle_exit) for number in ending_signals()}
+        on_reload(lambda: self._lifecycle.reload())
         try:
             yield
         finally:

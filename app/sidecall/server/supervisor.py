@@ -8,6 +8,7 @@ import logging
 import multiprocessing
 import os
 import signal
+import socket as sockets
 import threading
 import time
 from collections.abc import Callable
@@ -17,13 +18,16 @@ from multiprocessing.context import SpawnProcess
 from socket import socket
 from types import FrameType
 
+from sidecall.features.telemetry.count_file import CountFile
 from sidecall.features.telemetry.standard_streams import log_last
-from sidecall.server.signals import HANG_UP, START_AGAIN, ending_signals
+from sidecall.server.hub import Hub
+from sidecall.server.signals import HANG_UP, START_AGAIN, ending_signals, on_reload
+from sidecall.server.worker_link import WorkerLink
 
 logger = logging.getLogger("sidecall")
 
-# What a worker does with the socket, saying when it serves.
-Work = Callable[[socket, Callable[[], None]], None]
+# What a worker does with the socket, saying when it serves, and with its link to the other workers.
+Work = Callable[[socket, Callable[[], None], WorkerLink], None]
 # The exit code of uvicorn for it, too.
 START_FAILED = 3
 # What a server ends with that was given something wrong, and what its workers do, since a crash has the first, too.
@@ -61,6 +65,7 @@ class Supervisor:
         self._work = work
         self._sock = sock
         self._address = sock.getsockname()
+        self.scheme = "http"
         self._seconds_to_end = seconds_to_end
         self._on_started = on_started
         self._workers: list[_Worker] = []
@@ -68,6 +73,7 @@ class Supervisor:
         self._empty: list[tuple[float, int]] = []
         self._context = multiprocessing.get_context("spawn")
         self._news, self._ready = self._context.Pipe(duplex=False)
+        self._hub = Hub()
         self._serving = 0
         self._ends_at: float | None = None
         self._at_once = False
@@ -78,6 +84,7 @@ class Supervisor:
         """Return the exit code once every worker has ended."""
         for number in ending_signals():
             signal.signal(number, self._pass_on)
+        on_reload(self._hub.reload)
         for _ in range(self._count):
             self._start(trial=1)
         while self._workers or self._empty:
@@ -93,14 +100,18 @@ class Supervisor:
         return self._code
 
     def _start(self, trial: int) -> None:
-        process = self._context.Process(target=_begin, args=(self._work, self._sock, self._ready))
         try:
-            process.start()
+            counts, (ours, theirs) = CountFile.create(), sockets.socketpair()
+            with theirs:
+                peers = theirs, counts
+                process = self._context.Process(target=_begin, args=(self._work, self._sock, self._ready, peers))
+                process.start()
         except OSError as error:
             logger.error("no worker process can be started: %s", error.strerror or error)
             self._try_again(trial)
             return
         self._workers.append(_Worker(process, trial))
+        self._hub.add(process.pid or 0, ours, counts)
         if self._ends_at is not None:  # A signal came during the wait.
             process.terminate()
 
@@ -138,8 +149,13 @@ class Supervisor:
                 worker.has_served |= worker.process.pid == number
             self._serving += 1
             if self._serving == self._count:
-                host, port, *_ = self._address
-                logger.info("%d workers running on http://%s:%d (Press CTRL+C to quit)", self._count, host, port)
+                address = self._address
+                where = (
+                    f"unix socket {address}"
+                    if isinstance(address, str)
+                    else f"{self.scheme}://{address[0]}:{address[1]}"
+                )
+                logger.info("%d workers running on %s (Press CTRL+C to quit)", self._count, where)
                 self._on_started()
 
     def _bury(self, worker: _Worker) -> None:
@@ -199,9 +215,10 @@ class Supervisor:
             worker.process.kill()
 
 
-def _begin(work: Work, sock: socket, ready: Connection) -> None:
+def _begin(work: Work, sock: socket, ready: Connection, peers: tuple[socket, CountFile]) -> None:
+    on_reload()
     threading.Thread(target=_follow_parent, name="sidecall-parent", daemon=True).start()
-    work(sock, lambda: ready.send(os.getpid()))
+    work(sock, lambda: ready.send(os.getpid()), WorkerLink(*peers))
 
 
 def _follow_parent() -> None:

@@ -1,6 +1,7 @@
 """The settings of a server, from the environment."""
 
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, field_validator
@@ -32,6 +33,8 @@ difflib = Later("difflib")
 _PREFIX = "SIDECALL_"
 # Of any whole number: each database takes it, also with what is added to it.
 _MOST = 1_000_000_000_000_000
+# From where on a name that is none is a misspelled setting.
+_NEAR = 0.75
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
@@ -88,6 +91,22 @@ class Settings(
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    unix: Path | None = Field(
+        default=None,
+        description="Unix socket to listen on, in place of an address and a port. A file that a server has left there "
+        "is replaced.",
+    )
+    unix_mode: str = Field(
+        default="600",
+        pattern=r"^0?[0-7]{3}$",
+        description="Who may connect to it, as `chmod` takes it: `660` for the group, too.",
+    )
+    tls_cert: Path | None = Field(
+        default=None, description="File (PEM) with the certificate to serve HTTPS with, and those that it rests on."
+    )
+    tls_key: Path | None = Field(
+        default=None, description="File (PEM) with its private key, which is not encrypted; may be the same file."
+    )
     entry_points: bool = Field(
         default=True, description="Whether installed packages may offer tools through the group `sidecall.tools`."
     )
@@ -327,11 +346,25 @@ def unknown_names(variables: Mapping[str, str], further: Collection[str] = ()) -
     Raises:
         UnknownSetting: One is nearly a setting.
     """
+    unknown = find_unknown(variables, further)
+    for name, meant in unknown.items():
+        if meant is not None:
+            raise UnknownSetting(f"There is no setting {name}; write {meant}.")
+    return list(unknown)
+
+
+def find_unknown(
+    variables: Mapping[str, str], further: Collection[str] = (), cutoff: float = _NEAR
+) -> dict[str, str | None]:
+    """Return the variables that look like settings and are none, each with the nearest setting if one is near.
+
+    Two names are near if their similarity, from 0 to 1, is at least `cutoff`.
+    """
     known = [*Settings.model_fields, *further]
     told = [name.upper() for name, value in variables.items() if value]
     names = [name.removeprefix(_PREFIX).lower() for name in told if name.startswith(_PREFIX)]
     unknown = sorted(set(names) - set(known))
-    for name in unknown:
-        for meant in difflib.get_close_matches(name, known, 1, 0.75):
-            raise UnknownSetting(f"There is no setting {_PREFIX}{name.upper()}; write {_PREFIX}{meant.upper()}.")
-    return [f"{_PREFIX}{name.upper()}" for name in unknown]
+    nearest = {name: difflib.get_close_matches(name, known, 1, cutoff) for name in unknown}
+    return {
+        f"{_PREFIX}{name.upper()}": f"{_PREFIX}{near[0].upper()}" if near else None for name, near in nearest.items()
+    }

@@ -17,7 +17,9 @@ def read_settings(**given: Any) -> Settings:
 
 def load_registry(settings: Settings, tell: TakeOmission | None = None) -> Registry:
     """Load the tools of the settings; `tell` gets warnings about what is not offered."""
-    return Registry(discover(settings.places, use_entry_points=settings.entry_points, tell=tell))
+    registry = Registry(discover(settings.places, use_entry_points=settings.entry_points, tell=tell))
+    registry.is_discovered = True
+    return registry
 
 
 def write_count(number: int, noun: str) -> str:

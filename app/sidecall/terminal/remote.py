@@ -49,7 +49,11 @@ def reach(url: str) -> Iterator[httpx.Client]:
         NoServer: No server answers there, or another service does, or the connection breaks.
     """
     try:
-        with httpx.Client(base_url=url, timeout=_PATIENCE, headers=credentials()) as client:
+        # A Unix socket, such as unix:/run/sidecall.sock.
+        path = url.removeprefix("unix://").removeprefix("unix:") if url.startswith("unix:") else None
+        transport = None if path is None else httpx.HTTPTransport(uds=path)
+        base = url if path is None else "http://localhost"
+        with httpx.Client(base_url=base, transport=transport, timeout=_PATIENCE, headers=credentials()) as client:
             yield client
     except (httpx.TransportError, httpx.TooManyRedirects, httpx.InvalidURL) as error:
         why = str(error).rstrip(".") or type(error).__name__

@@ -109,6 +109,7 @@ GATES = [
     Gate("GET", "/audit", "server:operate", 200, 403, 200),
     Gate("GET", "/metrics", "server:operate", 200, 403, 200),
     Gate("GET", "/status", "server:operate", 200, 403, 200),
+    Gate("POST", "/reload", "server:operate", 200, 403, 200),
 ]
 # The other way in; REST's document does not have it.
 MCP_GATES = [

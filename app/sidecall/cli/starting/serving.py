@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 from sidecall.cli.default_store import choose_store
-from sidecall.cli.listening import find_address, listen, refuse_open
+from sidecall.cli.listening import find_address, listen, refuse_open, removing, require_pair
 from sidecall.cli.starting.empty import refuse_empty
 from sidecall.cli.starting.sharing import sharing_files
 from sidecall.composition.access import build_access
@@ -27,7 +27,7 @@ from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.system_refusals import format_system_refusal
-from sidecall.kernel.lifecycle import Lifecycle, Patience
+from sidecall.kernel.lifecycle import Lifecycle, Patience, Peers
 from sidecall.kernel.registry import Registry
 from sidecall.later import Later
 from sidecall.main import create_app
@@ -53,21 +53,12 @@ logger = logging.getLogger("sidecall")
 _OTHERS = frozenset(("langchain_core", "agents"))
 
 
-def serve(
-    host: str | None = None,
-    port: int | None = None,
-    tools: list[str] | None = None,
-    toolkits: list[str] | None = None,
-    workers: int | None = None,
-    reload: bool | None = None,
-    allow_empty: bool | None = None,
-) -> None:
+def serve(**given: Any) -> None:
     """Serve the tools over HTTP, until a signal; None means the environment's value or the default."""
     leave_on(signal.SIGTERM)
     leave_on(signal.SIGINT, code=INTERRUPTED)
     _spare_the_collector()
-    given = {"host": host, "port": port, "tools": tools, "toolkits": toolkits, "workers": workers, "reload": reload}
-    settings = read_settings(**given, allow_empty=allow_empty)
+    settings = read_settings(**given)
     if settings.reload and settings.workers > 1:
         raise InvalidToolOption("--reload works with one worker; leave out --workers.")
     _begin_to_log(settings)
@@ -96,7 +87,10 @@ def _supervise(settings: Settings, on_started: Callable[[], None]) -> int:
     try:
         with sharing_files(settings) as (shared, writers):
             work, sock = partial(_serve_in_worker, shared, writers), listen(settings, 2048)
-            return Supervisor(settings.workers, work, sock, seconds, on_started).run()
+            with removing(settings.unix):
+                supervisor = Supervisor(settings.workers, work, sock, seconds, on_started)
+                supervisor.scheme = "http" if settings.tls_cert is None else "https"
+                return supervisor.run()
     except StoreUnfit as error:
         logger.error("%s", error.message)
         return REFUSED
@@ -114,14 +108,15 @@ def _warn_of_unmet(registry: Registry) -> None:
 
 def _tell_what_is_served(settings: Settings, registry: Registry) -> None:
     logger.info("serving %s: %s", write_count(len(registry), "tool"), ", ".join(registry.names) or "none")
-    if settings.port:
-        logger.info("try http://%s:%s/docs", settings.host, settings.port)
+    if settings.port and settings.unix is None:
+        scheme = "http" if settings.tls_cert is None else "https"
+        logger.info("try %s://%s:%s/docs", scheme, settings.host, settings.port)
 
 
 def _prepare(settings: Settings) -> Registry:
     """Load the tools; errors are logged, since logging has begun."""
     try:
-        find_address(settings)
+        find_address(settings) if settings.unix is None else None
     except (OSError, UnicodeError) as error:
         logger.error(
             "SIDECALL_HOST (or --host) is %r, which is no address: %s; write one without a port, such as 127.0.0.1, "
@@ -132,6 +127,7 @@ def _prepare(settings: Settings) -> Registry:
         sys.exit(1)
     try:
         refuse_open(settings)
+        require_pair(settings)
         build_access(settings)  # Which workers do again, each for itself.
         return load_registry(settings)
     except SidecallError as error:
@@ -153,19 +149,22 @@ def _ending_where_refused() -> Iterator[None]:
 
 def _serve_alone(settings: Settings, registry: Registry, on_started: Callable[[], None]) -> None:
     try:
-        _serve(settings, registry, on_started)
+        with removing(settings.unix):
+            _serve(settings, registry, on_started)
     except SidecallError as error:
         logger.error("%s", error.message)
         sys.exit(REFUSED)
 
 
-def _serve_in_worker(settings: Settings, writers: Writers, sock: socket.socket, on_started: Callable[[], None]) -> None:
+def _serve_in_worker(
+    settings: Settings, writers: Writers, sock: socket.socket, on_started: Callable[[], None], peers: Peers
+) -> None:
     """Serve in a worker process, which loads the tools itself."""
     leave_on(signal.SIGTERM, signal.SIGINT)
     _begin_to_log(settings)
     leave_on(signal.SIGTERM, signal.SIGINT, end=exit_now)
     try:
-        _serve(settings, load_registry(settings), on_started, sock, writers)
+        _serve(settings, load_registry(settings), on_started, sock, writers, peers)
     except SidecallError as error:
         logger.error("%s", error.message)
         sys.exit(START_REFUSED)
@@ -177,8 +176,10 @@ def _serve(
     on_started: Callable[[], None],
     sock: socket.socket | None = None,
     writers: Writers = NO_WRITERS,
+    peers: Peers | None = None,
 ) -> None:
     lifecycle = Lifecycle()
+    lifecycle.peers, lifecycle.is_operated = peers, True
     room = RequestRoom(settings.max_body_bytes_in_flight, settings.max_body_bytes, Backlog(settings.max_unread_bytes))
     config = _make_config(settings, create_app(settings, registry, lifecycle, room.unread, writers=writers))
     gc.collect()
@@ -217,6 +218,9 @@ def _make_config(settings: Settings, app: Any = None) -> uvicorn.Config:
         app,
         host=settings.host,
         port=settings.port,
+        uds=None if settings.unix is None else str(settings.unix),
+        ssl_certfile=None if settings.tls_cert is None else str(settings.tls_cert),
+        ssl_keyfile=None if settings.tls_key is None else str(settings.tls_key),
         http=Connection,
         ws="none",
         log_config=None,  # It was set before anything was logged.

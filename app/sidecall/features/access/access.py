@@ -1,6 +1,6 @@
 """How a server authenticates its callers."""
 
-from collections.abc import Awaitable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -27,7 +27,8 @@ class Access:
 
     `hidden` are the headers that carry credentials; nothing but authentication reads them. `resource` is the metadata
     about accepted tokens, where tokens are accepted. `is_by_credential` is true when the caller depends on nothing but
-    the request's credential. `proofs` names the methods: `api_key`, `jwt`, `gateway`.
+    the request's credential. `proofs` names the methods: `api_key`, `jwt`, `gateway`. `follow` takes a function that is
+    called when a credential may stand for something else than before.
     """
 
     authenticator: Authenticator
@@ -36,3 +37,4 @@ class Access:
     resource: ProtectedResource | None = None
     is_by_credential: bool = False
     proofs: Collection[str] = ()
+    follow: Callable[[Callable[[], object]], None] | None = None

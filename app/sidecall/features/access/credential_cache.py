@@ -68,6 +68,10 @@ class CredentialCache:
         if len(found.ways) < _WAYS:
             found.ways.add(way)
 
+    def clear(self) -> None:
+        """Forget all credentials, since callers may be others than before."""
+        self._known.clear()
+
     def _digest(self, scope: Scope) -> bytes | None:
         """Hash the only credential of a request; None if there are several, or repeated headers."""
         headers: Mapping[bytes, bytes] | None = scope.get(HEADERS)

@@ -53,6 +53,8 @@ class Authentication:
         self._hidden = frozenset(access.hidden)
         self._resource = access.resource
         self._passes = CredentialCache() if access.is_by_credential else None
+        if self._passes is not None and access.follow is not None:
+            access.follow(self._passes.clear)
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request."""

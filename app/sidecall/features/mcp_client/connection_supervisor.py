@@ -4,8 +4,8 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager, suppress
 from typing import Any
 
 from sidecall.features.mcp_client.entries import UpstreamEntry
@@ -70,6 +70,9 @@ class UpstreamServer:
         self._link: UpstreamLink | None = None
         self._news = LinkChanges()
         self._ended = asyncio.Event()
+        self._calls = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
 
     @property
     def is_reached(self) -> bool:
@@ -124,8 +127,9 @@ class UpstreamServer:
         if link is None:
             raise self._make_failure()
         try:
-            # In its own task: the client's cancel scopes must end in the task in which they began.
-            return await asyncio.create_task(link.call(name, args, report, headers))
+            with self._running_one():
+                # In its own task: the client's cancel scopes must end in the task in which they began.
+                return await asyncio.create_task(link.call(name, args, report, headers))
         except LinkLost as error:
             if headers:
                 self._news.notify_changed()  # It may be this connection only; a poll shows whether the server is there.
@@ -135,6 +139,21 @@ class UpstreamServer:
         except CallRefused as error:
             self._news.notify_changed()  # A poll shows whether it is still there, and still has the tool.
             raise ToolException(f"Error: {error}") from error
+
+    async def wait_until_idle(self) -> None:
+        """Wait until no call runs there; a call's own time limits that."""
+        await self._idle.wait()
+
+    @contextmanager
+    def _running_one(self) -> Iterator[None]:
+        self._calls += 1
+        self._idle.clear()
+        try:
+            yield
+        finally:
+            self._calls -= 1
+            if not self._calls:
+                self._idle.set()
 
     def _make_failure(self) -> ToolException:
         return ToolException(

@@ -65,6 +65,7 @@ class UpstreamSettings:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
+    server: "_tending.UpstreamServer"
     name: str
     listed: "_listed.ListedTool"
     tool: CompiledTool | None
@@ -89,7 +90,9 @@ class Upstream:
         self._pins = None if self._settings.pins is None else _pins.PinFile(self._settings.pins)
         self._stamp: object = None
         self._work: list[asyncio.Task[None]] = []
-        self._tending: list[asyncio.Task[None]] = []
+        self._tending: dict[_tending.UpstreamServer, asyncio.Task[None]] = {}
+        # Servers that are left, each until its running calls have ended.
+        self._leaving: set[asyncio.Task[None]] = set()
         self._on_tools: Callable[[], object] = lambda: None
         # What waits for an operator, by server.
         self.waiting: dict[str, frozenset[str]] = {}
@@ -97,11 +100,12 @@ class Upstream:
         self._words: dict[str, dict[str, str]] = {}
         # How many tools are offered, by server.
         self.offered: dict[str, int] = dict.fromkeys(entries, 0)
+        self._is_open = False
+        self.servers = [self._make_server(name, entry) for name, entry in entries.items()]
+
+    def _make_server(self, name: str, entry: "_entries.UpstreamEntry") -> "_tending.UpstreamServer":
         timeout = self._settings.connect_timeout
-        self.servers = [
-            _tending.UpstreamServer(name, entry, partial(self._open_link, name, entry), self.rejoin, timeout)
-            for name, entry in entries.items()
-        ]
+        return _tending.UpstreamServer(name, entry, partial(self._open_link, name, entry), self.rejoin, timeout)
 
     def rejoin(self, _: object = None) -> None:
         """Schedule a new computation of the offered tools: a server's have changed, or our own."""
@@ -110,9 +114,53 @@ class Upstream:
 
     async def open(self, on_tools: Callable[[], object]) -> None:
         """Start to connect; `on_tools` is called with each new set of tools."""
+        self._on_tools, self._is_open = on_tools, True
         if self.servers:
-            self._on_tools = on_tools
-            self._work = [asyncio.create_task(self._run()), asyncio.create_task(self._join_again_and_again())]
+            self._begin()
+
+    def _begin(self) -> None:
+        self._work = [asyncio.create_task(self._run()), asyncio.create_task(self._join_again_and_again())]
+
+    def change(self, entries: "Mapping[str, _entries.UpstreamEntry]") -> None:
+        """Take other servers, on the event loop; one whose entry is as before keeps its connection.
+
+        The tools of one that is left are offered no more, and its connection ends after the last running call.
+        """
+        kept = {server.name: server for server in self.servers if entries.get(server.name) == server.entry}
+        for server in self.servers:
+            if server.name not in kept:
+                self._leave(server)
+        self.servers[:] = [kept.get(name) or self._make_server(name, entry) for name, entry in entries.items()]
+        self.offered.update({name: 0 for name in entries if name not in kept})
+        if self.servers and not self._work and self._is_open:
+            self._begin()
+        elif self._sdk is not None:
+            self._tend()
+        self.rejoin()
+
+    def _leave(self, server: "_tending.UpstreamServer") -> None:
+        for known in (self.waiting, self._words, self.offered):
+            known.pop(server.name, None)
+        self._made = {key: made for key, made in self._made.items() if key[0] != server.name}
+        task = self._tending.pop(server, None)
+        if task is None:
+            server.end()
+            return
+        leaving = asyncio.create_task(self._end_when_idle(server, task))
+        self._leaving.add(leaving)
+        leaving.add_done_callback(self._leaving.discard)
+
+    @staticmethod
+    async def _end_when_idle(server: "_tending.UpstreamServer", task: "asyncio.Task[None]") -> None:
+        try:
+            await server.wait_until_idle()
+            server.end()
+            if server.is_reached:
+                await asyncio.wait([task], timeout=_PATIENCE)
+        finally:
+            server.end()
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
 
     async def wait_until_tried(self, seconds: float) -> None:
         """Wait until each server has been tried and its tools are offered, up to so long."""
@@ -131,14 +179,15 @@ class Upstream:
         work, self._work = self._work, []
         if not work:
             return
-        for server, task in zip(self.servers, self._tending, strict=False):
+        for server, task in self._tending.items():
             if not server.is_reached:
                 task.cancel()
         if self._tending:
-            await asyncio.wait(self._tending, timeout=_PATIENCE)
-        for task in (*self._tending, *work):
+            await asyncio.wait(self._tending.values(), timeout=_PATIENCE)
+        ending = [*self._tending.values(), *work, *self._leaving]
+        for task in ending:
             task.cancel()
-        await asyncio.gather(*self._tending, *work, return_exceptions=True)
+        await asyncio.gather(*ending, return_exceptions=True)
         if self._warden is not None:
             await SERVER.run(self._warden.close)
 
@@ -149,7 +198,12 @@ class Upstream:
         except Exception:
             logger.exception("no MCP server can be connected to: the official client cannot be loaded")
             return
-        self._tending = [asyncio.create_task(server.run()) for server in self.servers]
+        self._tend()
+
+    def _tend(self) -> None:
+        for server in self.servers:
+            if server not in self._tending:
+                self._tending[server] = asyncio.create_task(server.run())
 
     def _open_link(self, name: str, entry: "_entries.UpstreamEntry", news: "_link.LinkChanges", is_legacy: bool) -> Any:
         bounds = self._settings.bounds or _link.LinkBounds()
@@ -190,6 +244,8 @@ class Upstream:
             self._on_tools()
         for server, tools in listed:
             server.confirm(tools)
+        for name in self.offered.keys() - {server.name for server in self.servers}:
+            del self.offered[name]  # It was left meanwhile.
 
     async def _compare(self, server: "_tending.UpstreamServer", tools: "tuple[_listed.ListedTool, ...]") -> None:
         """Find out which tools have to wait for an operator."""
@@ -230,7 +286,7 @@ class Upstream:
                 await asyncio.sleep(0)
             key = server.name, listed.name
             made = self._made.get(key)
-            if made is None or (made.name, made.listed) != (names[key], listed):
+            if made is None or (made.server, made.name, made.listed) != (server, names[key], listed):
                 made = self._made[key] = _make(server, listed, names[key])
             if made.tool is not None and listed.name not in waits:
                 found.append(made.tool)
@@ -243,7 +299,7 @@ def _make(server: "_tending.UpstreamServer", listed: "_listed.ListedTool", name:
         tool = _tools.make_remote_tool(server.name, server.entry, listed, name, server.call)
     except DefinitionError as error:
         logger.warning("a tool of MCP server %s is not offered: %s", server.name, error.message)
-    return _Made(name, listed, tool)
+    return _Made(server, name, listed, tool)
 
 
 def open_upstream(setting: str | None, registry: Registry, settings: UpstreamSettings) -> Upstream:
@@ -253,9 +309,19 @@ def open_upstream(setting: str | None, registry: Registry, settings: UpstreamSet
         InvalidMcpServers: The setting is invalid, or the extra is not installed.
         InvalidPins: The file of pins cannot be read.
     """
-    entries = {} if setting is None else _entries.read_entries(setting, os.environ)
-    if entries and find_spec(_PACKAGE) is None:
-        raise _entries.InvalidMcpServers("SIDECALL_MCP_SERVERS needs an extra: pip install 'sidecall[mcp]'")
+    entries = {} if setting is None else read_servers(setting)
     if entries and settings.pins is not None:
         _pins.PinFile(settings.pins).read()
     return Upstream(entries, registry, settings)
+
+
+def read_servers(setting: str) -> "dict[str, _entries.UpstreamEntry]":
+    """Read the configured servers, by name.
+
+    Raises:
+        InvalidMcpServers: The setting is invalid, or the extra is not installed.
+    """
+    entries = _entries.read_entries(setting, os.environ)
+    if entries and find_spec(_PACKAGE) is None:
+        raise _entries.InvalidMcpServers("SIDECALL_MCP_SERVERS needs an extra: pip install 'sidecall[mcp]'")
+    return entries

@@ -19,13 +19,15 @@ class HasOccupancy(Protocol):
 
 @dataclass(slots=True)
 class GaugeSources:
-    """Tool names, the counters of each, and the other metrics with name, help and source.
+    """Tool names, the counters of each and what makes them, and the other metrics with name, help and source.
 
     `abandoned` are the calls that run on after their answer, by executor; `families` have one label, and `counters_of`
     several.
     """
 
     tools: Callable[[], Iterable[str]]
+    tally: Callable[[str], Tally]
+    unread: Mapping[int, int] = field(default_factory=dict)
     tallies: dict[str, Tally] = field(default_factory=dict)
     executors: Mapping[ExecutorName, HasOccupancy] = field(default_factory=dict)
     abandoned: Mapping[ExecutorName, int] = field(default_factory=dict)

@@ -10,10 +10,13 @@ from sidecall.features.telemetry.requests import RequestTally
 from sidecall.features.telemetry.tally import Tally
 from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.options import ExecutorName
+from sidecall.kernel.lifecycle import Counts
 from sidecall.later import Later
 
 # Loaded with the first scrape, since the Prometheus client is large.
 scraping = Later("sidecall.features.telemetry.scraping")
+# Which only the workers of a server need.
+shared_counts = Later("sidecall.features.telemetry.shared_counts")
 
 # The label of calls of unknown tools; names from models would be unbounded.
 UNKNOWN = "unknown"
@@ -24,21 +27,34 @@ class Metrics:
     """Count the calls of one application, and read everything else when Prometheus scrapes."""
 
     def __init__(
-        self, tools: Callable[[], Iterable[str]] = tuple, unread: Mapping[int, int] = MappingProxyType({})
+        self,
+        tools: Callable[[], Iterable[str]] = tuple,
+        unread: Mapping[int, int] = MappingProxyType({}),
+        counts: Counts | None = None,
     ) -> None:
-        """Take the tools; `unread` counts requests that no application has seen, by status."""
-        self._readings = GaugeSources(tools)
+        """Take the tools.
+
+        Args:
+            tools: Lists their names.
+            unread: Requests that no application has seen, by status.
+            counts: Where the counts of a worker outlive it.
+        """
+        self._readings = GaugeSources(tools, self.tally, unread)
         self._tallies = self._readings.tallies
+        self._counts = counts
         # Read before each scrape, since the store is asked; NaN while it is unavailable.
         self.waiting_approvals = 0.0
         self.requests = RequestTally(unread)
+        if counts is not None:
+            self.requests.counts = shared_counts.SharedCounter(counts, shared_counts.REQUESTS)
         self.add_counter_of("sidecall_requests", _REQUESTS, ("route", "status"), self.requests.read)
 
     def tally(self, tool: str) -> Tally:
         """Return the tally of a tool; `tool` is the name of a registered one, or `UNKNOWN`."""
         tally = self._tallies.get(tool)
         if tally is None:
-            tally = self._tallies[tool] = Tally()
+            made = Tally() if self._counts is None else shared_counts.SharedTally(self._counts, tool)
+            tally = self._tallies[tool] = made
         return tally
 
     def add_gauge(self, name: str, documentation: str, read: Callable[[], float]) -> None:
@@ -82,6 +98,30 @@ class Metrics:
         """Return the metrics and their media type, in the format that the header `Accept` asks for."""
         rendered: tuple[bytes, str] = self._scrape.render(accept)
         return rendered
+
+    def render_all(self, accept: str, answers: Mapping[str, Any], past: Mapping[str, list[float]]) -> tuple[bytes, str]:
+        """Return the metrics of all workers as one page.
+
+        Args:
+            accept: The header `Accept`.
+            answers: What each worker has said of itself with `write`, by its process id.
+            past: What those have counted that are gone.
+        """
+        rendered: tuple[bytes, str] = self._scrape.render_all(accept, answers, past)
+        return rendered
+
+    def write(self) -> list[Any]:
+        """Write all metrics of this process as JSON."""
+        written: list[Any] = self._scrape.write()
+        return written
+
+    def keep_readings(self) -> None:
+        """Write the counters down that are only read, so that they outlive this process."""
+        self._kept_readings.note(self._readings)
+
+    @cached_property
+    def _kept_readings(self) -> Any:
+        return shared_counts.SharedReadings(self._counts)
 
     @cached_property
     def _scrape(self) -> Any:

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Response
 
 from sidecall.features.status.operation import count_waiting
-from sidecall.kernel.concurrency.pools import SERVER
+from sidecall.features.telemetry.all_workers import render_page
 from sidecall.kernel.http.late_route import LateRoute
 from sidecall.kernel.rest.parts import PartsDep
 
@@ -33,9 +33,11 @@ Accept = Annotated[str, Header(include_in_schema=False)]
     },
 )
 async def get_metrics(parts: PartsDep, accept: Accept = "") -> Response:
-    """Count how many calls each tool had and how they ended, how long they took, and how full the server is."""
+    """Count how many calls each tool had and how they ended, how long they took, and how full the server is.
+
+    With several workers the numbers are those of all of them.
+    """
     waiting = await count_waiting(parts.approvals)
     parts.metrics.waiting_approvals = math.nan if waiting is None else waiting.waiting
-    # In a thread, since thousands of tools may have been called.
-    body, media_type = await SERVER.run(parts.metrics.render, accept)
+    body, media_type = await render_page(parts.metrics, parts.lifecycle, accept)
     return Response(body, headers={"Content-Type": media_type})

@@ -1,6 +1,8 @@
 """Export counters and gauges to Prometheus."""
 
+import os
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
 from prometheus_client.core import (
@@ -14,6 +16,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from sidecall.features.telemetry.gauges import GaugeSources
+from sidecall.features.telemetry.merging import Merged, collect_past, write_families
 from sidecall.features.telemetry.standard_streams import count_dropped
 from sidecall.features.telemetry.tally import Tally
 from sidecall.version import __version__
@@ -43,18 +46,38 @@ class Scrape(Collector):
         encode, media_type = choose_encoder(accept)
         return encode(self._registry), media_type
 
+    def render_all(self, accept: str, answers: Mapping[str, Any], past: Mapping[str, list[float]]) -> tuple[bytes, str]:
+        """Write the metrics of all workers down: what each has said, and what those have counted that are gone."""
+        encode, media_type = choose_encoder(accept)
+        workers = GaugeMetricFamily("sidecall_workers", "Workers that have answered.", len(answers))
+        own = str(os.getpid())
+        said = {**answers, own: [*(answers.get(own) or self.write()), *write_families([workers])]}
+        return encode(Merged(own, said, collect_past(past, _collect_calls)).make_registry()), media_type
+
+    def write(self) -> list[Any]:
+        """Write everything as JSON."""
+        return write_families(self._registry.collect())
+
     def collect(self) -> Iterator[Metric]:
         """Read the numbers."""
         yield InfoMetricFamily("sidecall_build", "The version that runs.", {"version": __version__})
         names = list(self._readings.tools())
         yield GaugeMetricFamily("sidecall_tools", "Tools that are registered.", len(names))
         for name in names:
-            self._readings.tallies.setdefault(name, Tally()).outcomes.setdefault("success", 0)
+            self._readings.tally(name).outcomes.setdefault("success", 0)
         yield from _collect_calls(self._readings.tallies)
         yield from self._collect_occupancies()
-        yield CounterMetricFamily("sidecall_log_lines_dropped", _DROPPED, count_dropped())
         for name, (documentation, read) in self._readings.gauges.items():
             yield GaugeMetricFamily(name, documentation, read())
+        yield from self._collect_counters()
+        for name, (documentation, label, family) in self._readings.families.items():
+            gauge = GaugeMetricFamily(name, documentation, labels=[label])
+            for value, number in family().items():
+                gauge.add_metric([value], number)
+            yield gauge
+
+    def _collect_counters(self) -> Iterator[Metric]:
+        yield CounterMetricFamily("sidecall_log_lines_dropped", _DROPPED, count_dropped())
         for name, (documentation, read) in self._readings.counters.items():
             yield CounterMetricFamily(name, documentation, read())
         for name, (documentation, labels, read_all) in self._readings.counters_of.items():
@@ -62,11 +85,6 @@ class Scrape(Collector):
             for values, number in read_all().items():
                 counter.add_metric(values, number)
             yield counter
-        for name, (documentation, label, family) in self._readings.families.items():
-            gauge = GaugeMetricFamily(name, documentation, labels=[label])
-            for value, number in family().items():
-                gauge.add_metric([value], number)
-            yield gauge
 
     def _collect_occupancies(self) -> Iterator[Metric]:
         found = {name: executor.occupancy for name, executor in self._readings.executors.items()}

@@ -58,6 +58,10 @@ class Tally:
         """Count a call that never began."""
         self.outcomes[outcome] = self.outcomes.get(outcome, 0) + 1
 
+    def restore(self, durations: list[int], waits: list[int]) -> None:
+        """Take what was counted elsewhere, by bucket."""
+        self._durations, self._waits = durations, waits
+
     def add(self, other: "Tally", times: int = 1) -> None:
         """Add the counts of another tally; with -1 subtract them."""
         self.begun += times * other.begun

@@ -1,6 +1,6 @@
 """Toolsets: the tools that each caller is offered, from a file."""
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -56,14 +56,31 @@ class Toolsets:
     """Toolsets by name, and their callers; a caller with several gets the first one."""
 
     def __init__(self, entries: Mapping[str, _Entry] | None = None) -> None:
-        entries = entries or {}
-        self._entries = [(entry, _make(name, entry)) for name, entry in entries.items()]
-        self._by_name = {toolset.name: toolset for _, toolset in self._entries}
+        self._followers: list[Callable[[], object]] = []
+        self._take([(entry, _make(name, entry)) for name, entry in (entries or {}).items()])
+
+    def _take(self, entries: list[tuple[_Entry, Toolset]]) -> None:
+        self._entries = entries
+        self._by_name = {toolset.name: toolset for _, toolset in entries}
         # Is asked for every request.
         self.assign = lru_cache(_REMEMBERED)(self._assign)
 
     def __len__(self) -> int:
         return len(self._entries)
+
+    def replace(self, other: "Toolsets") -> None:
+        """Take the entries of another one in place of the present ones."""
+        self._take(other._entries)
+        for forget in self._followers:
+            forget()
+
+    def follow(self, forget: Callable[[], object]) -> None:
+        """Have a function called when callers may have other toolsets than before."""
+        self._followers.append(forget)
+
+    def list_entries(self) -> dict[str, object]:
+        """Return what is said of each toolset, by name."""
+        return {toolset.name: entry.model_dump() for entry, toolset in self._entries}
 
     def find(self, name: str) -> Toolset:
         """Find a toolset by its name.

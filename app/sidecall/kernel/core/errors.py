@@ -115,6 +115,10 @@ class InvalidParameter(RequestError):
     """A parameter of the request is wrong."""
 
 
+class ReloadFailed(RequestError):
+    """What the server offers could not be loaded again, and nothing has changed."""
+
+
 class MalformedJSON(RequestError):
     """The body is not JSON."""
 

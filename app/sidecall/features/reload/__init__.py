@@ -1,0 +1,1 @@
+"""Load tools, toolsets and MCP servers again without a restart."""

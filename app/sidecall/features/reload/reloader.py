@@ -1,0 +1,204 @@
+"""Load tools, toolsets and MCP servers again: all of them, or none where one is broken."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from sidecall.features.mcp_client.upstream import Upstream, read_servers
+from sidecall.features.reload.changes import Changes, compare, identify
+from sidecall.features.reload.generation import Generation
+from sidecall.features.toolsets.toolsets import Toolsets, read_toolsets
+from sidecall.kernel.concurrency.pools import SERVER
+from sidecall.kernel.core.errors import ReloadFailed, SidecallError
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.registry import Registry
+
+logger = logging.getLogger("sidecall")
+
+# Seconds in which the files have to load; a file that hangs would keep a reload for ever.
+LONGEST = 60.0
+_HANGS = f"The files did not load in {LONGEST:g} seconds."
+_FAILED = "the tools were not reloaded, the last good ones still serve: %s"
+
+
+class Reloaded(BaseModel, defer_build=True):
+    """What a reload has changed."""
+
+    tools: Changes
+    toolsets: Changes | None = Field(default=None, description="Null without a file of toolsets.")
+    mcp_servers: Changes | None = Field(
+        default=None,
+        description="Null without `SIDECALL_MCP_SERVERS`; the tools of a new one come once it is connected.",
+    )
+    offered: int = Field(description="How many tools of the files are offered now.")
+    workers: int = Field(default=1, description="In how many server processes this holds.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """What is loaded again, and from where.
+
+    Args:
+        places: Where tools are.
+        use_entry_points: Whether installed packages offer tools.
+        toolsets: The toolsets in use.
+        toolsets_file: Their file.
+        upstream: The MCP servers in use.
+        mcp_servers: The file or text that names them.
+        check: Raises what speaks against tools, beside their names.
+    """
+
+    places: Sequence[str]
+    use_entry_points: bool
+    toolsets: Toolsets
+    toolsets_file: Path | None
+    upstream: Upstream
+    mcp_servers: str | None
+    check: Callable[[list[CompiledTool]], object]
+
+
+@dataclass(slots=True)
+class _Prepared:
+    generation: Generation
+    toolsets: Toolsets | None = None
+    servers: Mapping[str, Any] | None = None
+    errors: list[str] = field(default_factory=list)
+
+
+class Reloader:
+    """Reloads what one process offers; calls that run go on with the tool with which they began."""
+
+    def __init__(self, registry: Registry, sources: Sources, announce: Callable[[], object]) -> None:
+        """Take what is offered, and a function that is called when it has changed."""
+        self._registry = registry
+        self._sources = sources
+        self._announce = announce
+        self._prepared: _Prepared | None = None
+        self._turn = asyncio.Lock()
+
+    async def reload(self) -> Reloaded:
+        """Load everything again and offer it.
+
+        Raises:
+            ReloadFailed: Something is broken, and nothing has changed.
+        """
+        async with self._turn:
+            errors = await self.prepare()
+            if errors:
+                self.discard(errors)
+                raise make_failure(errors)
+            return self.take()
+
+    async def prepare(self) -> list[str]:
+        """Load everything beside what serves, and return what is broken; `take` or `discard` has to follow."""
+        self.discard([])
+        sources = self._sources
+        generation = Generation(sources.places, sources.use_entry_points)
+        prepared = self._prepared = _Prepared(generation)
+        try:
+            async with asyncio.timeout(LONGEST):
+                broken = await self._load(generation)
+        except TimeoutError:
+            broken = _HANGS
+        prepared.errors += [] if broken is None else [broken]
+        await SERVER.run(self._read_files, prepared)
+        return prepared.errors
+
+    async def _load(self, generation: Generation) -> str | None:
+        if self._registry.is_discovered:
+            return await generation.load(self._check)
+        # A program has given them, and they are its own.
+        generation.tools = [it if isinstance(it, CompiledTool) else it.compiled for it in self._registry.given]
+        return None
+
+    def _check(self, tools: list[CompiledTool]) -> None:
+        self._registry.join(tools)
+        self._sources.check(tools)
+
+    def _read_files(self, prepared: _Prepared) -> None:
+        sources = self._sources
+        try:
+            if sources.toolsets_file is not None:
+                prepared.toolsets = read_toolsets(sources.toolsets_file)
+        except SidecallError as error:
+            prepared.errors.append(error.message)
+        try:
+            if sources.mcp_servers is not None:
+                prepared.servers = read_servers(sources.mcp_servers)
+        except SidecallError as error:
+            prepared.errors.append(error.message)
+
+    def discard(self, errors: list[str]) -> None:
+        """Keep what serves; the errors are logged, and stand in the status until a reload succeeds."""
+        prepared, self._prepared = self._prepared, None
+        if prepared is not None:
+            prepared.generation.discard()
+        if errors:
+            self._registry.load_errors = tuple(errors)
+            for error in errors:
+                logger.error(_FAILED, error)
+
+    def take(self) -> Reloaded:
+        """Offer what was prepared, and return what is different, in one turn of the event loop.
+
+        Raises:
+            ReloadFailed: It cannot be offered, since other tools have come meanwhile.
+        """
+        prepared, self._prepared = self._prepared, None
+        if prepared is None:
+            raise ReloadFailed("Nothing is prepared.")
+        before = {tool.name: tool for tool in self._registry.offered}
+        tools = prepared.generation.tools
+        try:
+            self._registry.replace(tools)
+        except SidecallError as error:
+            self._prepared = prepared
+            self.discard([error.message])
+            raise ReloadFailed(error.message) from error
+        prepared.generation.take()
+        self._registry.load_errors = ()
+        after = {tool.name: tool for tool in self._registry.offered}
+        reloaded = Reloaded(
+            tools=_compare_tools(before, after),
+            toolsets=self._take_toolsets(prepared.toolsets, after),
+            mcp_servers=self._take_servers(prepared.servers),
+            offered=len(tools),
+        )
+        self._announce()
+        logger.info("reloaded: %s", ", ".join(self._registry.names) or "no tools")
+        return reloaded
+
+    def _take_toolsets(self, toolsets: Toolsets | None, tools: Mapping[str, CompiledTool]) -> Changes | None:
+        if toolsets is None:
+            return None
+        used = self._sources.toolsets
+        changes = compare(used.list_entries(), toolsets.list_entries())
+        for unmet in toolsets.find_unmet({name: tool.options.tags for name, tool in tools.items()}):
+            logger.warning("SIDECALL_TOOLSETS: %s", unmet)
+        used.replace(toolsets)
+        return changes
+
+    def _take_servers(self, entries: Mapping[str, Any] | None) -> Changes | None:
+        if entries is None:
+            return None
+        upstream = self._sources.upstream
+        changes = compare({server.name: server.entry for server in upstream.servers}, entries)
+        upstream.change(entries)
+        return changes
+
+
+def _compare_tools(old: Mapping[str, CompiledTool], new: Mapping[str, CompiledTool]) -> Changes:
+    # What is the same object needs no look.
+    both = {name for name in old.keys() & new.keys() if old[name] is not new[name]}
+    said = [{name: identify(tool) if name in both else () for name, tool in tools.items()} for tools in (old, new)]
+    return compare(*said)
+
+
+def make_failure(errors: list[str]) -> ReloadFailed:
+    """Make the answer that says what is broken."""
+    return ReloadFailed(" ".join(errors), errors=[{"type": "reload_failed", "msg": it} for it in errors])

@@ -1,0 +1,45 @@
+"""The route that loads tools again."""
+
+import asyncio
+
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic_core import to_json
+
+from sidecall.features.reload.reloader import Reloaded
+from sidecall.features.reload.reloading import Reloading
+from sidecall.kernel.http.late_route import LateRoute
+from sidecall.kernel.http.parameters import refuse_unknown_parameters
+from sidecall.kernel.http.problems import Problem
+from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.rest.openapi import CALLER_PROBLEM
+
+router = APIRouter(tags=["operations"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
+
+_EXAMPLE = {
+    "tools": {"added": ["weather"], "changed": ["search"], "removed": []},
+    "toolsets": None,
+    "mcp_servers": {"added": [], "changed": [], "removed": ["time"]},
+    "offered": 12,
+    "workers": 2,
+}
+
+
+@router.post(
+    "/reload",
+    operation_id="reload",
+    summary="Load the tools again",
+    response_model=Reloaded,
+    responses={
+        200: {"description": "What is different now.", "content": {"application/json": {"example": _EXAMPLE}}},
+        409: {"model": Problem, "description": "Something is broken, which is named; nothing has changed."},
+        **CALLER_PROBLEM,
+    },
+)
+async def reload(request: Request) -> Response:
+    """Load the files of tools, of toolsets and of MCP servers again, in all workers: all of them, or none.
+
+    Calls that run go on. The tools' places and the names of the files are those of the start.
+    """
+    reloading: Reloading = request.app.state.reloading
+    # A client who leaves does not break it off.
+    return Reply(to_json(await asyncio.shield(reloading.reload()))).to_response()

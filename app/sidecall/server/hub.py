@@ -1,0 +1,144 @@
+"""Let the workers of one server ask each other, through their supervisor."""
+
+import asyncio
+import logging
+import socket
+import threading
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from sidecall.features.telemetry.count_file import CountFile, add_counts
+from sidecall.kernel.lifecycle import DISCARD, PREPARE, RELOAD, TAKE, Answers
+from sidecall.server.message_line import Message, MessageLine
+
+logger = logging.getLogger("sidecall")
+
+# Seconds for the answers to a question, and for files to load, which have a limit of their own.
+_PATIENCE = 3.0
+_TO_LOAD = 90.0
+_SILENT = "A worker did not answer in time."
+
+
+@dataclass(eq=False, slots=True)
+class _Member:
+    """One worker, and what was asked of it."""
+
+    pid: int
+    line: MessageLine
+    counts: CountFile
+    asked: dict[int, asyncio.Future[Any]] = field(default_factory=dict)
+
+
+class Hub:
+    """Passes each question of a worker to all of them, and gives it their answers.
+
+    It has an event loop in a thread, so that a worker that is stopped holds up nobody.
+    """
+
+    def __init__(self) -> None:
+        # What workers have counted that are gone.
+        self._past: dict[str, list[float]] = {}
+        self._members: set[_Member] = set()
+        self._number = 0
+        self._loop = asyncio.new_event_loop()
+        self._reloads: asyncio.Task[Message] | None = None
+        self._next: asyncio.Task[Message] | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+        threading.Thread(target=self._loop.run_forever, name="sidecall-hub", daemon=True).start()
+
+    def add(self, pid: int, sock: socket.socket, counts: CountFile) -> None:
+        """Take a new worker, its end of the line, and where it counts; it leaves by itself."""
+        asyncio.run_coroutine_threadsafe(self._spawn(self._follow(pid, sock, counts)), self._loop)
+
+    def reload(self) -> None:
+        """Have all workers load their tools again; how that ends is logged there."""
+        asyncio.run_coroutine_threadsafe(self._spawn(self._share_reload()), self._loop)
+
+    async def _spawn(self, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _follow(self, pid: int, sock: socket.socket, counts: CountFile) -> None:
+        member = _Member(pid, MessageLine(sock), counts)
+        await member.line.open()
+        self._members.add(member)
+        try:
+            async for message in member.line.messages():
+                if "done" in message:
+                    future = member.asked.pop(message["done"], None)
+                    if future is not None and not future.done():
+                        future.set_result(message["value"])
+                else:
+                    await self._spawn(self._answer(member, message))
+        finally:
+            self._members.discard(member)
+            add_counts(self._past, counts.read())
+            counts.close()
+            for future in member.asked.values():
+                future.cancel()
+            member.line.close()
+
+    async def _answer(self, member: _Member, message: Message) -> None:
+        if message["topic"] == RELOAD:
+            value: Any = await self._share_reload()
+        else:
+            answers = await self._gather(message["topic"], message["payload"], _PATIENCE)
+            value = {"answers": answers, "past": self._count_unheard(answers)}
+        await member.line.send({"answer": message["ask"], "value": value})
+
+    async def _gather(self, topic: str, payload: Any, patience: float) -> Answers:
+        """Ask all workers; those that end meanwhile are left out, and of one that is silent None is the answer."""
+        self._number += 1
+        futures: dict[int, asyncio.Future[Any]] = {}
+        for member in list(self._members):
+            futures[member.pid] = member.asked[self._number] = self._loop.create_future()
+            await self._spawn(member.line.send({"do": self._number, "topic": topic, "payload": payload}))
+        if futures:
+            await asyncio.wait(futures.values(), timeout=patience)
+        found: Answers = {}
+        for pid, future in futures.items():
+            if not future.done():
+                found[str(pid)] = None
+            elif not future.cancelled():
+                found[str(pid)] = future.result()
+        return found
+
+    def _count_unheard(self, answers: Answers) -> dict[str, list[float]]:
+        """Return what those have counted who did not answer: they are gone, or do not get round to it."""
+        total = dict(self._past)
+        for member in self._members:
+            if answers.get(str(member.pid)) is None:
+                add_counts(total, member.counts.read())
+        return total
+
+    async def _share_reload(self) -> Message:
+        """Reload, once for all who ask before that begins."""
+        if self._reloads is None or self._reloads.done():
+            self._reloads = self._loop.create_task(self._reload())
+            return await asyncio.shield(self._reloads)
+        if self._next is None or self._next.done():
+            self._next = self._loop.create_task(self._reload_after(self._reloads))
+        return await asyncio.shield(self._next)
+
+    async def _reload_after(self, other: "asyncio.Task[Message]") -> Message:
+        with suppress(Exception):
+            await asyncio.wait([other])
+        self._reloads, self._next = asyncio.current_task(), None
+        return await self._reload()
+
+    async def _reload(self) -> Message:
+        """Have every worker prepare, and then take or discard: all of them the same."""
+        prepared = await self._gather(PREPARE, None, _TO_LOAD)
+        errors = [error for found in prepared.values() for error in ([_SILENT] if found is None else found["errors"])]
+        errors = list(dict.fromkeys(errors))
+        if errors:
+            await self._gather(DISCARD, errors, _PATIENCE)
+            return {"errors": errors}
+        taken = await self._gather(TAKE, None, _TO_LOAD)
+        failed = [error for found in taken.values() for error in ([_SILENT] if found is None else found["errors"])]
+        if failed:
+            logger.error("workers offer different tools, since one could not take what it had loaded: %s", failed[0])
+            return {"errors": list(dict.fromkeys(failed))}
+        return {"errors": [], "reloaded": next((it["reloaded"] for it in taken.values()), None), "workers": len(taken)}
