@@ -26,7 +26,7 @@ class ScriptedModel(StubModel):
         self.offered: Any = None
         self.read: list[Any] = []
 
-    def _run(self, messages: Any, response_format: Any = None, tools: Any = None) -> Any:  # noqa: ARG002
+    def _run(self, messages: Any, response_format: Any = None, tools: Any = None) -> Any:
         self.offered, self.read = tools, messages
         calls = [
             {"id": f"call_{uuid4().hex}", "type": "function", "function": {"name": name, "arguments": json.dumps(args)}}

@@ -11,8 +11,8 @@ from crewai import Agent, Crew, Task
 from crewai.events import crewai_event_bus
 from crewai.hooks import register_after_tool_call_hook
 from crewai.llms.base_llm import BaseLLM
-from pydantic import Field
 from page_recipes import run_recipe
+from pydantic import Field
 
 from sidecall.client.crewai import ToolProgressEvent, load_tools
 

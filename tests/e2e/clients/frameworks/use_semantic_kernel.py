@@ -7,8 +7,8 @@ import os
 from typing import Any, ClassVar
 from uuid import uuid4
 
-from pydantic import Field
 from page_recipes import run_recipe
+from pydantic import Field
 from semantic_kernel import Kernel
 from semantic_kernel.agents import ChatCompletionAgent
 from semantic_kernel.connectors.ai.chat_completion_client_base import ChatCompletionClientBase
@@ -29,7 +29,7 @@ class ScriptedModel(ChatCompletionClientBase):
     offered: list[Any] = Field(default_factory=list)
     read: list[str] = Field(default_factory=list)
 
-    async def _inner_get_chat_message_contents(self, chat_history: Any, settings: Any) -> list[ChatMessageContent]:  # noqa: ARG002
+    async def _inner_get_chat_message_contents(self, chat_history: Any, settings: Any) -> list[ChatMessageContent]:
         self.read += [json.dumps(it.to_dict()) for it in chat_history.messages if it.role == "tool"]
         if not self.turns:
             return [ChatMessageContent(role="assistant", content="Done.")]
