@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: help install serve test test-newest check format openapi bench bench-guard trials image clean
+.PHONY: help install serve test coverage test-newest check format openapi bench bench-guard trials image clean
 
 help:
 	@echo "make serve     run the server with the tools in tools/ on 127.0.0.1:8000"
 	@echo "make install   only make the environment, $(VENV)"
-	@echo "make test      run every test, with coverage"
+	@echo "make test      run every test"
+	@echo "make coverage  run every test, and report which branches none of them takes"
 	@echo "make test-newest  run the fast part of them on the newest supported Python of this machine"
 	@echo "make check     lint, types, layers, OpenAPI drift"
 	@echo "make format    format the code"
@@ -44,6 +45,9 @@ serve: $(RUNTIME)
 
 test: $(DEV)
 	@scripts/test
+
+coverage: $(DEV)
+	@COVERAGE=1 scripts/test
 
 test-newest: $(DEV)
 	@scripts/test-newest
