@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sidecall.compat.foreign.declared import adopt_declaration
 from sidecall.compat.foreign.elsewhere import explain_elsewhere
 from sidecall.compat.foreign.hosted_tool import HostedTool
+from sidecall.compat.foreign.readers import find_lister
 from sidecall.kernel.authoring.decorators import tool
 from sidecall.kernel.authoring.recognition import is_tool, is_toolkit, list_held
 from sidecall.kernel.authoring.structured import StructuredTool
@@ -120,9 +121,10 @@ def is_offer(item: object) -> bool:
 def _list_tools(offer: Any, tell: Tell) -> list[Any]:
     if is_tool(offer):
         return [offer]
-    place, toolkit = find_source(offer.get_tools), f"toolkit {type(offer).__name__}"
+    lister = find_lister(offer)
+    place, toolkit = find_source(type(offer) if lister else offer.get_tools), f"toolkit {type(offer).__name__}"
     try:
-        answer = offer.get_tools()
+        answer = lister() if lister else offer.get_tools()
         tools = list(answer) if isinstance(answer, Iterable) else [answer]
     except DefinitionError:
         raise
