@@ -16,7 +16,7 @@ class Point(BaseModel):
     y: int = 0
 
 
-def search_pages(query: str, k: int = 2) -> list[str]:
+def find_pages(query: str, k: int = 2) -> list[str]:
     """Find pages."""
     if not query:
         raise ValueError("a query has words")
@@ -33,7 +33,7 @@ async def translate(text: str, **options: str) -> str:
     return f"{text} {sorted(options.items())}"
 
 
-dspy_tools = (dspy.Tool(search_pages), dspy.Tool(measure, name="measure_way"), dspy.Tool(translate))
+dspy_tools = (dspy.Tool(find_pages), dspy.Tool(measure, name="measure_way"), dspy.Tool(translate))
 
 
 @tool

@@ -10,14 +10,14 @@ from llama_index.core.workflow import Context
 from sidecall import tool
 
 
-def multiply(a: int, b: int = 2) -> int:
+def multiply_by(a: int, b: int = 2) -> int:
     """Multiply two integers."""
     if a < 0:
         raise ValueError("a is not negative here")
     return a * b
 
 
-async def find_rows(query: str, limit: int = 2) -> list[dict[str, Any]]:
+async def query_rows(query: str, limit: int = 2) -> list[dict[str, Any]]:
     """Find rows."""
     return [{"query": query, "row": number} for number in range(limit)]
 
@@ -50,8 +50,8 @@ async def remember(text: str, ctx: Context) -> str:
     return text
 
 
-multiply_tool = FunctionTool.from_defaults(multiply, return_direct=True)
-llama_tools = [FunctionTool.from_defaults(find_rows), FunctionTool.from_defaults(make_picture)]
+multiply_tool = FunctionTool.from_defaults(multiply_by, return_direct=True)
+llama_tools = [FunctionTool.from_defaults(query_rows), FunctionTool.from_defaults(make_picture)]
 mails = MailSpec()
 remember_tool = FunctionTool.from_defaults(remember)
 

@@ -19,7 +19,7 @@ def describe(it: Any) -> Source:
     """Describe a function; it runs as in an agent, with a RunContext made for the call."""
     function = it.model_copy()
     function.process_entrypoint()
-    written = inspect.unwrap(function.entrypoint)
+    written = it.entrypoint
 
     async def run(args: dict[str, Any], context: ToolContext) -> Any:
         state = CallState(context)

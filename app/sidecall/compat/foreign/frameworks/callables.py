@@ -49,7 +49,7 @@ def describe_crewai(it: Any) -> Source:
         description=it.description.rpartition("Tool Description: ")[2],
         schema=_NO_ARGUMENTS if model is None else model.model_json_schema(),
         run=run,
-        written=inspect.unwrap(written),
+        written=written,
         is_blocking=not is_async,
         options={"return_direct": bool(it.result_as_answer)},
     )
@@ -73,13 +73,12 @@ def describe_smolagents(it: Any) -> Source:
         "properties": properties,
         "required": [name for name, said in it.inputs.items() if not said.get("nullable")],
     }
-    written = getattr(it.forward, "__wrapped__", it.forward)
     return Source(
         name=it.name,
         description=it.description,
         schema=schema,
         run=_make_arun(it) if inspect.iscoroutinefunction(it.forward) else _make_run(it),
-        written=written,
+        written=it.forward,
         is_blocking=not inspect.iscoroutinefunction(it.forward),
     )
 
@@ -106,17 +105,25 @@ def find_smolagents_obstacle(it: Any) -> str | None:
 
 def describe_dspy(it: Any) -> Source:
     """Describe a tool by its `args`."""
-    said = it.format_as_litellm_function_call()["function"]
-    schema = said["parameters"] | ({"additionalProperties": True} if it.has_kwargs else {})
+    schema = _open_rest(it, it.format_as_litellm_function_call()["function"]["parameters"])
     blocks = is_blocking(it.func)
     return Source(
         name=it.name,
         description=it.desc or "",
         schema=schema,
         run=_make_run(it) if blocks else _make_arun(it.acall),
-        written=inspect.unwrap(it.func),
+        written=it.func,
         is_blocking=blocks,
     )
+
+
+def _open_rest(it: Any, schema: Schema) -> Schema:
+    """Allow arguments of any name where the function has `**rest`, which DSPy lists as one that is required."""
+    rest = [one.name for one in inspect.signature(it.func).parameters.values() if one.kind is one.VAR_KEYWORD]
+    inner = [said for name, said in schema["properties"].items() if name in rest]
+    shown = {name: said for name, said in schema["properties"].items() if name not in rest}
+    required = [name for name in schema["required"] if name in shown]
+    return schema | {"properties": shown, "required": required} | ({"additionalProperties": inner[0] or True} if inner else {})
 
 
 def describe_camel(it: Any) -> Source:
@@ -143,7 +150,7 @@ def describe_camel(it: Any) -> Source:
         description=said.get("description", ""),
         schema=shown,
         run=run if blocks else arun,
-        written=inspect.unwrap(it.func),
+        written=it.func,
         is_blocking=blocks,
     )
 

@@ -1,6 +1,5 @@
 """Read tools and tool specs of LlamaIndex."""
 
-import inspect
 from collections.abc import Iterable
 from typing import Any
 
@@ -31,7 +30,7 @@ def describe(it: Any) -> Source:
         description=said.description or "",
         schema=_leave_out(schema, bound),
         run=run if blocks else arun,
-        written=it if function is None else inspect.unwrap(function),
+        written=it if function is None else function,
         is_blocking=blocks,
         options={"return_direct": bool(said.return_direct)},
     )

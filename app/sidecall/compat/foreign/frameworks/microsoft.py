@@ -1,7 +1,6 @@
 """Read tools of AutoGen and of Microsoft's Agent Framework."""
 
 import asyncio
-import inspect
 import sys
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -103,7 +102,7 @@ def describe_agent_framework(it: Any) -> Source:
         description=it.description or "",
         schema=dict(it.parameters()),
         run=run,
-        written=inspect.unwrap(function),
+        written=function,
         is_blocking=is_blocking(function),
         options={"requires_approval": it.approval_mode == "always_require"},
     )

@@ -1,6 +1,5 @@
 """Read functions and plugins of Semantic Kernel, and the methods that it has marked."""
 
-import inspect
 import sys
 from collections.abc import Iterable
 from types import FunctionType, MethodType
@@ -39,7 +38,7 @@ def describe(it: Any, kernel: Any = None) -> Source:
             "required": [it.name for it in shown if it.is_required],
         },
         run=run,
-        written=known if method is None else inspect.unwrap(method),
+        written=known if method is None else method,
         is_blocking=method is not None and is_blocking(method),
     )
 
