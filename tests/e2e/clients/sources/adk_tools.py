@@ -1,6 +1,5 @@
 """Tools as ADK's pages have them: the weather, a time zone, a note in the session's state."""
 
-import sys
 from typing import Any, Literal
 
 from google.adk.agents.invocation_context import InvocationContext
@@ -57,5 +56,3 @@ async def adk_itself(name: str, args: dict[str, Any], state: dict[str, Any]) -> 
     context = ToolContext(invocation, function_call_id="c1")
     return await known[name].run_async(args=args, tool_context=context)
 
-
-assert "litellm" not in sys.modules

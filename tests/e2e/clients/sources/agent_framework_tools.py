@@ -52,4 +52,5 @@ async def agent_framework_itself(name: str, args: dict[str, Any]) -> Any:
     known: dict[str, FunctionTool] = {it.name: it for it in framework_tools.values()}
     context = FunctionInvocationContext(function=known[name], arguments=args, kwargs={"table": 7})
     answer = await known[name].invoke(arguments=args, context=context)
-    return [it.text if it.type == "text" else it.uri for it in answer]
+    content = [it.text if it.type == "text" else it.uri for it in answer]
+    return content[0] if len(content) == 1 else content

@@ -59,5 +59,6 @@ async def agno_itself(name: str, args: dict[str, Any], state: dict[str, Any]) ->
     function.process_entrypoint()
     function._run_context = RunContext(run_id="r", session_id="s", session_state=state)
     outcome = await FunctionCall(function=function, arguments=args, call_id="c1").aexecute()
-    result = outcome.result
-    return [outcome.status, result if isinstance(result, str) else "".join(result or ()), outcome.error]
+    if outcome.error:
+        raise RuntimeError(outcome.error)
+    return outcome.result if isinstance(outcome.result, str) else "".join(outcome.result)

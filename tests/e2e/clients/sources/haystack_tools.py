@@ -2,6 +2,9 @@
 
 from typing import Annotated, Any, Literal
 
+from haystack.components.agents.state import State
+from haystack.components.agents.tool_calling import _run_tool_async
+from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.tools import Tool, Toolset, tool
 
 from sidecall import tool as sidecall_tool
@@ -51,16 +54,14 @@ def find_documents(query: str, repository: str) -> dict[str, Any]:
 @sidecall_tool
 async def haystack_itself(name: str, args: dict[str, Any], state: dict[str, Any]) -> Any:
     """Ask Haystack itself."""
-    from haystack.components.agents.state import State
-    from haystack.components.agents.tool_calling import _run_tool_async
-    from haystack.dataclasses import ChatMessage, ToolCall
-
     known = {it.name: it for it in (report_weather, find_documents, *sums)}
     schema = {"repository": {"type": str}, "documents": {"type": list}}
     call = ChatMessage.from_assistant(tool_calls=[ToolCall(tool_name=name, arguments=args, id="c1")])
     given = State(schema=schema, data=state)
-    messages, after = await _run_tool_async(
+    messages, _ = await _run_tool_async(
         messages=[call], state=given, tools=list(known.values()), raise_on_failure=False
     )
     result = messages[0].tool_call_results[0]
-    return [result.result, result.error, after.data.get("documents")]
+    if result.error:
+        raise RuntimeError(result.result)
+    return result.result

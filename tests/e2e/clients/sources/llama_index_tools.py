@@ -60,5 +60,4 @@ remember_tool = FunctionTool.from_defaults(remember)
 async def llama_index_itself(name: str, args: dict[str, Any]) -> Any:
     """Ask LlamaIndex itself."""
     known = {it.metadata.get_name(): it for it in (multiply_tool, *llama_tools, *mails.to_tool_list())}
-    output = await known[name].acall(**args)
-    return [output.content, None if name == "make_picture" else output.raw_output]
+    return (await known[name].acall(**args)).content

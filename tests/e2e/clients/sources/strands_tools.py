@@ -1,6 +1,6 @@
 """Tools as the pages of Strands have them: letters counted, a table looked up, a picture."""
 
-import json
+from types import SimpleNamespace
 from typing import Any
 
 from strands import ToolContext, tool
@@ -47,12 +47,12 @@ strands_tools = [letter_counter, look_up, draw]
 @sidecall_tool
 async def strands_itself(name: str, args: dict[str, Any], state: dict[str, Any]) -> Any:
     """Ask Strands itself."""
-    from types import SimpleNamespace
-
     known = {it.tool_name: it for it in strands_tools}
     agent = SimpleNamespace(state=state)
     use = {"toolUseId": "c1", "name": name, "input": args}
     events = [event async for event in known[name].stream(use, {"agent": agent})]
     result = events[-1].tool_result
-    content = [{**it, "image": "a picture"} if "image" in it else it for it in result["content"]]
-    return json.loads(json.dumps({"status": result["status"], "content": content}))
+    if result["status"] == "error":
+        raise RuntimeError(result["content"])
+    content = [it.get("json", it.get("text", it.get("image"))) for it in result["content"]]
+    return content[0] if len(content) == 1 else [content[0], content[1]["source"]["bytes"].hex()]

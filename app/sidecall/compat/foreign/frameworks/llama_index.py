@@ -12,7 +12,7 @@ from sidecall.kernel.core.errors import ToolException
 def describe(it: Any) -> Source:
     """Describe a tool by its metadata; its raw output is the artifact."""
     said = it.metadata
-    function = getattr(it, "real_fn", None)
+    function = _find_function(it)
     blocks = not hasattr(it, "acall") if function is None else is_blocking(function)
 
     async def arun(args: dict[str, Any], context: ToolContext) -> Any:
@@ -34,6 +34,13 @@ def describe(it: Any) -> Source:
         is_blocking=blocks,
         options={"return_direct": bool(said.return_direct)},
     )
+
+
+def _find_function(it: Any) -> Any:
+    """Return the author's function, the async one where there are two; None for other tools."""
+    later = getattr(it, "async_fn", None)
+    is_own = later is not None and getattr(later, "__module__", "").partition(".")[0] != "llama_index"
+    return later if is_own else getattr(it, "real_fn", None)
 
 
 def _leave_out(schema: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
