@@ -1,11 +1,12 @@
 """Recognize tools of other libraries by their shape, and adopt them."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sidecall.compat.foreign.elsewhere import explain_elsewhere
+from sidecall.compat.foreign.frameworks.reader import Reader
 from sidecall.compat.foreign.readers import find_obstacle, find_reader
 from sidecall.kernel.authoring.structured import StructuredTool
 from sidecall.kernel.authoring.switches import takes
@@ -16,12 +17,11 @@ from sidecall.later import Later
 
 if TYPE_CHECKING:
     from sidecall.compat.foreign import tool as _tool
-    from sidecall.compat.foreign.frameworks.source import Reader
 else:
     _tool = Later("sidecall.compat.foreign.tool")
 
-_agents, _langchain, _runnables, _source = (
-    Later(f"sidecall.compat.foreign.{library}") for library in ("agents", "langchain", "runnables", "frameworks.source")
+_agents, _langchain, _runnables, _make = (
+    Later(f"sidecall.compat.foreign.{library}") for library in ("agents", "langchain", "runnables", "frameworks.make")
 )
 
 _Adopt = Callable[[Any, str | None, Mapping[str, Any]], StructuredTool]
@@ -63,6 +63,12 @@ def is_foreign_toolkit(thing: Any) -> bool:
     return callable(get_tools) and not inspect.iscoroutinefunction(get_tools) and takes(get_tools, 0)
 
 
+def find_lister(thing: Any) -> Callable[[], Iterable[Any]] | None:
+    """Return what lists the tools of a group of a framework; None for anything else."""
+    known = find_reader(thing)
+    return None if known is None or not known.is_group else lambda: known.reader.list_tools(thing)
+
+
 def adopt(thing: Any, name: str | None, options: Mapping[str, Any]) -> StructuredTool | None:
     """Make a tool from another library's tool or a runnable; None for anything else.
 
@@ -97,10 +103,10 @@ def _find_adopt(thing: Any) -> Callable[[], _Adopt] | None:
     return next((find for names, find in (*_TOOLS, *_RUNNABLES) if _has(thing, names)), None)
 
 
-def _adopt_framework(reader: "Reader", thing: Any, name: str | None, options: Mapping[str, Any]) -> StructuredTool:
+def _adopt_framework(reader: Reader, thing: Any, name: str | None, options: Mapping[str, Any]) -> StructuredTool:
     if reader.find_obstacle(thing) is not None:
         raise InvalidToolOption(f"{find_source(thing)}: {explain_elsewhere(thing, 'it')}.")
-    made: StructuredTool = _source.make_tool(reader.describe(thing), name, options)
+    made: StructuredTool = _make.make_tool(reader.describe(thing), name, options)
     return made
 
 

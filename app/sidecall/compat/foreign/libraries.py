@@ -12,8 +12,8 @@ class Role:
     """The role of a class: a tool, a group of tools, an MCP client, or a model runner.
 
     `function` is the attribute with the plain function, empty if the object is callable, None if it is not accessible;
-    `each` returns the tools of a group. Tools and groups with a `reader`, a module of `frameworks/` and a name in it, are
-    taken over.
+    `each` returns the tools of a group. Tools and groups with a `reader`, a module of `frameworks/` and a name in it,
+    are taken over.
     """
 
     kind: Literal["tool", "group", "server", "agent"]
@@ -46,7 +46,8 @@ _FUNCTIONS = Role("group", "entrypoint", "{it}.functions.values()")
 
 def _read(library: str, package: str, reader: str, **roles: Literal["tool", "group", "agent"]) -> Library:
     """Describe a library whose tools and groups one reader reads."""
-    return Library(library, package, {name: Role(kind, reader=reader) for name, kind in roles.items()})
+    readers = {"tool": reader, "group": reader, "agent": ""}
+    return Library(library, package, {name: Role(kind, reader=readers[kind]) for name, kind in roles.items()})
 
 
 _TABLE = (

@@ -1,16 +1,14 @@
 """Find the reader of an object of an agent framework, by its class and without importing the framework."""
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sidecall.compat.foreign.frameworks.reader import Reader
 from sidecall.compat.foreign.libraries import find_library
 from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.compat.foreign.frameworks.source import Reader
 
 _MODULES: Mapping[str, Any] = {
     name: Later(f"sidecall.compat.foreign.frameworks.{name}")
@@ -32,7 +30,7 @@ _MARKING = ("semantic_kernel.functions", "semantic_kernel.READER")
 class Known:
     """An object of a framework, with its reader; a group holds tools."""
 
-    reader: "Reader"
+    reader: Reader
     is_group: bool
 
 
@@ -60,13 +58,7 @@ def find_obstacle(thing: Any, known: Known) -> str | None:
         return None
 
 
-def find_lister(thing: Any) -> Callable[[], Iterable[Any]] | None:
-    """Return what lists the tools of a framework's group; None for anything else."""
-    known = find_reader(thing)
-    return None if known is None or not known.is_group else lambda: known.reader.list_tools(thing)
-
-
-def _get(name: str) -> "Reader":
+def _get(name: str) -> Reader:
     module, _, reader = name.partition(".")
     found: Reader = getattr(_MODULES[module], reader)
     return found

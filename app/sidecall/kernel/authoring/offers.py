@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from sidecall.compat.foreign.declared import adopt_declaration
 from sidecall.compat.foreign.elsewhere import explain_elsewhere
 from sidecall.compat.foreign.hosted_tool import HostedTool
-from sidecall.compat.foreign.readers import find_lister
 from sidecall.kernel.authoring.decorators import tool
-from sidecall.kernel.authoring.recognition import is_tool, is_toolkit, list_held
+from sidecall.kernel.authoring.recognition import get_lister, is_tool, is_toolkit, list_held
 from sidecall.kernel.authoring.structured import StructuredTool
 from sidecall.kernel.authoring.tool import BaseTool
 from sidecall.kernel.core.errors import DefinitionError, DiscoveryError
@@ -121,10 +120,9 @@ def is_offer(item: object) -> bool:
 def _list_tools(offer: Any, tell: Tell) -> list[Any]:
     if is_tool(offer):
         return [offer]
-    lister = find_lister(offer)
-    place, toolkit = find_source(type(offer) if lister else offer.get_tools), f"toolkit {type(offer).__name__}"
+    place, toolkit = find_source(getattr(offer, "get_tools", type(offer))), f"toolkit {type(offer).__name__}"
     try:
-        answer = lister() if lister else offer.get_tools()
+        answer = get_lister(offer)()
         tools = list(answer) if isinstance(answer, Iterable) else [answer]
     except DefinitionError:
         raise

@@ -55,4 +55,3 @@ async def adk_itself(name: str, args: dict[str, Any], state: dict[str, Any]) -> 
     invocation = InvocationContext(session_service=InMemorySessionService(), invocation_id="i", session=session)
     context = ToolContext(invocation, function_call_id="c1")
     return await known[name].run_async(args=args, tool_context=context)
-

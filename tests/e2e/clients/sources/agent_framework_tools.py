@@ -52,5 +52,8 @@ async def agent_framework_itself(name: str, args: dict[str, Any]) -> Any:
     known: dict[str, FunctionTool] = {it.name: it for it in framework_tools.values()}
     context = FunctionInvocationContext(function=known[name], arguments=args, kwargs={"table": 7})
     answer = await known[name].invoke(arguments=args, context=context)
-    content = [it.text if it.type == "text" else it.uri for it in answer]
-    return content[0] if len(content) == 1 else content
+    if len(answer) == 1:
+        return answer[0].text
+    head, _, data = answer[1].uri.partition(";base64,")
+    image = {"base64": data, "mime_type": head.removeprefix("data:")}
+    return [{"type": "text", "text": answer[0].text}, {"type": "image", **image}]

@@ -1,6 +1,6 @@
 """Tools as LlamaIndex's pages have them: sums, a tool spec of mails, a picture."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from llama_index.core.llms import ImageBlock, TextBlock
 from llama_index.core.tools import FunctionTool
@@ -25,7 +25,7 @@ async def query_rows(query: str, limit: int = 2) -> list[dict[str, Any]]:
 class MailSpec(BaseToolSpec):
     """Mails."""
 
-    spec_functions = ["load_mails", ("send_mail", "asend_mail")]
+    spec_functions: ClassVar[Any] = ["load_mails", ("send_mail", "asend_mail")]
 
     def load_mails(self, folder: str) -> str:
         """Load the mails of a folder."""

@@ -1,6 +1,6 @@
 """Tools as the pages of smolagents have them: catering, a class of one's own, its own interpreter."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from smolagents import FinalAnswerTool, Tool, ToolCollection, tool
 
@@ -25,7 +25,7 @@ class Themes(Tool):
 
     name = "find_theme"
     description = "Find the theme of a party."
-    inputs = {
+    inputs: ClassVar[Any] = {
         "category": {"type": "string", "description": "Its kind.", "enum": ["villain", "hero"]},
         "guests": {"type": "array", "description": "Who comes.", "items": {"type": "string"}, "nullable": True},
     }

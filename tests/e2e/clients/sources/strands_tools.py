@@ -1,5 +1,6 @@
 """Tools as the pages of Strands have them: letters counted, a table looked up, a picture."""
 
+import base64
 from types import SimpleNamespace
 from typing import Any
 
@@ -54,5 +55,8 @@ async def strands_itself(name: str, args: dict[str, Any], state: dict[str, Any])
     result = events[-1].tool_result
     if result["status"] == "error":
         raise RuntimeError(result["content"])
-    content = [it.get("json", it.get("text", it.get("image"))) for it in result["content"]]
-    return content[0] if len(content) == 1 else [content[0], content[1]["source"]["bytes"].hex()]
+    first, *rest = result["content"]
+    if not rest:
+        return first.get("json", first.get("text"))
+    image = {"base64": base64.b64encode(rest[0]["image"]["source"]["bytes"]).decode(), "mime_type": "image/png"}
+    return [{"type": "text", **first}, {"type": "image", **image}]

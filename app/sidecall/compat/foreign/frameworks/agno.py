@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from sidecall.compat.foreign.frameworks.reader import Reader, Run, Source, is_blocking
 from sidecall.compat.foreign.frameworks.results import CallState, read_value, with_artifact, write_text
-from sidecall.compat.foreign.frameworks.source import Reader, Source, is_blocking
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import ToolException
 
@@ -21,6 +21,25 @@ def describe(it: Any) -> Source:
     function.process_entrypoint()
     written = it.entrypoint
 
+    parameters = inspect.signature(written).parameters
+    return Source(
+        name=function.name,
+        description=function.description or "",
+        schema=function.parameters,
+        run=_make_run(function),
+        written=written,
+        is_blocking=is_blocking(written),
+        options={
+            "requires_approval": bool(function.requires_confirmation),
+            "return_direct": bool(function.stop_after_tool_call),
+        },
+        lost=tuple(
+            f"takes `{name}` of the agent that runs it, which is None here" for name in _HELD if name in parameters
+        ),
+    )
+
+
+def _make_run(function: Any) -> Run:
     async def run(args: dict[str, Any], context: ToolContext) -> Any:
         state = CallState(context)
         own = copy.copy(function)
@@ -33,20 +52,7 @@ def describe(it: Any) -> Source:
             raise ToolException(outcome.error or "The tool failed.")
         return state.add_update(await _read_result(outcome.result), own._run_context.session_state)
 
-    parameters = inspect.signature(written).parameters
-    return Source(
-        name=function.name,
-        description=function.description or "",
-        schema=function.parameters,
-        run=run,
-        written=written,
-        is_blocking=is_blocking(written),
-        options={
-            "requires_approval": bool(function.requires_confirmation),
-            "return_direct": bool(function.stop_after_tool_call),
-        },
-        lost=tuple(f"takes `{name}` of the agent that runs it, which is None here" for name in _HELD if name in parameters),
-    )
+    return run
 
 
 def list_tools(it: Any) -> Iterable[Any]:

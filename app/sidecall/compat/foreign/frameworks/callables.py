@@ -5,8 +5,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from sidecall.compat.foreign.frameworks.reader import Reader, Run, Source, is_blocking
 from sidecall.compat.foreign.frameworks.results import read_value, write_address
-from sidecall.compat.foreign.frameworks.source import Reader, Run, Source, is_blocking
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.tool import Schema
 
@@ -123,7 +123,11 @@ def _open_rest(it: Any, schema: Schema) -> Schema:
     inner = [said for name, said in schema["properties"].items() if name in rest]
     shown = {name: said for name, said in schema["properties"].items() if name not in rest}
     required = [name for name in schema["required"] if name in shown]
-    return schema | {"properties": shown, "required": required} | ({"additionalProperties": inner[0] or True} if inner else {})
+    return (
+        schema
+        | {"properties": shown, "required": required}
+        | ({"additionalProperties": inner[0] or True} if inner else {})
+    )
 
 
 def describe_camel(it: Any) -> Source:

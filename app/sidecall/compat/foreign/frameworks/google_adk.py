@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from sidecall.compat.foreign.frameworks.reader import Reader, Run, Source, is_blocking
 from sidecall.compat.foreign.frameworks.results import CallState, read_value
-from sidecall.compat.foreign.frameworks.source import Reader, Source, is_blocking
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
@@ -21,7 +21,18 @@ def describe(it: Any) -> Source:
     """Describe a tool by its declaration; it runs itself, with a context made for the call."""
     declared = it._get_declaration()
     function = getattr(it, "func", None)
+    return Source(
+        name=declared.name,
+        description=declared.description or it.description or "",
+        schema=_read_schema(declared),
+        run=_make_run(it),
+        written=function or it,
+        is_blocking=function is not None and is_blocking(function),
+        options={"requires_approval": _find_policy(it)},
+    )
 
+
+def _make_run(it: Any) -> Run:
     async def run(args: dict[str, Any], context: ToolContext) -> Any:
         state = CallState(context)
         theirs = _make_context(context, state.values)
@@ -31,15 +42,7 @@ def describe(it: Any) -> Source:
             raise ApprovalRequired(wanted.hint or None, payload=wanted.payload)
         return state.add_update(read_value(answer), {**state.values, **theirs.actions.state_delta})
 
-    return Source(
-        name=declared.name,
-        description=declared.description or it.description or "",
-        schema=_read_schema(declared),
-        run=run,
-        written=function or it,
-        is_blocking=function is not None and is_blocking(function),
-        options={"requires_approval": _find_policy(it)},
-    )
+    return run
 
 
 def list_tools(it: Any) -> Iterable[Any]:

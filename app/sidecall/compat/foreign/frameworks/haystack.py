@@ -6,8 +6,8 @@ import typing
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from sidecall.compat.foreign.frameworks.reader import Reader, Run, Source
 from sidecall.compat.foreign.frameworks.results import CallState, read_value
-from sidecall.compat.foreign.frameworks.source import Reader, Source
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.json_data.to_json import to_text
 
@@ -16,6 +16,18 @@ def describe(it: Any) -> Source:
     """Describe a tool; the caller's state takes the place of the agent's."""
     is_async = getattr(it, "async_function", None) is not None
     written = it.async_function if is_async else it.function
+
+    return Source(
+        name=it.name,
+        description=it.description,
+        schema=dict(it.parameters),
+        run=_make_run(it, written, is_async=is_async),
+        written=inspect.unwrap(written),
+        is_blocking=not is_async,
+    )
+
+
+def _make_run(it: Any, written: Any, *, is_async: bool) -> Run:
     live = _find_live_state(written)
 
     def prepare(args: dict[str, Any], state: CallState) -> dict[str, Any]:
@@ -41,14 +53,7 @@ def describe(it: Any) -> Source:
         given = prepare(args, state)
         return finish(it.invoke(**given), given, state)
 
-    return Source(
-        name=it.name,
-        description=it.description,
-        schema=dict(it.parameters),
-        run=arun if is_async else run,
-        written=inspect.unwrap(written),
-        is_blocking=not is_async,
-    )
+    return arun if is_async else run
 
 
 def list_tools(it: Any) -> Iterable[Any]:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from sidecall.compat.foreign.frameworks.make import FrameworkTool, make_tool
+from sidecall.compat.foreign.frameworks.reader import Reader, Source, is_blocking
 from sidecall.compat.foreign.frameworks.results import read_value
-from sidecall.compat.foreign.frameworks.source import FrameworkTool, Reader, Source, is_blocking, make_tool
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import ToolException
 

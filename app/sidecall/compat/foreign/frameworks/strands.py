@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
+from sidecall.compat.foreign.frameworks.reader import Reader, Source, is_blocking
 from sidecall.compat.foreign.frameworks.results import CallState, with_artifact, write_media, write_text
-from sidecall.compat.foreign.frameworks.source import Reader, Source, is_blocking
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.json_data.to_json import to_text

@@ -1,58 +1,26 @@
-"""What a reader says of a framework's tool, and the tool of ours that is made of it."""
+"""Make a tool of ours of what a reader says of a framework's tool."""
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NoReturn
 
 from pydantic import PrivateAttr
 
+from sidecall.compat.foreign.frameworks.reader import Run, Source
 from sidecall.compat.foreign.tool import CONTEXT, ForeignTool, set_signature
 from sidecall.kernel.core.context import ToolContext
-from sidecall.kernel.core.errors import InvalidToolOption, SidecallError, ToolException
+from sidecall.kernel.core.errors import SidecallError, ToolException
 from sidecall.kernel.core.raised import read_http_exception
 from sidecall.kernel.core.tool import ArgsSchema, CompiledTool, Schema
 from sidecall.kernel.schema.by_json_schema import make_json_args_schema, read_json_schema
 from sidecall.kernel.schema.references import inline_root
-from sidecall.kernel.schema.signature import find_source, unwrap
+from sidecall.kernel.schema.signature import find_source
 
-# Runs a call: gets the arguments, and the context of the call.
-Run = Callable[[dict[str, Any], ToolContext], Any]
 _UNFIT = re.compile(r"[^a-zA-Z0-9_-]+")
 _LONGEST_NAME = 64
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """A framework's tool, as its reader describes it.
-
-    `schema` is the JSON Schema of the arguments. `written` is the author's function, or the tool itself: errors name
-    its file. Where `is_blocking`, calls run in threads: with an event loop of their own if `run` is async. `options`
-    are fields of BaseTool, `lost` what the server cannot honour.
-    """
-
-    name: str
-    description: str
-    schema: Schema
-    run: Run
-    written: Any
-    is_blocking: bool
-    options: Mapping[str, Any] = field(default_factory=dict)
-    lost: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """Reads the objects of one framework.
-
-    `describe` describes a tool, `list_tools` lists those of a group, `find_obstacle` says why a tool cannot be taken.
-    """
-
-    describe: Callable[[Any], Source]
-    list_tools: Callable[[Any], Iterable[Any]] = lambda it: it
-    find_obstacle: Callable[[Any], str | None] = lambda it: None
 
 
 class FrameworkTool(ForeignTool):
@@ -94,13 +62,6 @@ def make_tool(source: Source, name: str | None, options: Mapping[str, Any]) -> F
 def fit_name(name: str) -> str:
     """Return a name that models can call: other characters become `_`."""
     return _UNFIT.sub("_", name).strip("_")[:_LONGEST_NAME]
-
-
-def is_blocking(function: Any) -> bool:
-    """Return whether a function runs to its end where it is called."""
-    plain = unwrap(function) if callable(function) else function
-    called = (plain, getattr(plain, "__call__", None))  # noqa: B004  an object may be called through an async method
-    return not any(inspect.iscoroutinefunction(it) or inspect.isasyncgenfunction(it) for it in called)
 
 
 def _make_args_schema(where: str, schema: Schema, *, forbid_unknown: bool) -> ArgsSchema:
@@ -167,8 +128,3 @@ def _is_of(error: BaseException, package: str) -> bool:
 
 # Packages that raise an error of theirs from that of the author's function.
 _WRAPPING = frozenset(("beeai_framework", "camel", "haystack", "semantic_kernel", "smolagents"))
-
-
-def refuse(where: str, obstacle: str) -> InvalidToolOption:
-    """Build the error for a tool that cannot be taken."""
-    return InvalidToolOption(f"{where}: it cannot be taken over: {obstacle}.")
