@@ -29,7 +29,7 @@ def is_toolkit(item: object) -> bool:
 
 def get_lister(toolkit: Any) -> Callable[[], Any]:
     """Return what lists the tools of a toolkit."""
-    return find_lister(toolkit) or toolkit.get_tools  # type: ignore[no-any-return]
+    return find_lister(toolkit) or toolkit.get_tools
 
 
 def list_held(item: object) -> list[Any]:

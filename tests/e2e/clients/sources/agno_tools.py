@@ -43,6 +43,8 @@ class Cart(Toolkit):
 
 
 cart = Cart()
+# Offered once, though it has a name of its own.
+stories = Toolkit(name="stories", tools=[find_stories])
 
 
 @tool(requires_confirmation=True)

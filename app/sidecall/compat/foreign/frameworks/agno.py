@@ -2,8 +2,8 @@
 
 import copy
 import inspect
-import sys
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from typing import Any
 
 from sidecall.compat.foreign.frameworks.reader import Reader, Run, Source, is_blocking
@@ -44,7 +44,7 @@ def _make_run(function: Any) -> Run:
         state = CallState(context)
         own = copy.copy(function)
         own._run_context = _make_context(context, state.values)
-        call = sys.modules["agno.tools.function"].FunctionCall(
+        call = import_module("agno.tools.function").FunctionCall(
             function=own, arguments=args, call_id=context.tool_call_id
         )
         outcome = await call.aexecute()
@@ -71,7 +71,7 @@ def find_obstacle(it: Any) -> str | None:
 
 def _make_context(context: ToolContext, state: dict[str, Any]) -> Any:
     sent = context.context if isinstance(context.context, Mapping) else {}
-    return sys.modules["agno.run.base"].RunContext(
+    return import_module("agno.run.base").RunContext(
         run_id=context.invocation_id or context.tool_call_id,
         session_id=str(sent.get("session_id") or context.invocation_id or context.tool_call_id),
         user_id=context.caller.subject,

@@ -1,8 +1,8 @@
 """Read tools that wrap a function, or a method of their class: of CrewAI, smolagents, DSPy, CAMEL and BeeAI."""
 
 import inspect
-import sys
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from typing import Any
 
 from sidecall.compat.foreign.frameworks.reader import Reader, Run, Source, is_blocking
@@ -45,7 +45,7 @@ def describe_crewai(it: Any) -> Source:
     else:
         run = _make_arun(it.arun if not _is_coroutine_method(it) else it._run) if is_async else _make_run(it.run)
     return Source(
-        name=sys.modules["crewai.utilities.string_utils"].sanitize_tool_name(it.name),
+        name=import_module("crewai.utilities.string_utils").sanitize_tool_name(it.name),
         description=it.description.rpartition("Tool Description: ")[2],
         schema=_NO_ARGUMENTS if model is None else model.model_json_schema(),
         run=run,

@@ -2,9 +2,9 @@
 
 import asyncio
 import inspect
-import sys
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from typing import Any
 
 from sidecall.compat.foreign.frameworks.reader import Reader, Run, Source, is_blocking
@@ -15,12 +15,21 @@ from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 
 _APP = "sidecall"
 _STREAM = "input_stream"
+_SESSION, _SERVICES, _INVOCATION, _CONFIRMATION, _CONTEXT = _MADE_OF = (
+    "google.adk.sessions.session",
+    "google.adk.sessions.in_memory_session_service",
+    "google.adk.agents.invocation_context",
+    "google.adk.tools.tool_confirmation",
+    "google.adk.tools.tool_context",
+)
 
 
 def describe(it: Any) -> Source:
     """Describe a tool by its declaration; it runs itself, with a context made for the call."""
     declared = it._get_declaration()
     function = getattr(it, "func", None)
+    for module in _MADE_OF:  # ADK loads them when they are first asked for, which is too late in a call.
+        import_module(module)
     return Source(
         name=declared.name,
         description=declared.description or it.description or "",
@@ -130,17 +139,17 @@ def _find_policy(it: Any) -> Any:
 
 def _make_context(context: ToolContext, state: dict[str, Any]) -> Any:
     """Make the context of a call: with its id, the caller's state, and a person's approval."""
-    session = sys.modules["google.adk.sessions.session"].Session(
+    session = import_module(_SESSION).Session(
         id=context.invocation_id or context.tool_call_id, app_name=_APP, user_id=context.caller.subject, state=state
     )
-    services = sys.modules["google.adk.sessions.in_memory_session_service"]
-    invocation = sys.modules["google.adk.agents.invocation_context"].InvocationContext(
+    services = import_module(_SERVICES)
+    invocation = import_module(_INVOCATION).InvocationContext(
         session_service=services.InMemorySessionService(),
         invocation_id=context.invocation_id or context.tool_call_id,
         session=session,
     )
-    confirmation = sys.modules["google.adk.tools.tool_confirmation"].ToolConfirmation
-    return sys.modules["google.adk.tools.tool_context"].ToolContext(
+    confirmation = import_module(_CONFIRMATION).ToolConfirmation
+    return import_module(_CONTEXT).ToolContext(
         invocation_context=invocation,
         function_call_id=context.tool_call_id,
         tool_confirmation=confirmation(confirmed=True) if context.approved else None,

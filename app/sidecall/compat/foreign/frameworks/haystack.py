@@ -1,9 +1,9 @@
 """Read tools and toolsets of Haystack."""
 
 import inspect
-import sys
 import typing
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from typing import Any
 
 from sidecall.compat.foreign.frameworks.reader import Reader, Run, Source
@@ -65,7 +65,7 @@ def list_tools(it: Any) -> Iterable[Any]:
 
 def _find_live_state(function: Any) -> list[str]:
     """List the parameters that are the agent's State itself."""
-    kind = sys.modules["haystack.components.agents.state.state"].State
+    kind = import_module("haystack.components.agents.state.state").State
     try:
         hints = typing.get_type_hints(function)
     except (NameError, TypeError):
@@ -74,7 +74,7 @@ def _find_live_state(function: Any) -> list[str]:
 
 
 def _make_state(state: CallState) -> Any:
-    module = sys.modules["haystack.components.agents.state.state"]
+    module = import_module("haystack.components.agents.state.state")
     schema = {key: {"type": type(value)} for key, value in state.values.items() if key != "messages"}
     return module.State(schema=schema, data={key: state.values[key] for key in schema})
 

@@ -1,9 +1,10 @@
 """Read tools of AutoGen and of Microsoft's Agent Framework."""
 
 import asyncio
-import sys
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from types import MethodType
 from typing import Any
 
 from sidecall.compat.foreign.frameworks.make import FrameworkTool, make_tool
@@ -19,7 +20,7 @@ def describe_autogen(it: Any) -> Source:
     function = getattr(it, "_func", None)
 
     async def run(args: dict[str, Any], context: ToolContext) -> Any:
-        token = sys.modules["autogen_core"].CancellationToken()
+        token = import_module("autogen_core").CancellationToken()
         try:
             if not hasattr(it, "run_json_stream"):
                 return read_value(await it.run_json(args, token, call_id=context.tool_call_id))
@@ -66,7 +67,7 @@ def _describe_listed(bench: Any, said: Mapping[str, Any]) -> Source:
     function = next(functions, None)
 
     async def run(args: dict[str, Any], context: ToolContext) -> Any:
-        token = sys.modules["autogen_core"].CancellationToken()
+        token = import_module("autogen_core").CancellationToken()
         try:
             answer = await bench.call_tool(name, args, token, call_id=context.tool_call_id)
         except asyncio.CancelledError:
@@ -89,10 +90,12 @@ def _describe_listed(bench: Any, said: Mapping[str, Any]) -> Source:
 def describe_agent_framework(it: Any) -> Source:
     """Describe a function tool; the caller's context is its context's `kwargs`."""
     function = getattr(it.func, "func", it.func)
+    owner = getattr(it, "_instance", None)
+    written = function if owner is None else MethodType(function, owner)
 
     async def run(args: dict[str, Any], context: ToolContext) -> Any:
         sent = context.context if isinstance(context.context, Mapping) else {}
-        theirs = sys.modules["agent_framework"].FunctionInvocationContext(
+        theirs = import_module("agent_framework").FunctionInvocationContext(
             function=it, arguments=args, kwargs=dict(sent), metadata={"state": context.state}
         )
         answer = await it.invoke(arguments=args, context=theirs, tool_call_id=context.tool_call_id)
@@ -103,7 +106,7 @@ def describe_agent_framework(it: Any) -> Source:
         description=it.description or "",
         schema=dict(it.parameters()),
         run=run,
-        written=function,
+        written=written,
         is_blocking=is_blocking(function),
         options={"requires_approval": it.approval_mode == "always_require"},
     )

@@ -1,7 +1,7 @@
 """Read functions and plugins of Semantic Kernel, and the methods that it has marked."""
 
-import sys
 from collections.abc import Iterable
+from importlib import import_module
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -18,11 +18,11 @@ _FILLED = frozenset(("kernel", "service", "execution_settings", "arguments"))
 
 def describe(it: Any, kernel: Any = None) -> Source:
     """Describe a function, or a function or method with `@kernel_function`; it is invoked by a kernel of its own."""
-    functions = sys.modules["semantic_kernel.functions"]
+    functions = import_module("semantic_kernel.functions")
     known = functions.KernelFunctionFromMethod(method=it) if isinstance(it, FunctionType | MethodType) else it
     said = known.metadata
     method = getattr(known, "method", None)
-    own = kernel or sys.modules["semantic_kernel"].Kernel()
+    own = kernel or import_module("semantic_kernel").Kernel()
 
     async def run(args: dict[str, Any], context: ToolContext) -> Any:
         del context

@@ -1,8 +1,8 @@
 """Read tools of Strands."""
 
 import inspect
-import sys
 from collections.abc import Mapping
+from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
@@ -45,7 +45,7 @@ def describe(it: Any) -> Source:
 
 def _make_agent(state: dict[str, Any]) -> Any:
     """Make what stands for the agent: it has the caller's state."""
-    kind = sys.modules["strands.types.json_dict"].JSONSerializableDict
+    kind = import_module("strands.types.json_dict").JSONSerializableDict
     return SimpleNamespace(name="sidecall", state=kind(state), _interrupt_state=SimpleNamespace(interrupts={}))
 
 
