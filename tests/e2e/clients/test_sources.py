@@ -238,7 +238,12 @@ def test_null_is_a_default_of_camel(clients: dict[str, httpx.Client]) -> None:
 
 @pytest.mark.parametrize(
     ("framework", "name", "amount", "paid"),
-    [("adk", "pay", 11, "paid 11"), ("agno", "transfer", 1, "sent 1"), ("agent_framework", "pay_bill", 2, "paid 2")],
+    [
+        ("adk", "pay", 11, "paid 11"),
+        ("strands", "spend", 5, "approve 5"),
+        ("agno", "transfer", 1, "sent 1"),
+        ("agent_framework", "pay_bill", 2, "paid 2"),
+    ],
 )
 def test_what_wants_a_confirmation_waits_for_a_person(
     clients: dict[str, httpx.Client], framework: str, name: str, amount: int, paid: str

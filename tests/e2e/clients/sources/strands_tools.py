@@ -42,7 +42,13 @@ def draw(title: str, tool_context: ToolContext) -> dict[str, Any]:
     return {"status": "success", "content": [{"text": text}, {"image": image}]}
 
 
-strands_tools = [letter_counter, look_up, draw]
+@tool(context=True)
+def spend(amount: int, tool_context: ToolContext) -> str:
+    """Spend money, if a person agrees."""
+    return f"{tool_context.interrupt('spending', reason={'amount': amount})} {amount}"
+
+
+strands_tools = [letter_counter, look_up, draw, spend]
 
 
 @sidecall_tool

@@ -24,7 +24,7 @@ def describe(it: Any) -> Source:
 
     async def run(args: dict[str, Any], context: ToolContext) -> Any:
         state = CallState(context)
-        agent = _make_agent(state.values)
+        agent = _make_agent(state.values, _find_reply(context))
         use = {"toolUseId": context.tool_call_id, "name": it.tool_name, "input": args}
         beside = dict(context.context) if isinstance(context.context, Mapping) else {}
         result: Any = None
@@ -43,10 +43,33 @@ def describe(it: Any) -> Source:
     )
 
 
-def _make_agent(state: dict[str, Any]) -> Any:
+def _find_reply(context: ToolContext) -> str | None:
+    """Return a person's words to what the tool has asked, or the decision; None before they have answered."""
+    if context.rejection is not None:
+        return context.reply or "reject"
+    return (context.reply or "approve") if context.approved or context.resumed is not None else None
+
+
+class _Interrupts(dict[str, Any]):
+    """The interrupts of a call; once a person has answered, each of them has the answer."""
+
+    def __init__(self, reply: str | None) -> None:
+        super().__init__()
+        self._reply = reply
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        known = super().setdefault(key, default)
+        if known is not None and self._reply is not None:
+            known.response = self._reply
+        return known
+
+
+def _make_agent(state: dict[str, Any], reply: str | None) -> Any:
     """Make what stands for the agent: it has the caller's state."""
     kind = import_module("strands.types.json_dict").JSONSerializableDict
-    return SimpleNamespace(name="sidecall", state=kind(state), _interrupt_state=SimpleNamespace(interrupts={}))
+    return SimpleNamespace(
+        name="sidecall", state=kind(state), _interrupt_state=SimpleNamespace(interrupts=_Interrupts(reply))
+    )
 
 
 def _read_event(event: Any, context: ToolContext) -> Any:
@@ -54,7 +77,7 @@ def _read_event(event: Any, context: ToolContext) -> Any:
     kind = type(event).__name__
     if kind == "ToolInterruptEvent":
         asked = event.interrupts[0]
-        raise ApprovalRequired(str(asked.reason or asked.name))
+        raise ApprovalRequired(asked.name, payload=asked.reason, state={"interrupt": asked.name})
     if kind == "ToolStreamEvent":
         data = event["tool_stream_event"].get("data")
         context.report_progress(0, None, data if isinstance(data, str) else _write(data))
