@@ -340,9 +340,15 @@ def test_each_tool_runs_with_an_event_loop_and_without(address: str, make: Call)
 
     async def run() -> list[ToolAnswer]:
         (loaded,) = load_tools(server, filters={"names": ["double"]})
-        return [await remote.acall({"number": 1}), loaded.call({"number": 2}), await loaded.acall({"number": 3})]
+        tools = (remote, loaded)
+        answers = [await remote.acall({"number": 1}), loaded.call({"number": 2}), await loaded.acall({"number": 3})]
+        for client in [it.clients.awaited for it in tools if it.clients.awaited is not None]:
+            await client.close()
+        for used in [it.clients.blocking for it in tools if it.clients.blocking not in (None, remote.clients.blocking)]:
+            used.close()
+        return answers
 
     assert [it.content for it in (remote.call({"number": 4}), *asyncio.run(run()))] == ["8", "2", "4", "6"]
     assert remote.preview({"number": 4})["would_run"] is True
-    if isinstance(server, Sidecall):
-        server.close()
+    if remote.clients.blocking is not None:
+        remote.clients.blocking.close()

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 import httpx
@@ -99,7 +99,7 @@ def pass_progress(events: Steps[None], listener: HearProgress) -> Steps[ToolAnsw
         elif isinstance(event, ToolAnswer | CallApproval):
             last = event
         walk.go_on()
-    return last
+    return cast("ToolAnswer | CallApproval", last)
 
 
 def stream_batch(calls: Sequence[Any], options: CallOptions, persistence: Persistence) -> Steps[None]:

@@ -72,7 +72,7 @@ def wide(start_server: Serve) -> Server:
 
 def find_clients(kind: str) -> Path:
     """Return the folder with clients of a kind, which CI has fetched before; skip where no registry gives them."""
-    fetch = [ROOT / "scripts/install-clients", kind]
+    fetch = [str(ROOT / "scripts/install-clients"), kind]
     # It tries twice, in less time than a test has.
     settings = {**os.environ, "PYTHON": sys.executable, "PATIENCE": "100"}
     done = subprocess.run(fetch, env=settings, capture_output=True, text=True, timeout=900, check=False)
