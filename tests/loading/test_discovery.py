@@ -137,7 +137,7 @@ def test_a_toolkit_with_a_wrong_tool_says_why() -> None:
         ("[left, print]", "builtin_function_or_method; decorate it with @tool"),
         ("[None, left, 'right']", "NoneType; decorate it with @tool"),
         ("(left, [right])", "list; decorate it with @tool"),
-        ("[left, Function()]", "Function, since it is a tool of agno, which is not taken over; offer tool("),
+        ("[left, Function()]", "Function, since it is a tool of phidata, which is not taken over; offer tool("),
     ],
 )
 @pytest.mark.parametrize("given", ["", "\ntools = [kit]", "\n_kit, kit = kit, None\ntools = {'a': [_kit]}"])
@@ -145,7 +145,7 @@ def test_a_toolkit_that_returns_something_else_among_tools_offers_its_tools(
     returned: str, named: str, given: str
 ) -> None:
     """What it returns besides is a warning, once, wherever the toolkit stands."""
-    of_agno = "class Function:\n    name = 'find'\n\n\nFunction.__module__ = 'agno.tools.function'\n\n\n"
+    of_agno = "class Function:\n    name = 'find'\n\n\nFunction.__module__ = 'phi.tools.function'\n\n\n"
     text = KIT.replace("class Kit", f"{of_agno}class Kit", 1)
     write("kits.py", text.replace("return [left, right]", f"return {returned}") + given)
     told: list[str] = []

@@ -53,68 +53,17 @@ def _held(title: str, mend: str) -> str:
 
 # As the newest releases have them: their classes, what their objects have, and what is said.
 CASES: Mapping[str, tuple[Any, str]] = {
-    "strands": (
-        make("strands.types.tools.AgentTool", "strands.tools.decorator.DecoratedFunctionTool", __wrapped__=add),
-        _said("Strands", "write x_tool = tool(x)"),
-    ),
-    "strands module": (
-        make("strands.types.tools.AgentTool", "strands.tools.tools.PythonAgentTool"),
-        _said("Strands", OVER),
-    ),
     "strands mcp": (make("strands.tools.tool_provider.ToolProvider", "strands.tools.mcp.mcp_client.MCPClient"), SERVER),
     "strands agent": (make("strands.agent.agent.Agent"), AGENT),
-    "agno": (make("agno.tools.function.Function", entrypoint=add), _said("agno", "write x_tool = tool(x.entrypoint)")),
-    "agno toolkit": (
-        make("agno.tools.toolkit.Toolkit", "mine.Kit"),
-        _held("agno", "write tools = [tool(one.entrypoint) for one in x.functions.values()]"),
-    ),
     "agno mcp": (make("agno.tools.toolkit.Toolkit", "agno.tools.mcp.mcp.MCPTools"), SERVER),
     "agno team": (make("agno.team.team.Team"), AGENT),
-    "llama_index": (
-        make("llama_index.core.tools.types.BaseTool", "llama_index.core.tools.function_tool.FunctionTool", real_fn=add),
-        _said("LlamaIndex", "write x_tool = tool(x.real_fn)"),
-    ),
-    "llama_index query": (
-        make("llama_index.core.tools.types.BaseTool", "llama_index.core.tools.query_engine.QueryEngineTool"),
-        _said("LlamaIndex", OVER),
-    ),
-    "llama_index spec": (
-        make("llama_index.core.tools.tool_spec.base.BaseToolSpec", "mine.Spec"),
-        _held("LlamaIndex", "write tools = [tool(one.real_fn) for one in x.to_tool_list()]"),
-    ),
     "llama_index agent": (make("llama_index.core.agent.workflow.function_agent.FunctionAgent"), AGENT),
-    "smolagents": (
-        make("smolagents.tools.Tool", "smolagents.tools.SimpleTool", forward=add),
-        _said("smolagents", OVER),
-    ),
-    "smolagents class": (
-        make("smolagents.tools.Tool", "mine.Add", forward=add, name="add_numbers"),
-        _said("smolagents", "write x_tool = tool('add_numbers')(x.forward)"),
-    ),
     "smolagents agent": (make("smolagents.agents.MultiStepAgent", "smolagents.agents.CodeAgent"), AGENT),
-    "haystack": (make("haystack.tools.tool.Tool", function=add), _said("Haystack", "write x_tool = tool(x.function)")),
-    "haystack component": (
-        make("haystack.tools.tool.Tool", "haystack.tools.component_tool.ComponentTool", function=add),
-        _said("Haystack", OVER),
-    ),
-    "haystack toolset": (
-        make("haystack.tools.toolset.Toolset"),
-        _held("Haystack", "write tools = [tool(one.function) for one in x]"),
-    ),
     "haystack mcp": (
         make("haystack.tools.tool.Tool", "haystack_integrations.tools.mcp.mcp_tool.MCPTool", function=add),
         SERVER,
     ),
-    "dspy": (make("dspy.adapters.types.tool.Tool", func=add), _said("DSPy", "write x_tool = tool(x.func)")),
     "dspy module": (make("dspy.primitives.module.Module", "dspy.predict.react.ReAct"), AGENT),
-    "camel": (
-        make("camel.toolkits.function_tool.FunctionTool", func=add),
-        _said("CAMEL", "write x_tool = tool(x.func)"),
-    ),
-    "camel toolkit": (
-        make("camel.toolkits.base.BaseToolkit", "camel.toolkits.math_toolkit.MathToolkit"),
-        _held("CAMEL", "write tools = [tool(one.func) for one in x.get_tools()]"),
-    ),
     "pydantic_ai": (
         make("pydantic_ai.tools.Tool", function=add),
         _said("Pydantic AI", "write x_tool = tool(x.function)"),
@@ -128,42 +77,9 @@ CASES: Mapping[str, tuple[Any, str]] = {
         _held("Pydantic AI", OVER_ALL),
     ),
     "pydantic_ai agent": (make("pydantic_ai.agent.abstract.AbstractAgent", "pydantic_ai.agent.Agent"), AGENT),
-    "crewai": (
-        make("crewai.tools.base_tool.BaseTool", "crewai.tools.base_tool.Tool", func=add),
-        _said("CrewAI", "write x_tool = tool(x.func)"),
-    ),
-    "crewai class": (
-        make("crewai.tools.base_tool.BaseTool", "mine.Add", _run=add, name="Add numbers"),
-        _said("CrewAI", "write x_tool = tool('Add numbers')(x._run)"),
-    ),
     "crewai crew": (make("crewai.crew.Crew"), AGENT),
-    "autogen": (
-        make("autogen_core.tools._base.BaseTool", "autogen_core.tools._function_tool.FunctionTool"),
-        _said("AutoGen", OVER),
-    ),
     "autogen mcp": (make("autogen_ext.tools.mcp._workbench.McpWorkbench"), SERVER),
-    "semantic kernel": (
-        make(
-            "semantic_kernel.functions.kernel_function.KernelFunction",
-            "semantic_kernel.functions.kernel_function_from_method.KernelFunctionFromMethod",
-            method=add,
-        ),
-        _said("Semantic Kernel", "write x_tool = tool(x.method)"),
-    ),
-    "semantic kernel plugin": (
-        make("semantic_kernel.functions.kernel_plugin.KernelPlugin"),
-        _held("Semantic Kernel", "write tools = [tool(one.method) for one in x]"),
-    ),
-    "agent_framework": (
-        make("agent_framework._tools.FunctionTool", func=add),
-        _said("Agent Framework", "write x_tool = tool(x.func)"),
-    ),
-    "adk": (
-        make("google.adk.tools.base_tool.BaseTool", "google.adk.tools.function_tool.FunctionTool", func=add),
-        _said("ADK", "write x_tool = tool(x.func)"),
-    ),
     "adk agent": (make("google.adk.agents.llm_agent.LlmAgent"), AGENT),
-    "beeai": (make("beeai_framework.tools.tool.Tool", "beeai_framework.tools.tool.FunctionTool"), _said("BeeAI", OVER)),
     "griptape": (make("griptape.tools.base_tool.BaseTool", "mine.Calculator"), _held("griptape", OVER_ALL)),
     "fastmcp": (make("fastmcp.server.server.FastMCP"), SERVER),
     "fastmcp tool": (
@@ -179,6 +95,14 @@ CASES: Mapping[str, tuple[Any, str]] = {
     "unknown": (
         make("frobnicate.core.BaseTool", "mine.Add", name="add"),
         "it seems to be a tool of frobnicate, which is not taken over; write sidecall's @tool over its function",
+    ),
+    "phidata": (
+        make("phi.tools.function.Function", entrypoint=add),
+        _said("phidata", "write x_tool = tool(x.entrypoint)"),
+    ),
+    "phidata toolkit": (
+        make("phi.tools.toolkit.Toolkit", "mine.Kit"),
+        _held("phidata", "write tools = [tool(one.entrypoint) for one in x.functions.values()]"),
     ),
 }
 
@@ -212,7 +136,7 @@ def test_nothing_else_is(thing: Any) -> None:
     assert explain_elsewhere(thing, "x") is None
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case not in ("strands", "langgraph")])
+@pytest.mark.parametrize("case", [case for case in CASES if case != "langgraph"])
 @pytest.mark.parametrize(
     "way",
     [tool, tool("name"), tool(timeout=3), StructuredTool.from_function, lambda it: tool("name", it)],
@@ -278,10 +202,10 @@ def test_an_object_that_says_what_it_takes_is_a_tool() -> None:
 
 
 class RunContext:
-    """What agno hands to a tool."""
+    """What phidata hands to a tool."""
 
 
-RunContext.__module__ = "agno.run"
+RunContext.__module__ = "phi.run"
 
 
 @pytest.mark.parametrize("annotation", [RunContext, "RunContext"])
@@ -294,21 +218,7 @@ def test_a_function_that_takes_what_its_library_fills_is_written_anew(annotation
     find.__annotations__["run_context"] = annotation
     said = f"{OVER}, which takes a ToolContext of sidecall in the place of `run_context`"
 
-    assert explain_elsewhere(make("agno.tools.function.Function", entrypoint=find), "x") == _said("agno", said)
-
-
-def test_a_tool_of_strands_is_called_like_its_function() -> None:
-    """So it can be made a tool, unless it takes what Strands hands it."""
-    base, kind = "strands.types.tools.AgentTool", "strands.tools.decorator.DecoratedFunctionTool"
-
-    def find(query: str, tool_context: "ToolContext") -> str:  # type: ignore[name-defined]  # noqa: F821
-        return f"{query}{tool_context}"
-
-    made = tool(make(base, kind, __wrapped__=add, __name__="add"))
-
-    assert made.compiled.args_schema.flat["required"] == ["a"]
-    with pytest.raises(InvalidToolOption, match="a ToolContext of sidecall in the place of `tool_context`"):
-        tool(make(base, kind, __wrapped__=find, __name__="find"))
+    assert explain_elsewhere(make("phi.tools.function.Function", entrypoint=find), "x") == _said("phidata", said)
 
 
 FILE = '''
@@ -328,7 +238,7 @@ class Toolkit:
         self.functions = {it.__name__: Function(it) for it in functions}
 
 
-Function.__module__, Toolkit.__module__ = "agno.tools.function", "agno.tools.toolkit"
+Function.__module__, Toolkit.__module__ = "phi.tools.function", "phi.tools.toolkit"
 
 
 def _add(a: int) -> int:
@@ -347,36 +257,36 @@ def _mark(function):
 
 
 '''
-AGNO = "it is a tool of agno, which is not taken over;"
+PHI = "it is a tool of phidata, which is not taken over;"
 
 
 @pytest.mark.parametrize(
     ("text", "offered", "told"),
     [
-        ("add = Function(_add)", [], [f"add is not offered: {AGNO} write add_tool = tool(add.entrypoint)"]),
+        ("add = Function(_add)", [], [f"add is not offered: {PHI} write add_tool = tool(add.entrypoint)"]),
         (
             "tools = [Function(_add), Function(_double)]",
             [],
             [
-                f"tools[0] is not offered: {AGNO} offer tool(tools[0].entrypoint)",
-                f"tools[1] is not offered: {AGNO} offer tool(tools[1].entrypoint)",
+                f"tools[0] is not offered: {PHI} offer tool(tools[0].entrypoint)",
+                f"tools[1] is not offered: {PHI} offer tool(tools[1].entrypoint)",
             ],
         ),
         (
             "tools = {'a': Function(_add)}",
             [],
-            [f"tools['a'] is not offered: {AGNO} offer tool(tools['a'].entrypoint)"],
+            [f"tools['a'] is not offered: {PHI} offer tool(tools['a'].entrypoint)"],
         ),
         (
             "add = Function(_add)\ntools = [add]",
             [],
-            [f"add is not offered: {AGNO} write add_tool = tool(add.entrypoint)"],
+            [f"add is not offered: {PHI} write add_tool = tool(add.entrypoint)"],
         ),
         (
             "tools = [Function(_add), tool(_double)]",
             [],
             [
-                f"tools[0] is not offered: {AGNO} offer tool(tools[0].entrypoint)",
+                f"tools[0] is not offered: {PHI} offer tool(tools[0].entrypoint)",
                 "tools holds tools that are not offered (_double), since it does not hold tools alone: take out what "
                 "is none, of the class Function, or give each tool a name of its own there",
             ],
@@ -390,13 +300,13 @@ AGNO = "it is a tool of agno, which is not taken over;"
         (
             "kit = Toolkit(_add, _double)\nadd = tool(_add)",
             ["_add"],
-            ["kit is not offered: it holds tools of agno, which are not taken over; write tools = [tool("],
+            ["kit is not offered: it holds tools of phidata, which are not taken over; write tools = [tool("],
         ),
         (
             "class Own(Toolkit):\n    pass",
             [],
             [
-                "Own is not offered: it holds tools of agno, which are not taken over; "
+                "Own is not offered: it holds tools of phidata, which are not taken over; "
                 "write tools = [tool(one.entrypoint) for one in Own().functions.values()]"
             ],
         ),

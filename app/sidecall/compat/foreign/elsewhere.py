@@ -5,6 +5,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from sidecall.compat.foreign.libraries import Library, Role, find_library, find_mark
+from sidecall.compat.foreign.readers import find_obstacle, find_reader
 from sidecall.kernel.core.errors import InvalidToolOption
 from sidecall.kernel.schema.signature import find_source
 
@@ -60,8 +61,6 @@ def refuse_elsewhere(thing: Any, *, is_described: bool = False) -> None:
     found = find_library(thing)
     if found is None and (is_described or not _says_nothing(thing)):
         return
-    if found is not None and found[1].function == "" and find_own_parameter(thing, found[0]) is None:
-        return
     text = explain_elsewhere(thing, "it") or "what it takes is not said; offer a function with parameters of its own"
     raise InvalidToolOption(f"{find_source(type(thing))}: an object of this class is no function: {text}.")
 
@@ -85,9 +84,24 @@ def _explain(thing: Any, it: str, library: Library, role: Role) -> str:
         return _SERVER
     if role.kind == "agent":
         return _AGENT
+    if role.reader:
+        return _explain_readable(thing, it, library, role)
     if role.kind == "group":
         return f"it holds tools of {library.title}, which are not taken over; {_mend_group(it, role)}"
     return f"it is a tool of {library.title}, which is not taken over; {_mend_tool(thing, it, library, role)}"
+
+
+def _explain_readable(thing: Any, it: str, library: Library, role: Role) -> str:
+    """Explain why an object that can be taken over is not: a class, a tool that asks for what is not here."""
+    if isinstance(thing, type):
+        kind = "tool" if role.kind == "tool" else "toolkit"
+        return f"it is a class of {library.title}, of which there is no object; write {kind} = {it}"
+    known = find_reader(thing)
+    obstacle = None if known is None or known.is_group else find_obstacle(thing, known)
+    if obstacle is not None:
+        return f"it is a tool of {library.title} that cannot be taken over: {obstacle}"
+    what = "it is a tool" if role.kind == "tool" else "it holds tools"
+    return f"{what} of {library.title}; offer it as it is{f', or {it} = tool({it})' if role.kind == 'tool' else ''}"
 
 
 def _mend_group(it: str, role: Role) -> str:

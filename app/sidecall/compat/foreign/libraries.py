@@ -1,4 +1,4 @@
-"""Libraries whose tools are recognized but not adopted: their classes, and access to their functions."""
+"""Libraries of tools: their classes, what reads those that are taken over, and what to write in place of others."""
 
 import re
 from collections.abc import Mapping
@@ -12,12 +12,14 @@ class Role:
     """The role of a class: a tool, a group of tools, an MCP client, or a model runner.
 
     `function` is the attribute with the plain function, empty if the object is callable, None if it is not accessible;
-    `each` returns the tools of a group.
+    `each` returns the tools of a group. Tools and groups with a `reader`, a module of `frameworks/` and a name in it,
+    are taken over.
     """
 
     kind: Literal["tool", "group", "server", "agent"]
     function: str | None = None
     each: str = "{it}"
+    reader: str = ""
 
     @property
     def is_method(self) -> bool:
@@ -40,43 +42,39 @@ class Library:
 
 _TOOL, _GROUP, _SERVER, _AGENT = Role("tool"), Role("group"), Role("server"), Role("agent")
 _FUNCTIONS = Role("group", "entrypoint", "{it}.functions.values()")
+
+
+def _read(library: str, package: str, reader: str, **roles: Literal["tool", "group", "agent"]) -> Library:
+    """Describe a library whose tools and groups one reader reads."""
+    readers = {"tool": reader, "group": reader, "agent": ""}
+    return Library(library, package, {name: Role(kind, reader=readers[kind]) for name, kind in roles.items()})
+
+
 _TABLE = (
-    # A decorated tool of Strands is called like its function.
-    Library(
-        "Strands", "strands", {"DecoratedFunctionTool": Role("tool", ""), "AgentTool": _TOOL, "ToolProvider": _GROUP}
-    ),
-    Library("agno", "agno", {"Function": Role("tool", "entrypoint"), "Toolkit": _FUNCTIONS, "Team": _AGENT}),
-    Library("phidata", "phi", {"Function": Role("tool", "entrypoint"), "Toolkit": _FUNCTIONS}),
-    Library(
-        "LlamaIndex",
-        "llama_index",
-        {
-            "FunctionTool": Role("tool", "real_fn"),
-            "BaseTool": _TOOL,
-            "BaseToolSpec": Role("group", "real_fn", "{it}.to_tool_list()"),
-        },
-    ),
-    # The function that `@tool` of smolagents has seen asks for a `self`.
-    Library(
-        "smolagents", "smolagents", {"SimpleTool": _TOOL, "Tool": Role("tool", "forward"), "ToolCollection": _GROUP}
-    ),
-    Library(
-        "Haystack",
-        "haystack",
-        {
-            "ComponentTool": _TOOL,
-            "PipelineTool": _TOOL,
-            "Tool": Role("tool", "function"),
-            "Toolset": Role("group", "function"),
-        },
-    ),
+    _read("ADK", "google.adk", "google_adk.READER", BaseTool="tool", BaseToolset="group"),
+    _read("Strands", "strands", "strands.READER", AgentTool="tool"),
+    _read("agno", "agno", "agno.READER", Function="tool", Toolkit="group", Team="agent"),
+    _read("AutoGen", "autogen_core", "microsoft.AUTOGEN", BaseTool="tool", Workbench="group"),
+    Library("AutoGen", "autogen_ext", {}),
+    Library("AutoGen", "autogen_agentchat", {}),
+    _read("Agent Framework", "agent_framework", "microsoft.AGENT_FRAMEWORK", FunctionTool="tool"),
+    _read("Haystack", "haystack", "haystack.READER", Tool="tool", Toolset="group"),
     Library("Haystack", "haystack_integrations", {}),
-    Library("DSPy", "dspy", {"Tool": Role("tool", "func"), "Module": _AGENT}),
-    Library(
-        "CAMEL",
-        "camel",
-        {"FunctionTool": Role("tool", "func"), "BaseToolkit": Role("group", "func", "{it}.get_tools()")},
+    _read("LlamaIndex", "llama_index", "llama_index.READER", BaseTool="tool", BaseToolSpec="group"),
+    _read(
+        "Semantic Kernel",
+        "semantic_kernel",
+        "semantic_kernel.READER",
+        KernelFunction="tool",
+        KernelPlugin="group",
+        Kernel="group",
     ),
+    _read("CrewAI", "crewai", "callables.CREWAI", BaseTool="tool", CrewStructuredTool="tool", Crew="agent"),
+    _read("smolagents", "smolagents", "callables.SMOLAGENTS", Tool="tool", ToolCollection="group"),
+    _read("DSPy", "dspy", "callables.DSPY", Tool="tool", Module="agent"),
+    _read("CAMEL", "camel", "callables.CAMEL", FunctionTool="tool", BaseToolkit="group"),
+    _read("BeeAI", "beeai_framework", "callables.BEEAI", Tool="tool"),
+    Library("phidata", "phi", {"Function": Role("tool", "entrypoint"), "Toolkit": _FUNCTIONS}),
     Library(
         "Pydantic AI",
         "pydantic_ai",
@@ -86,32 +84,6 @@ _TABLE = (
             "AbstractToolset": _GROUP,
         },
     ),
-    Library(
-        "CrewAI",
-        "crewai",
-        {
-            "Tool": Role("tool", "func"),
-            "CrewStructuredTool": Role("tool", "func"),
-            "BaseTool": Role("tool", "_run"),
-            "Crew": _AGENT,
-        },
-    ),
-    Library("AutoGen", "autogen_core", {"BaseTool": _TOOL, "Workbench": _GROUP}),
-    Library("AutoGen", "autogen_ext", {}),
-    Library("AutoGen", "autogen_agentchat", {}),
-    Library(
-        "Semantic Kernel",
-        "semantic_kernel",
-        {
-            "KernelFunctionFromMethod": Role("tool", "method"),
-            "KernelFunction": _TOOL,
-            "KernelPlugin": Role("group", "method"),
-            "Kernel": _GROUP,
-        },
-    ),
-    Library("Agent Framework", "agent_framework", {"FunctionTool": Role("tool", "func")}),
-    Library("ADK", "google.adk", {"FunctionTool": Role("tool", "func"), "BaseTool": _TOOL, "BaseToolset": _GROUP}),
-    Library("BeeAI", "beeai_framework", {"Tool": _TOOL}),
     Library("griptape", "griptape", {"BaseTool": _GROUP, "Structure": _AGENT}),
     Library("FastMCP", "fastmcp", {"FunctionTool": Role("tool", "fn"), "Tool": _TOOL, "Client": _SERVER}),
     Library("MCP", "mcp", {"Tool": _TOOL, "Server": _SERVER, "Client": _SERVER, "ClientSession": _SERVER}),

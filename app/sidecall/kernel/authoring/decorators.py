@@ -21,7 +21,7 @@ Function = Callable[..., Any]
 
 
 class AdoptableTool(Protocol):
-    """A tool of LangChain or of the OpenAI Agents SDK."""
+    """A tool of another framework."""
 
     name: str
     description: str
@@ -41,7 +41,7 @@ def tool(
     """Offer a function as a tool: `@tool`, `@tool("name")` or `@tool(option=...)`.
 
     The schema comes from the signature, the descriptions from the docstring. The function can still be called. A tool
-    of LangChain or of the OpenAI Agents SDK may take the function's place, and, under a name, a LangChain runnable.
+    of another framework may take the function's place, and, under a name, a LangChain runnable.
 
     Args:
         name_or_function: The tool's name; the function's own when left out.

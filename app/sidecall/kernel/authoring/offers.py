@@ -1,7 +1,7 @@
 """Collect the tools, toolkits and registries of a module, and compile the tools in them."""
 
 import logging
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from sidecall.compat.foreign.declared import adopt_declaration
 from sidecall.compat.foreign.elsewhere import explain_elsewhere
 from sidecall.compat.foreign.hosted_tool import HostedTool
 from sidecall.kernel.authoring.decorators import tool
-from sidecall.kernel.authoring.recognition import is_tool, is_toolkit, list_held
+from sidecall.kernel.authoring.recognition import get_lister, is_tool, is_toolkit, list_held
 from sidecall.kernel.authoring.structured import StructuredTool
 from sidecall.kernel.authoring.tool import BaseTool
 from sidecall.kernel.core.errors import DefinitionError, DiscoveryError
@@ -59,15 +59,23 @@ def compile_offers(offers: Iterable[Any], tell: Tell | None = None) -> list[Comp
     groups = [{id(it): it for one in list_held(offer) for it in listing(one)} for offer in known]
     named = [offer for offer in known if is_tool(offer) or is_toolkit(offer) or isinstance(offer, Registry)]
     registered = {id(tool) for it in named if isinstance(it, Registry) for tool in it.offered}
-    items = {id(it): it for offer in named for it in (offer if isinstance(offer, Registry) else listing(offer))}
+    listed = [(offer, list(offer if isinstance(offer, Registry) else listing(offer))) for offer in named]
+    items = {id(it): it for _, found in listed for it in found}
+    own = {id(it) for offer, found in listed for it in found if not is_toolkit(offer)}
     replaced = _find_replaced((*named, *items.values(), *(it for group in groups for it in group.values())))
     items = {key: it for key, it in items.items() if key not in replaced}
-    made = {id(it): it for it in map(_compile, items.values())}
+    made = {id(it): it for it in _drop_copies({key: _compile(it) for key, it in items.items()}, own)}
     ready = [it for it in made.values() if id(it) not in registered or id(it) in items]
     for group in groups:
         left = [it for key, it in group.items() if key not in replaced and key not in items]
         ready += _find_new(ready, left, registered)
     return ready
+
+
+def _drop_copies(made: Mapping[int, CompiledTool], own: Container[int]) -> list[CompiledTool]:
+    """Leave out the tools of toolkits that are offered under a name of their own as well."""
+    known = {(it.name, it.source) for key, it in made.items() if key in own}
+    return [it for key, it in made.items() if key in own or (it.name, it.source) not in known]
 
 
 def _compile(item: Any) -> CompiledTool:
@@ -120,9 +128,9 @@ def is_offer(item: object) -> bool:
 def _list_tools(offer: Any, tell: Tell) -> list[Any]:
     if is_tool(offer):
         return [offer]
-    place, toolkit = find_source(offer.get_tools), f"toolkit {type(offer).__name__}"
+    place, toolkit = find_source(getattr(offer, "get_tools", type(offer))), f"toolkit {type(offer).__name__}"
     try:
-        answer = offer.get_tools()
+        answer = get_lister(offer)()
         tools = list(answer) if isinstance(answer, Iterable) else [answer]
     except DefinitionError:
         raise

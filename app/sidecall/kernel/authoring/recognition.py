@@ -1,11 +1,11 @@
 """Recognize tools and toolkits, those of other libraries too, and collections of them."""
 
 from collections import UserDict, UserList, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import MappingProxyType
 from typing import Any
 
-from sidecall.compat.foreign.adopt import is_foreign_tool, is_foreign_toolkit
+from sidecall.compat.foreign.adopt import find_lister, is_foreign_tool, is_foreign_toolkit
 from sidecall.compat.foreign.declared import adopt_declaration
 from sidecall.compat.foreign.hosted_tool import HostedTool
 from sidecall.kernel.authoring.tool import BaseTool
@@ -25,6 +25,11 @@ def is_tool(item: object) -> bool:
 def is_toolkit(item: object) -> bool:
     """Return whether this is a group of tools that lists them itself."""
     return isinstance(item, BaseToolkit) or is_foreign_toolkit(item)
+
+
+def get_lister(toolkit: Any) -> Callable[[], Any]:
+    """Return what lists the tools of a toolkit."""
+    return find_lister(toolkit) or toolkit.get_tools
 
 
 def list_held(item: object) -> list[Any]:

@@ -1,13 +1,13 @@
 """Find a module's tools of libraries that are not supported."""
 
 import inspect
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from types import ModuleType
 from typing import Any
 
 from sidecall.compat.foreign.elsewhere import explain_elsewhere, find_name
-from sidecall.kernel.authoring.recognition import COLLECTIONS
+from sidecall.kernel.authoring.recognition import COLLECTIONS, walk
 
 # Where an object keeps the tools that it holds.
 _HOLDERS = ("functions", "tools", "spec_functions", "_tools_by_name")
@@ -16,14 +16,23 @@ _MOST_LOOKED_AT = 100
 _DEPTH = 3
 
 
-def find_elsewhere(module: ModuleType, public: Mapping[str, Any]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Find tools of other libraries, also in collections: their name in the module, the replacement, their own name."""
+def find_elsewhere(
+    module: ModuleType, public: Mapping[str, Any], offered: Iterable[Any] = ()
+) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Find tools of other libraries, also in collections: their name in the module, the replacement, their own name.
+
+    Args:
+        module: Where they stand.
+        public: Its public names that are not offered.
+        offered: Those that are.
+    """
     seen: set[int] = set()
     own = {name: it for name, it in public.items() if not isinstance(it, COLLECTIONS)}
     rest = {name: it for name, it in public.items() if isinstance(it, COLLECTIONS)}
+    known = [*own.values(), *(one for it in offered for one in (walk(it) if isinstance(it, COLLECTIONS) else (it,)))]
     for name, thing in (*own.items(), *rest.items()):
         for written, it in _walk(name, thing, _DEPTH):
-            is_new = id(it) not in seen and not _is_of_others(module, it, own.values())
+            is_new = id(it) not in seen and not _is_of_others(module, it, known)
             seen.add(id(it))
             reached = f"{written}()" if isinstance(it, type) else written
             text = explain_elsewhere(it, reached) if is_new else None

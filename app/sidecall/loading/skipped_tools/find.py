@@ -45,7 +45,7 @@ def find_omissions(module: ModuleType) -> Iterator[Omission]:
     offered = _list_offered(public.values())
     others = {name: it for name, it in public.items() if not is_offer(it)}
     told = set()
-    for name, text, tools in find_elsewhere(module, others):
+    for name, text, tools in find_elsewhere(module, others, (it for name, it in public.items() if name not in others)):
         told.add(name)
         yield Omission(find_place(module, name), text, tools)
     for name, item in others.items():

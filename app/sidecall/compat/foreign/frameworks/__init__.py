@@ -1,0 +1,1 @@
+"""Read tools of agent frameworks, one reader for each library or family of them."""

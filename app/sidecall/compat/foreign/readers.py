@@ -1,0 +1,64 @@
+"""Find the reader of an object of an agent framework, by its class and without importing the framework."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import FunctionType, ModuleType
+from typing import Any
+
+from sidecall.compat.foreign.frameworks.reader import Reader
+from sidecall.compat.foreign.libraries import find_library
+from sidecall.later import Later
+
+_MODULES: Mapping[str, Any] = {
+    name: Later(f"sidecall.compat.foreign.frameworks.{name}")
+    for name in (
+        "agno",
+        "callables",
+        "google_adk",
+        "haystack",
+        "llama_index",
+        "microsoft",
+        "semantic_kernel",
+        "strands",
+    )
+}
+_MARKING = ("semantic_kernel.functions", "semantic_kernel.READER")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An object of a framework, with its reader; a group holds tools."""
+
+    reader: Reader
+    is_group: bool
+
+
+def find_reader(thing: Any) -> Known | None:
+    """Return the reader of a tool or group of tools; None for classes and all other objects."""
+    if isinstance(thing, type | ModuleType):
+        return None
+    found = None if isinstance(thing, FunctionType) else find_library(thing)
+    if found is not None:
+        return Known(_get(found[1].reader), found[1].kind == "group") if found[1].reader else None
+    module, reader = _MARKING
+    if module not in sys.modules:
+        return None
+    marks = _MODULES["semantic_kernel"]
+    if marks.is_marked(thing):
+        return Known(_get(reader), is_group=False)
+    return Known(_get(reader), is_group=True) if marks.list_marked(type(thing)) else None
+
+
+def find_obstacle(thing: Any, known: Known) -> str | None:
+    """Return why a tool with a reader cannot be taken, or None."""
+    try:
+        return known.reader.find_obstacle(thing)
+    except Exception:  # It is not as it is in the releases that are known here; what reads it says so.
+        return None
+
+
+def _get(name: str) -> Reader:
+    module, _, reader = name.partition(".")
+    found: Reader = getattr(_MODULES[module], reader)
+    return found
