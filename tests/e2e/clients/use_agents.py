@@ -164,6 +164,8 @@ async def main() -> None:
     first = {"find": {"query": "tea"}, "recall": {"key": "key"}, "double": {"number": "four"}, "draw": {}}
     async with AsyncSidecall(os.environ["SIDECALL_URL"]) as server:
         tools = await aload_tools(server, **kinds)
+        # Others ask the same server.
+        before = {it.id for it in await server.approvals.list()}
         told["offered"] = [[it.name, [*it.params_json_schema["properties"]], bool(it.needs_approval)] for it in tools]
         with trace("tried"):
             _, result = await work(tools, first, {"double": {"number": 4}})
@@ -171,7 +173,7 @@ async def main() -> None:
         told["spans"] = [describe(error) for error in spans.errors]
         told["approved"], told["inside"] = await decide(tools, "approve"), await ask_inside(server)
         told["rejected"] = await decide(tools, "reject")
-        waiting = [it.tool_call["id"] for it in await server.approvals.list()]
+        waiting = [it.tool_call["id"] for it in await server.approvals.list() if it.id not in before]
         told["left"] = any(call_id.startswith("refund_") for call_id in waiting)
         try:
             await work(tools, {"pay_out": {"amount": 5}})

@@ -58,4 +58,5 @@ NAMES = {
     "get_readiness": "GET /readyz",
     "get_metrics": "GET /metrics",
     "get_status": "GET /status",
+    "reload": "POST /reload",
 }
