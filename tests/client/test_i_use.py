@@ -45,7 +45,14 @@ ROWS: dict[str, tuple[Any, str]] = {
 # These are no Python: a configuration, and HTTP.
 OTHERS = ["a desktop client of MCP", "any other language"]
 # By tests that have the packages in environments of their own.
-ELSEWHERE = ["Gemini, in one call", "JavaScript, Vercel AI SDK", "OpenAI Agents SDK"]
+ELSEWHERE = [
+    "Gemini, in one call",
+    "JavaScript, Vercel AI SDK",
+    "LangChain.js, Mastra",
+    "LlamaIndex, CrewAI, agno and seven others",
+    "OpenAI Agents SDK",
+    "another framework",
+]
 
 
 def read_table(page: str) -> dict[str, str]:

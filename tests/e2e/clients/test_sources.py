@@ -17,8 +17,9 @@ from tests.kit.servers import PATIENCE, Server
 
 HERE = Path(__file__).parent / "sources"
 ENVIRONMENTS = {
-    "frameworks-newer": ("adk", "strands", "agno", "agent_framework", "haystack", "llama_index", "dspy", "smolagents"),
-    "frameworks-older": ("autogen", "semantic_kernel", "crewai", "camel"),
+    "frameworks-newer": ("adk", "strands", "agno", "agent_framework", "haystack", "dspy", "smolagents"),
+    "frameworks-older": ("autogen",),
+    "frameworks-crewai": ("llama_index", "semantic_kernel", "crewai", "camel"),
 }
 SENT: Mapping[str, dict[str, Any]] = {
     "adk": {"state": {"notes": ["a"]}},

@@ -94,6 +94,7 @@ async def test_a_call_is_recorded_alike(make_client: MakeClient, tmp_path: Path,
         "reason": None,
         "asked_args": None,
         "replay_of": None,
+        "cost": 0.0,
     }
 
 

@@ -151,6 +151,7 @@ _OUTSIDE = {
     "app/sidecall/kernel/authoring/tool.py",
     "app/sidecall/features/remote_agents/cli.py",
     "app/sidecall/client/agents.py",
+    "app/sidecall/client/either.py",
     "app/sidecall/kernel/executors/process/inside/channel.py",
 }
 
