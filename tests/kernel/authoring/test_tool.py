@@ -15,8 +15,8 @@ OPTIONS = (
     " executor, memory_limit_mb, unknown_args, extras, annotations, handle_tool_error, handle_validation_error,"
     " failure_error_function, callbacks, tool_input_guardrails, tool_output_guardrails, is_enabled, requires_approval,"
     " preview, strict, max_concurrency, sequential, retry, max_content_bytes, background, idempotency, cache,"
-    " scopes, rate, deprecated, native, toolset, input, grammar, command, cost, description, args_schema, parse_docstring,"
-    " error_on_invalid_docstring, docstring_style, use_docstring_info"
+    " scopes, rate, deprecated, native, toolset, input, grammar, command, cost, description, args_schema,"
+    " parse_docstring, error_on_invalid_docstring, docstring_style, use_docstring_info"
 )
 
 
