@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -156,6 +157,12 @@ async def fail(tools: Any, name: str, args: dict[str, Any]) -> list[Any]:
     return []
 
 
+async def list_waiting(server: AsyncSidecall, but: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the calls that wait by their ids, with their approvals, but for these: others ask the same server."""
+    waiting = {f"{it.tool_call['id']} {it.id}": it.id for it in await server.approvals.list()}
+    return {name: it for name, it in waiting.items() if name not in (but or {})}
+
+
 async def main() -> None:
     """Try all."""
     spans, told = Spans(), {}
@@ -164,8 +171,7 @@ async def main() -> None:
     first = {"find": {"query": "tea"}, "recall": {"key": "key"}, "double": {"number": "four"}, "draw": {}}
     async with AsyncSidecall(os.environ["SIDECALL_URL"]) as server:
         tools = await aload_tools(server, **kinds)
-        # Others ask the same server.
-        before = {it.id for it in await server.approvals.list()}
+        before = await list_waiting(server)
         told["offered"] = [[it.name, [*it.params_json_schema["properties"]], bool(it.needs_approval)] for it in tools]
         with trace("tried"):
             _, result = await work(tools, first, {"double": {"number": 4}})
@@ -173,8 +179,7 @@ async def main() -> None:
         told["spans"] = [describe(error) for error in spans.errors]
         told["approved"], told["inside"] = await decide(tools, "approve"), await ask_inside(server)
         told["rejected"] = await decide(tools, "reject")
-        waiting = [it.tool_call["id"] for it in await server.approvals.list() if it.id not in before]
-        told["left"] = any(call_id.startswith("refund_") for call_id in waiting)
+        told["left"] = any(it.startswith("refund_") for it in await list_waiting(server, but=before))
         try:
             await work(tools, {"pay_out": {"amount": 5}})
         except UserError as error:
