@@ -24,7 +24,7 @@ from trials.confined.contract_files import (
     make_known,
 )
 from trials.confined.contract_workspaces import BY_PROGRAMS, NARROW, NARROW_CASES, WORKSPACE_CASES
-from trials.contract_access import ACCESS, PROVED, WITHOUT_ANSWERS, WITHOUT_HISTORY
+from trials.contract_access import ACCESS, BROKEN_FILE, PROVED, WHOLE, WITHOUT_ANSWERS, WITHOUT_HISTORY
 from trials.contract_cases import (
     BROKEN,
     BUSY,
@@ -79,6 +79,7 @@ def run() -> Iterator[Finding]:
     said += _try_stores()
     said += _try_histories()
     said += _try_proofs()
+    said += _try_reloads()
     with serving(TOOLS, SIDECALL_MAX_CONCURRENCY="1", SIDECALL_MAX_QUEUE="0") as server, _client(server) as client:
         said += _while_busy(server, client, (*FULL, *RUN_FULL, *LISTENING))
     with serving(TOOLS, SIDECALL_MAX_CONCURRENCY_PER_CALLER="1") as server, _client(server) as client:
@@ -191,6 +192,17 @@ def _try_proofs() -> Iterator[Judged]:
             path = _PART.sub(_NO_ID, operation.partition(" ")[2])
             yield _tried(client, Case(operation, 401, path), {})
         yield from [_tried(client, case, {}) for case in PROVED]
+
+
+def _try_reloads() -> Iterator[Judged]:
+    """Try to load tools again while their file is whole, and when it is not."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "changing.py"
+        file.write_text('from sidecall import tool\n\n\n@tool\ndef one() -> int:\n    """Return it."""\n    return 1\n')
+        with serving(str(file)) as server, _client(server) as client:
+            yield _tried(client, WHOLE, {})
+            file.write_text("def one(:\n")
+            yield _tried(client, BROKEN_FILE, {})
 
 
 def _tried(client: httpx.Client, case: Case, known: Mapping[str, str]) -> Judged:
