@@ -49,7 +49,7 @@ ELSEWHERE = [
     "Gemini, in one call",
     "JavaScript, Vercel AI SDK",
     "LangChain.js, Mastra",
-    "LlamaIndex, CrewAI, agno and seven others",
+    "LlamaIndex, CrewAI, agno and nine others",
     "OpenAI Agents SDK",
     "another framework",
 ]
