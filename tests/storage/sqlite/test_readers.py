@@ -1,12 +1,15 @@
 """Reads that nobody waits for any more hold up no other."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from sidecall.storage.sqlite.database import SqliteDatabase
+from sidecall.storage.sqlite.readers import Reading
 
 STATEMENTS = {
     # It ends by itself, but long after each test has.
@@ -39,3 +42,15 @@ async def test_a_read_that_is_given_up_ends(database: SqliteDatabase, runs: int)
 
     assert [type(it) for it in ended] == [asyncio.CancelledError] * runs
     assert found == [[(number,)] for number in range(20)]
+
+
+def test_a_read_that_is_given_up_before_it_begins_ends() -> None:
+    """An interrupt that comes while the statement is still being prepared is not lost."""
+    reading = Reading()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        with reading.begin_on(connection):
+            reading.give_up()
+            with pytest.raises(sqlite3.OperationalError, match="interrupted"):
+                connection.execute(STATEMENTS["long"]).fetchall()
+
+        assert connection.execute("SELECT 1").fetchall() == [(1,)]

@@ -23,9 +23,11 @@ _SECONDS_TO_CLOSE = 2.0
 # Seconds in which another process has taken the place of one that wrote and was killed, and between two looks.
 _UNTIL_SETTLED = 2.0
 _MOMENT = 0.01
+# Steps of SQLite's machine between two looks whether a query is still awaited; they take a millisecond or so.
+_STEPS = 50_000
 
 
-class _Reading:
+class Reading:
     """A running query, which is interrupted when its result is no longer awaited."""
 
     def __init__(self) -> None:
@@ -51,9 +53,12 @@ class _Reading:
             if self.is_given_up:
                 raise sqlite3.OperationalError("interrupted")
             self._connection = connection
+        # SQLite forgets an interrupt that comes before the statement has begun.
+        connection.set_progress_handler(lambda: self.is_given_up, _STEPS)
         try:
             yield
         finally:
+            connection.set_progress_handler(None, _STEPS)
             with self._lock:
                 self._connection = None
 
@@ -73,7 +78,7 @@ class Readers:
             sqlite3.Error: It cannot be carried out.
             StoreUnavailable: It takes too long.
         """
-        loop, reading = asyncio.get_running_loop(), _Reading()
+        loop, reading = asyncio.get_running_loop(), Reading()
         try:
             async with asyncio.timeout(_PATIENCE):
                 return await loop.run_in_executor(
@@ -91,7 +96,7 @@ class Readers:
         while self._free:
             self._free.pop()[1].close()
 
-    def _read(self, statement: str, values: Row, source: ReadSource, reading: "_Reading") -> list[Row]:
+    def _read(self, statement: str, values: Row, source: ReadSource, reading: Reading) -> list[Row]:
         until = time.monotonic() + _UNTIL_SETTLED
         while True:
             try:
@@ -103,7 +108,7 @@ class Readers:
                     raise
             time.sleep(_MOMENT)
 
-    def _read_now(self, statement: str, values: Row, source: ReadSource, reading: "_Reading") -> list[Row]:
+    def _read_now(self, statement: str, values: Row, source: ReadSource, reading: Reading) -> list[Row]:
         connection = self._connect(source)
         try:
             with reading.begin_on(connection):
