@@ -227,7 +227,7 @@ def _show_block(block: str | MediaBlock) -> dict[str, Any]:
         data = block.address if block.data else None
         said = {"type": "file", "file_data": data, "file_url": block.url, "file_id": block.file_id, "filename": name}
     else:
-        said = {"type": "text", "text": f"[{block.kind}: {block.url or block.type}]"}
+        said = {"type": "text", "text": block.words}
     return {key: value for key, value in said.items() if value is not None}
 
 

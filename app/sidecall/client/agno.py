@@ -165,7 +165,7 @@ def _show(answer: ToolAnswer) -> ToolResult:
     for block in read_blocks(answer.raise_for_status().content):
         shown = None if isinstance(block, str) else _make_medium(block)
         if shown is None:
-            texts.append(block if isinstance(block, str) else f"[{block.kind}: {block.url or block.type}]")
+            texts.append(block if isinstance(block, str) else block.words)
         else:
             media.setdefault(shown[0], []).append(shown[1])
     metadata = {"artifact": answer.artifact, "status": answer.status, **answer.response_metadata}

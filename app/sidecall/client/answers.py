@@ -241,7 +241,7 @@ CallEvent = Progress | PartialAnswer | MissedEvents | StatusChange | CallApprova
 
 
 def _name_block(block: str | MediaBlock) -> str:
-    return block if isinstance(block, str) else f"[{block.kind}: {block.url or block.type}]"
+    return block if isinstance(block, str) else block.words
 
 
 def _choose(kind: type[Any], document: Mapping[str, Any]) -> dict[str, Any]:

@@ -82,7 +82,7 @@ class _AnyArguments(BaseModel, extra="allow", defer_build=True):
 
 
 class ServerTool(BaseTool[_AnyArguments, Any]):
-    """A tool that runs in a server: its result is the ToolAnswer, of which the model reads the text."""
+    """A tool that runs in a server. Its result is the ToolAnswer; the model reads the answer's text."""
 
     def __init__(self, tool: RemoteTool, options: RunOptions, on_answer: Callable[[ToolAnswer], Any] | None) -> None:
         super().__init__(_AnyArguments, ToolAnswer, tool.name, tool.description)

@@ -31,6 +31,11 @@ class MediaBlock:
     filename: str | None = None
 
     @property
+    def words(self) -> str:
+        """What stands in a text in the place of the media."""
+        return f"[{self.kind}: {self.url or self.type}]"
+
+    @property
     def address(self) -> str | None:
         """The URL of the media; it may be a data URL."""
         return self.url if self.data is None else f"data:{self.type};base64,{self.data}"

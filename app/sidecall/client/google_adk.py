@@ -15,7 +15,7 @@ from sidecall.client.graphs.sendable import make_sendable
 from sidecall.client.options import ToolFilters
 from sidecall.client.questions import PersonWord
 from sidecall.client.remote import RemoteTool, ToolOptions
-from sidecall.client.runs import RunOptions, check_run_options, read_run
+from sidecall.client.runs import RunOptions, check_run_options, leaves_approvals, read_run
 
 # Below such keys the session's state has what a person was asked about a call.
 _ASKED = "sidecall:asked:"
@@ -66,7 +66,7 @@ class ServerTool(BaseTool):
         options = read_run(self._options, tool_context, conversation=tool_context.session.id)
         if "state" not in options and self.remote.listed.get("reads_state"):
             options["state"] = make_sendable(tool_context.state.to_dict())
-        confirms = self._options.keys().isdisjoint(("ask", "approval_wait", "approvals"))
+        confirms = leaves_approvals(self._options)
         if confirms and tool_context.tool_confirmation is not None:
             options = self._decide(options, tool_context)
         answer = await self.remote.acall(args, id=tool_context.function_call_id, **options)

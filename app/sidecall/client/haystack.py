@@ -245,4 +245,4 @@ def _show_block(block: str | MediaBlock) -> Any:
             return FileContent(block.data, block.type, block.filename)
         except ValueError:  # No type that Haystack knows.
             pass
-    return TextContent(f"[{block.kind}: {block.url or block.type}]")
+    return TextContent(block.words)

@@ -58,7 +58,12 @@ def read_run(options: RunOptions, run: Any, *, conversation: str | None = None) 
 
 def asks_framework(tool: RemoteTool, options: RunOptions) -> bool:
     """Return whether calls of a tool are approved in the framework's own way, if the program names no other."""
-    return tool.asks and options.keys().isdisjoint(("ask", "approval_wait", "approvals"))
+    return tool.asks and leaves_approvals(options)
+
+
+def leaves_approvals(options: RunOptions) -> bool:
+    """Return whether the program leaves it to the framework how approvals are asked for."""
+    return options.keys().isdisjoint(("ask", "approval_wait", "approvals"))
 
 
 def confirm(options: ToolOptions, tool: str) -> ToolOptions:

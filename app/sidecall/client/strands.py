@@ -17,7 +17,7 @@ from sidecall.client.options import ToolFilters
 from sidecall.client.questions import PersonWord
 from sidecall.client.remembered import read_verdict
 from sidecall.client.remote import RemoteTool, ToolOptions
-from sidecall.client.runs import RunOptions, check_run_options, read_run
+from sidecall.client.runs import RunOptions, check_run_options, leaves_approvals, read_run
 
 _FORMATS: Mapping[str, str] = {"image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp"}
 _WORDS: Mapping[str, bool] = {"approve": True, "reject": False}
@@ -75,9 +75,7 @@ class ServerTool(AgentTool):
         """Run the tool: yield its progress, then the result, or an interrupt that asks for a decision."""
         context = ToolContext(tool_use, invocation_state.get("agent"), invocation_state)
         options = self._read_options(context)
-        interrupts = context.agent is not None and self._options.keys().isdisjoint(
-            ("ask", "approval_wait", "approvals")
-        )
+        interrupts = context.agent is not None and leaves_approvals(self._options)
         while True:
             task, heard = self._begin(tool_use, options)
             try:
@@ -139,4 +137,4 @@ def _make_content(block: str | MediaBlock) -> dict[str, Any]:
         return {"text": block}
     if block.type in _FORMATS and block.data is not None:
         return {"image": {"format": _FORMATS[block.type], "source": {"bytes": base64.b64decode(block.data)}}}
-    return {"text": f"[{block.kind}: {block.url or block.type}]"}
+    return {"text": block.words}

@@ -33,7 +33,7 @@ class _Member:
 class Hub:
     """Passes each question of a worker to all of them, and gives it their answers.
 
-    It has an event loop in a thread, so that a worker that is stopped holds up nobody.
+    Its event loop runs in a thread of its own, so that a stopped worker does not hold up the supervisor.
     """
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from uuid import uuid4
 from camel.agents import ChatAgent
 from camel.models.stub_model import StubModel
 from camel.types import ChatCompletion, ModelType
-from page_recipes import run_recipe
+from recipes import conclude_recipe
 
 from sidecall.client.camel import load_tools
 
@@ -82,7 +82,7 @@ def main() -> None:
     parts: list[Any] = []
     work(load_tools(URL, on_progress=parts.append), {"write": {"text": "two words"}})
     told["progress"] = [str(getattr(it, "message", None) or it.content) for it in parts]
-    told["recipe"] = run_recipe(ScriptedModel({"double": {"number": 4}}))
+    told["recipe"] = conclude_recipe(ScriptedModel({"double": {"number": 4}}))
     print(json.dumps(told))
 
 

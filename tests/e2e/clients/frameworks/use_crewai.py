@@ -11,8 +11,8 @@ from crewai import Agent, Crew, Task
 from crewai.events import crewai_event_bus
 from crewai.hooks import register_after_tool_call_hook
 from crewai.llms.base_llm import BaseLLM
-from page_recipes import run_recipe
 from pydantic import Field
+from recipes import conclude_recipe
 
 from sidecall.client.crewai import ToolProgressEvent, load_tools
 
@@ -124,7 +124,7 @@ def main() -> None:
     crewai_event_bus.flush()
     told["progress"] = crews.progress
     told["awaited"] = asyncio.run(next(it for it in tools if it.name == "jot").arun(text="tea"))
-    told["recipe"] = run_recipe(ScriptedModel(model="scripted", turns=[{"double": {"number": 4}}]))
+    told["recipe"] = conclude_recipe(ScriptedModel(model="scripted", turns=[{"double": {"number": 4}}]))
     print(json.dumps(told))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import dspy
 from dspy.streaming import StatusMessage
 from dspy.utils.dummies import DummyLM
-from page_recipes import run_recipe
+from recipes import conclude_recipe
 
 from sidecall.client.dspy import load_tools
 
@@ -93,7 +93,7 @@ def main() -> None:
         asyncio.run(stream(tools, ("write", {"text": "two words"}), awaited=it)) for it in (False, True)
     ]
     with dspy.context(lm=script(("double", {"number": 4}))):
-        told["recipe"] = run_recipe(None)
+        told["recipe"] = conclude_recipe(None)
     print(json.dumps(told))
 
 

@@ -14,7 +14,7 @@ from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.tools import call_tool_with_selection
 from llama_index.core.tools.types import ToolOutput
 from llama_index.core.workflow import Context
-from page_recipes import run_recipe
+from recipes import conclude_recipe
 
 from sidecall.client.llama_index import ApprovalRequest, ToolPart, ToolProgress, aload_tools, load_tools
 
@@ -133,4 +133,4 @@ def by_tool(tools: Any, name: str) -> Any:
 
 
 TOLD = asyncio.run(main())
-print(json.dumps({**TOLD, "recipe": run_recipe(script({"double": {"number": 4}})[0])}))
+print(json.dumps({**TOLD, "recipe": conclude_recipe(script({"double": {"number": 4}})[0])}))

@@ -7,8 +7,8 @@ import os
 from typing import Any, ClassVar
 from uuid import uuid4
 
-from page_recipes import run_recipe
 from pydantic import Field
+from recipes import conclude_recipe
 from semantic_kernel import Kernel
 from semantic_kernel.agents import ChatCompletionAgent
 from semantic_kernel.connectors.ai.chat_completion_client_base import ChatCompletionClientBase
@@ -128,5 +128,7 @@ async def main() -> dict[str, Any]:
 
 TOLD = asyncio.run(main())
 print(
-    json.dumps({**TOLD, "recipe": run_recipe(ScriptedModel(ai_model_id="scripted", turns=[{"double": {"number": 4}}]))})
+    json.dumps(
+        {**TOLD, "recipe": conclude_recipe(ScriptedModel(ai_model_id="scripted", turns=[{"double": {"number": 4}}]))}
+    )
 )

@@ -5,7 +5,7 @@ import os
 from typing import Any
 from uuid import uuid4
 
-from page_recipes import run_recipe
+from recipes import conclude_recipe
 from smolagents import CodeAgent, Model, ToolCallingAgent
 from smolagents.models import ChatMessage, ChatMessageToolCall, ChatMessageToolCallFunction, get_tool_json_schema
 
@@ -87,7 +87,7 @@ def main() -> None:
     parts: list[Any] = []
     work(load_tools(URL, on_progress=parts.append), {"write": {"text": "two words"}})
     told["progress"] = [str(getattr(it, "message", None) or it.content) for it in parts]
-    told["recipe"] = run_recipe(ScriptedModel({"double": {"number": 4}}))
+    told["recipe"] = conclude_recipe(ScriptedModel({"double": {"number": 4}}))
     print(json.dumps(told))
 
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 from uuid import uuid4
 
-from page_recipes import run_recipe
+from recipes import conclude_recipe
 from strands import Agent
 from strands.models.model import Model
 
@@ -106,7 +106,7 @@ def main() -> None:
         "asks itself": decide("approve", tool="pay_out", amount=5),
         "told": work(load_tools(URL, approvals="text"), {"refund": {"order": 9}}),
         "progress": asyncio.run(hear_progress()),
-        "recipe": run_recipe(ScriptedModel({"calculator": {"expression": "6 * 7"}}, last="The result is 42.")),
+        "recipe": conclude_recipe(ScriptedModel({"calculator": {"expression": "6 * 7"}}, last="The result is 42.")),
     }
     print(json.dumps(told))
 

@@ -51,7 +51,7 @@ async def _run_stream(it: Any, args: dict[str, Any], token: Any, context: ToolCo
 
 
 def list_workbench(it: Any) -> Iterable[FrameworkTool]:
-    """List the tools of a workbench, each of which it calls itself."""
+    """List the tools of a workbench, which calls them itself."""
 
     async def list_all() -> Any:
         return await it.list_tools()
