@@ -22,39 +22,33 @@ LATE = re.compile(r'Later\("(?P<name>[\w.]+)"\)')
 LATER = tuple(
     "jsonpath regex jsonschema_rs opentelemetry.sdk yaml cryptography joserfc asyncpg mcp openai agents"
     " langchain_core langgraph pydantic_ai html_to_markdown griffe rich pygments tenacity prometheus_client httpx"
-    " httpcore sqlite3 sidecall.features.workspaces.workspace".split()
+    " httpcore".split()
 )
 # Whole rooms, by the beginning of the names of their modules: a plain call needs nothing that stands there.
 ROOMS = tuple(
     f"sidecall.{name}"
     for name in (
-        "client native cli.call compat.conversation compat.supplied compat.foreign.agents compat.foreign.langchain"
-        " compat.pydantic_1.args_schema compat.pydantic_1.json_schema features.access.api_keys features.access.cli"
-        " features.access.identity_routes features.access.key_file features.access.metadata_routes"
-        " features.access.tokens features.approvals.decide features.approvals.routes features.approvals.rule_routes"
-        " features.approvals.sql_ features.audit.routes features.calls.cli features.calls.routes"
-        " features.contents.json_paths features.contents.routes features.credentials.oauth.authorization_flow"
-        " features.credentials.oauth.si features.credentials.oauth.st features.credentials.sealing"
-        " features.credentials.secret_routes features.credentials.sign_in_ features.credentials.token_routes"
-        " features.file_tools features.history.history features.history.memory_store features.history.packing"
-        " features.history.replay_ features.history.searching features.history.sql_store"
-        " features.mcp_client.connection_supervisor features.mcp_client.sdk features.mcp_client.tools"
-        " features.mcp_server.calls features.mcp_server.cli features.mcp_server.endpoint features.mcp_server.parts"
-        " features.native_items.hosted features.native_items.rest.calls features.native_items.rest.reading"
-        " features.openapi_export.answers features.openapi_export.cli features.openapi_export.document"
-        " features.openapi_export.routes features.openapi_export.schemas features.openapi_import.reading"
+        "client native cli.call compat.foreign.agents compat.foreign.langchain features.access.cli"
+        " features.access.identity_routes features.access.metadata_routes features.access.tokens"
+        " features.approvals.routes features.approvals.rule_routes features.audit.routes features.calls.cli"
+        " features.calls.routes features.contents.json_paths features.contents.routes"
+        " features.credentials.oauth.authorization_flow features.credentials.oauth.si"
+        " features.credentials.oauth.st features.credentials.sealing features.credentials.secret_routes"
+        " features.credentials.sign_in_ features.credentials.token_routes features.file_tools"
+        " features.history.replay_ features.mcp_client.connection_supervisor features.mcp_client.sdk"
+        " features.mcp_client.tools features.mcp_server.calls features.mcp_server.cli"
+        " features.mcp_server.endpoint features.native_items.hosted features.native_items.rest.calls"
+        " features.native_items.rest.reading features.openapi_export.answers features.openapi_export.cli"
+        " features.openapi_export.document features.openapi_export.routes features.openapi_export.schemas"
         " features.openapi_import.services features.openapi_import.toolkit features.remote_agents.agent"
-        " features.remote_agents.cli features.sandbox.bubblewrap features.sandbox.commands"
-        " features.sandbox.executor features.sandbox.support features.sandbox.python_ features.search.routes"
-        " features.status.reading features.status.routes features.telemetry.routes features.telemetry.spans"
+        " features.remote_agents.cli features.sandbox.commands features.sandbox.executor"
+        " features.sandbox.support features.sandbox.python_ features.search.routes features.status.reading"
+        " features.status.routes features.telemetry.routes features.telemetry.spans"
         " features.telemetry.terminal_lines features.vector_stores.file_routes features.vector_stores.forms"
         " features.vector_stores.indexing features.vector_stores.kept features.vector_stores.routes"
         " features.vector_stores.stores features.webhooks.sender features.workspaces.rest"
-        " features.workspaces.routes kernel.executors.process kernel.pipeline.dry_run kernel.rest.choice"
-        " kernel.rest.dialects kernel.rest.document kernel.rest.routes.t kernel.rest.stream kernel.rest.wire"
-        " kernel.rest.writing kernel.schema.explain kernel.schema.judge kernel.schema.lint kernel.schema.repair"
-        " outgoing.clients outgoing.patterns outgoing.transports storage.postgres.database storage.sql_ledger"
-        " storage.sqlite"
+        " features.workspaces.routes kernel.rest.choice kernel.rest.dialects kernel.rest.routes.t"
+        " kernel.rest.stream kernel.rest.wire outgoing.clients outgoing.transports storage.postgres.database"
     ).split()
 )
 TOOLS = f'''

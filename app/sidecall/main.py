@@ -33,6 +33,9 @@ from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits
 from sidecall.features.mcp_server.changes import ListChanges
 from sidecall.features.mcp_server.late import LateMcpEndpoint
+from sidecall.features.mcp_server.listing import ToolPages
+from sidecall.features.mcp_server.parts import McpParts
+from sidecall.features.mcp_server.sessions import Sessions
 from sidecall.features.native_items.provider_approval import make_provider_approval
 from sidecall.features.openapi_import.documents import OpenAPIDocuments
 from sidecall.features.sandbox.local import LocalSandbox
@@ -74,14 +77,8 @@ from sidecall.storage.ledger import Ledger
 from sidecall.storage.opening import IN_MEMORY, NO_WRITERS, Writers
 
 if TYPE_CHECKING:
-    from sidecall.features.mcp_server import listing as _listing
-    from sidecall.features.mcp_server import parts as _parts
-    from sidecall.features.mcp_server import sessions as _sessions
     from sidecall.features.openapi_import import services as _services
 else:
-    _listing = Later("sidecall.features.mcp_server.listing")
-    _parts = Later("sidecall.features.mcp_server.parts")
-    _sessions = Later("sidecall.features.mcp_server.sessions")
     _services = Later("sidecall.features.openapi_import.services")
 
 
@@ -193,10 +190,10 @@ def _build_api(
     return app
 
 
-def _make_mcp_parts(parts: Parts, changes: ListChanges, *, has_sessions: bool) -> "_parts.McpParts":
-    pages, sessions = _listing.ToolPages(parts.registry, parts.pipeline), _sessions.Sessions() if has_sessions else None
+def _make_mcp_parts(parts: Parts, changes: ListChanges, *, has_sessions: bool) -> McpParts:
+    pages, sessions = ToolPages(parts.registry, parts.pipeline), Sessions() if has_sessions else None
     kept = (parts.registry, parts.pipeline, parts.approvals, parts.contents, pages, changes, parts.results)
-    return _parts.McpParts(
+    return McpParts(
         *kept, parts.bounds, parts.jobs, parts.lifecycle, parts.backlog, auditor=parts.auditor, sessions=sessions
     )
 

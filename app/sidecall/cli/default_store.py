@@ -5,19 +5,12 @@ import os
 import stat
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sidecall.kernel.core.overload import StoreUnfit
-from sidecall.later import Later
 from sidecall.settings import Settings
 from sidecall.storage.opening import IN_MEMORY, sqlite_path
-
-if TYPE_CHECKING:
-    from sidecall.storage.sqlite import database as _opened
-    from sidecall.storage.sqlite import file as _file
-else:
-    _file = Later("sidecall.storage.sqlite.file")
-    _opened = Later("sidecall.storage.sqlite.database")
+from sidecall.storage.sqlite.database import try_file
+from sidecall.storage.sqlite.file import StoreOutOfReach, StoreTaken, StoreWithoutRoom
 
 logger = logging.getLogger("sidecall")
 
@@ -40,16 +33,16 @@ def choose_store(settings: Settings) -> Settings:
     if settings.store is not None:
         try:
             _require_fit(settings.store)
-        except _file.StoreWithoutRoom:
+        except StoreWithoutRoom:
             return settings  # It is used as soon as there is room; until then what needs it is refused.
         return settings
     try:
         _make_folder()
         _require_fit(_DEFAULT)
-    except _file.StoreTaken as error:  # Another server has it, and keeps what is there.
+    except StoreTaken as error:  # Another server has it, and keeps what is there.
         return _forgetful(settings, error.message)
-    except _file.StoreOutOfReach as error:
-        if isinstance(error, _file.StoreWithoutRoom) and _is_there():
+    except StoreOutOfReach as error:
+        if isinstance(error, StoreWithoutRoom) and _is_there():
             return settings.model_copy(
                 update={"store": _DEFAULT}
             )  # Used as soon as there is room, as one that is named.
@@ -92,7 +85,7 @@ def _require_sockets(settings: Settings) -> None:
 def _require_fit(url: str) -> None:
     path = sqlite_path(url)
     if path is not None:
-        _opened.try_file(path)
+        try_file(path)
 
 
 def _forgetful(settings: Settings, reason: str) -> Settings:

@@ -9,10 +9,10 @@ from sidecall.cli.commands import cli
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.http.system_refusals import format_system_refusal
 from sidecall.later import Later
+from sidecall.settings.sources import show_given
 
 # Which takes as long to load as many of our rooms.
 printing, rich_text = Later("sidecall.terminal.console"), Later("rich.text")
-sources = Later("sidecall.settings.sources")
 
 # Characters of a wrong value that are said back.
 _MOST_OF_VALUE = 200
@@ -44,7 +44,7 @@ def _word(item: ErrorDetails) -> str:
         reason = "write true or false"
     if not setting:  # It is about several, which it names.
         return reason
-    given = sources.show_given(setting.lower(), item["input"])
+    given = show_given(setting.lower(), item["input"])
     said = f"setting SIDECALL_{setting}: {reason}"
     return said if given is None else f"{said}; it is {given[:_MOST_OF_VALUE]}"
 

@@ -105,7 +105,7 @@ def _make_async_entry(tool: RemoteTool, options: RunOptions) -> Callable[..., An
 
 
 async def _stream(
-    first: Progress | PartialAnswer, heard: "asyncio.Queue[Progress | PartialAnswer | None]", task: Any
+    first: Progress | PartialAnswer, heard: asyncio.Queue[Progress | PartialAnswer | None], task: Any
 ) -> AsyncIterator[Any]:
     event: Progress | PartialAnswer | None = first
     try:

@@ -101,7 +101,7 @@ class ServerTool(AgentTool):
 
     def _begin(
         self, tool_use: ToolUse, options: ToolOptions
-    ) -> "tuple[asyncio.Future[ToolAnswer], asyncio.Queue[Progress | PartialAnswer | None]]":
+    ) -> tuple[asyncio.Future[ToolAnswer], asyncio.Queue[Progress | PartialAnswer | None]]:
         heard: asyncio.Queue[Progress | PartialAnswer | None] = asyncio.Queue()
         wanted = cast("ToolOptions", {"on_progress": heard.put_nowait, **options})
         task = asyncio.ensure_future(self.remote.acall(tool_use["input"], id=tool_use["toolUseId"], **wanted))

@@ -1,7 +1,7 @@
 """Introspection of tools under LangChain's names, as models and JSON Schema."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, TypeAdapter, create_model
 from pydantic.errors import PydanticUserError
@@ -15,12 +15,7 @@ from sidecall.kernel.schema.by_model import ModelArgsSchema
 from sidecall.kernel.schema.injections import rebuild_annotation
 from sidecall.kernel.schema.models import ModelType
 from sidecall.kernel.schema.signature import read_signature
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.kernel.schema import single_input as _single_input
-else:
-    _single_input = Later("sidecall.kernel.schema.single_input")
+from sidecall.kernel.schema.single_input import SingleInputArgsSchema
 
 # Where the values of hidden parameters come from that LangChain shows in `args_schema` too.
 _SHOWN = ("context", "state", "call_id", "caller")
@@ -40,7 +35,7 @@ def make_args_model(tool: CompiledTool, *, with_hidden: bool) -> Any:
         A model; the JSON Schema where that is what describes the arguments.
     """
     schema = tool.args_schema
-    if isinstance(schema, _single_input.SingleInputArgsSchema):
+    if isinstance(schema, SingleInputArgsSchema):
         fields: Fields = {"tool_input": (str, Field())}
     elif isinstance(schema, ModelArgsSchema):
         fields = dict(_list_fields(schema))
@@ -119,7 +114,7 @@ class ToolFace(OptionFields):
     @property
     def args(self) -> Schema:
         """The arguments that a model may send, by name, as JSON Schema."""
-        if isinstance(self.compiled.args_schema, _single_input.SingleInputArgsSchema):
+        if isinstance(self.compiled.args_schema, SingleInputArgsSchema):
             return {"tool_input": {"type": "string"}}
         shown = self.tool_call_schema
         schema = shown if isinstance(shown, dict) else shown.model_json_schema()
@@ -187,7 +182,5 @@ def infer_args_schema_of(tool: ToolFace) -> Any:
     except DefinitionError:
         return None
     return (
-        None
-        if isinstance(compiled.args_schema, _single_input.SingleInputArgsSchema)
-        else make_args_model(compiled, with_hidden=True)
+        None if isinstance(compiled.args_schema, SingleInputArgsSchema) else make_args_model(compiled, with_hidden=True)
     )

@@ -5,13 +5,14 @@ import sys
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 from typing_extensions import get_type_hints, is_typeddict
 
+from sidecall.compat.conversation import revive_messages
 from sidecall.compat.message_forms import is_message_like
 from sidecall.compat.run_manager import AsyncCallbackManagerForToolRun, CallbackManager, CallbackManagerForToolRun
 from sidecall.compat.runtime import ExecutionInfo, RunnableConfig, ToolRuntime
@@ -21,12 +22,6 @@ from sidecall.kernel.core.injection import FromFunction, Supply
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.json_data.to_json import to_text
 from sidecall.kernel.ports.workspaces import name_conversation
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.compat import conversation as _conversation
-else:
-    _conversation = Later("sidecall.compat.conversation")
 
 # Makes of what the caller sent what the tool wants.
 Read = Callable[[Any, ToolContext], Any]
@@ -116,7 +111,7 @@ def choose_revival(module: str, field: str | None = None) -> Callable[[Any], Any
     """
     theirs = getattr(sys.modules.get("langchain_core.messages"), "convert_to_messages", None)
     is_ours = module.partition(".")[0] == "sidecall"
-    convert: Callable[[Any], Any] = _conversation.revive_messages if is_ours or theirs is None else theirs
+    convert: Callable[[Any], Any] = revive_messages if is_ours or theirs is None else theirs
 
     def revive(state: Any) -> Any:
         messages = state.get("messages") if isinstance(state, Mapping) else None

@@ -7,8 +7,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from sidecall.features.access.access import Access, Authenticator
+from sidecall.features.access.api_keys import ApiKeys, KeyRing
 from sidecall.features.access.caller_header import LOOPBACK, CallerHeader, GatewayHeaders, Gateways, NamedOrAnonymous
 from sidecall.features.access.credential_cache import BEARER, KEY
+from sidecall.features.access.key_file import InvalidKeyFile, KeyFile
 from sidecall.features.access.methods import Method, Methods
 from sidecall.features.access.resource import ProtectedResource
 from sidecall.features.audit.auditor import Auditor
@@ -27,13 +29,9 @@ from sidecall.settings import Settings
 from sidecall.storage.ledger import Ledger
 
 if TYPE_CHECKING:
-    from sidecall.features.access import api_keys as _api_keys
-    from sidecall.features.access import key_file as _key_file
     from sidecall.features.credentials.oauth import authorization_flow as _flow
     from sidecall.features.credentials.oauth import sign_in as _signing_in
 else:
-    _api_keys = Later("sidecall.features.access.api_keys")
-    _key_file = Later("sidecall.features.access.key_file")
     _flow = Later("sidecall.features.credentials.oauth.authorization_flow")
     _signing_in = Later("sidecall.features.credentials.oauth.sign_in")
 
@@ -84,7 +82,7 @@ def warn_of_missing_keys(settings: Settings) -> None:
     Raises:
         InvalidKeyFile: The file of keys is none.
     """
-    if "api_key" in settings.auth and not any(key.is_valid() for key in _key_file.KeyFile(settings.keys_file).read()):
+    if "api_key" in settings.auth and not any(key.is_valid() for key in KeyFile(settings.keys_file).read()):
         logger.warning(
             "no key in %s is valid, so nobody can call with one: make one with `sidecall keys new NAME`, which is "
             "taken without a restart",
@@ -117,7 +115,7 @@ def _build_methods(settings: Settings, auditor: Auditor | None) -> Authenticator
         assert header is not None
         methods.append(header)
     if "api_key" in settings.auth:
-        methods.append(_api_keys.ApiKeys(_open_ring(settings, auditor), is_alone="jwt" not in settings.auth))
+        methods.append(ApiKeys(_open_ring(settings, auditor), is_alone="jwt" not in settings.auth))
     if "jwt" in settings.auth:
         methods.append(_build_tokens(settings))
     return Methods(methods)
@@ -188,12 +186,10 @@ def build_keeper(settings: Settings, ledger: Ledger) -> SecretKeeper:
     )
 
 
-def _open_ring(settings: Settings, auditor: Auditor | None) -> "_api_keys.KeyRing":
+def _open_ring(settings: Settings, auditor: Auditor | None) -> KeyRing:
     if "keys_file" in settings.model_fields_set and not settings.keys_file.exists():
-        raise _key_file.InvalidKeyFile(
-            f"SIDECALL_KEYS_FILE is {settings.keys_file}, and there is no such file. {_MAKE}"
-        )
-    return _api_keys.KeyRing(_key_file.KeyFile(settings.keys_file), note=None if auditor is None else auditor.note_keys)
+        raise InvalidKeyFile(f"SIDECALL_KEYS_FILE is {settings.keys_file}, and there is no such file. {_MAKE}")
+    return KeyRing(KeyFile(settings.keys_file), note=None if auditor is None else auditor.note_keys)
 
 
 _MAKE = "Make a key with `sidecall keys new NAME --file PATH`."

@@ -22,6 +22,7 @@ from sidecall.kernel.authoring.offers import tools_of
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.options import IN_PROCESSES
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.executors.process.finder import Finder
 from sidecall.kernel.executors.table import Executors, close_with, follow_all, start_all
 from sidecall.kernel.http.late_modules import watch_late_modules
 from sidecall.kernel.lifecycle import Lifecycle
@@ -35,10 +36,8 @@ from sidecall.storage.late_steps import LateSteps
 from sidecall.storage.ledger import Ledger
 
 if TYPE_CHECKING:
-    from sidecall.kernel.executors.process import finder as _finder
     from sidecall.kernel.executors.process import home as _home
 else:
-    _finder = Later("sidecall.kernel.executors.process.finder")
     _home = Later("sidecall.kernel.executors.process.home")
 
 
@@ -97,7 +96,7 @@ def refuse_unfit(tools: Iterable[CompiledTool]) -> None:
     """
     wanting = [tool for tool in tools if tool.executor in IN_PROCESSES]
     if wanting:
-        _home.refuse_unfit(wanting, _finder.Finder(tools_of))
+        _home.refuse_unfit(wanting, Finder(tools_of))
 
 
 def build_reloading(settings: Settings, parts: Parts, executors: Executors, changes: ListChanges) -> Reloading:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from sidecall.features.history.no_history import NoHistory
+from sidecall.features.mcp_client.link import LinkBounds
 from sidecall.features.mcp_client.upstream import Upstream, UpstreamSettings, open_upstream
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.lines import CallLines
@@ -13,15 +14,11 @@ from sidecall.kernel.executors.table import Executors
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.pipeline.admission import Admission
 from sidecall.kernel.registry import Registry
-from sidecall.later import Later
 from sidecall.settings import Settings
 from sidecall.storage.ledger import Ledger
 
 if TYPE_CHECKING:
     from sidecall.features.history import history as _history
-    from sidecall.features.mcp_client import link as _link
-else:
-    _link = Later("sidecall.features.mcp_client.link")
 
 _STUCK = "Seconds for which code on the event loop held up everything, in stretches of half a second and more."
 _LOST = "Spans that their collector has not taken."
@@ -61,7 +58,7 @@ def build_upstream(settings: Settings, registry: Registry, metrics: Metrics) -> 
     """
     if settings.mcp_servers is None:
         return Upstream({}, registry)
-    bounds = _link.LinkBounds(settings.max_result_bytes, settings.mcp_max_tools)
+    bounds = LinkBounds(settings.max_result_bytes, settings.mcp_max_tools)
     pins = settings.mcp_pins_file if settings.mcp_pin else None
     wanted = UpstreamSettings(bounds=bounds, connect_timeout=settings.mcp_connect_timeout, pins=pins)
     upstream = open_upstream(settings.mcp_servers, registry, wanted)

@@ -8,12 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidecall.features.calls.sql_kept import CallBounds
+from sidecall.features.contract.lock import InvalidLock, LockedTool, parse_lock
 from sidecall.features.contract.lock_path import LOCK
 from sidecall.features.costs.budgets import read_budgets
+from sidecall.features.costs.sql_store import SpendingLog
+from sidecall.features.costs.steps import make_budget_stages
 from sidecall.features.credentials.own_secrets import SecretKeeper
 from sidecall.features.credentials.server_secrets import secrets_in
+from sidecall.features.history.history import History
+from sidecall.features.history.memory_store import MemoryBlocks
 from sidecall.features.history.no_history import NoHistory
+from sidecall.features.history.packing import Packer
+from sidecall.features.history.pending_calls import PendingCalls
+from sidecall.features.history.redactor import CallRedactor
+from sidecall.features.history.sql_store import SqlBlocks
+from sidecall.features.history.stores import HistoryBounds
 from sidecall.features.rates.in_memory import Quotas
+from sidecall.features.rates.shared import SharedQuotas
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.workspaces.limits import WorkspaceLimits
@@ -33,32 +44,10 @@ from sidecall.storage.ledger import Ledger
 from sidecall.storage.opening import IN_MEMORY, NO_WRITERS, Writers, open_file_store, open_history, open_ledger
 
 if TYPE_CHECKING:
-    from sidecall.features.contract import lock as _lock
-    from sidecall.features.costs import sql_store as _spending
-    from sidecall.features.costs import steps as _keeping
-    from sidecall.features.history import history as _history
-    from sidecall.features.history import memory_store as _in_memory
-    from sidecall.features.history import packing as _packing
-    from sidecall.features.history import pending_calls as _noted
-    from sidecall.features.history import redactor as _redactor
-    from sidecall.features.history import sql_store as _in_database
-    from sidecall.features.history import stores as _places
-    from sidecall.features.rates import shared as _shared
     from sidecall.features.vector_stores import embedding as _embedding
     from sidecall.features.vector_stores import kept as _kept
     from sidecall.features.vector_stores import stores as _stores
 else:
-    _history = Later("sidecall.features.history.history")
-    _in_database = Later("sidecall.features.history.sql_store")
-    _in_memory = Later("sidecall.features.history.memory_store")
-    _noted = Later("sidecall.features.history.pending_calls")
-    _packing = Later("sidecall.features.history.packing")
-    _places = Later("sidecall.features.history.stores")
-    _redactor = Later("sidecall.features.history.redactor")
-    _shared = Later("sidecall.features.rates.shared")
-    _lock = Later("sidecall.features.contract.lock")
-    _spending = Later("sidecall.features.costs.sql_store")
-    _keeping = Later("sidecall.features.costs.steps")
     _embedding = Later("sidecall.features.vector_stores.embedding")
     _kept = Later("sidecall.features.vector_stores.kept")
     _stores = Later("sidecall.features.vector_stores.stores")
@@ -69,7 +58,7 @@ logger = logging.getLogger("sidecall")
 
 def build_kept(
     settings: Settings, writers: Writers = NO_WRITERS, *, is_server: bool
-) -> "tuple[Ledger, _history.History | NoHistory]":
+) -> tuple[Ledger, History | NoHistory]:
     """Build ledger and history.
 
     Args:
@@ -137,9 +126,7 @@ def gather_services(
     )
 
 
-def build_history(
-    settings: Settings, *, is_server: bool = False, writers: Writers = NO_WRITERS
-) -> "_history.History | NoHistory":
+def build_history(settings: Settings, *, is_server: bool = False, writers: Writers = NO_WRITERS) -> History | NoHistory:
     """Build the history from the settings, next to the ledger; it is opened when the server starts.
 
     Raises:
@@ -148,17 +135,11 @@ def build_history(
     if settings.history == "off":
         return NoHistory()
     most = settings.max_history_value_bytes
-    showing = (
-        _redactor.CallRedactor(Redaction(settings.log_redact, longest=most), most)
-        if settings.history == "full"
-        else None
-    )
-    bounds = _places.HistoryBounds(settings.history_ttl, settings.max_history_calls, settings.max_history_bytes)
+    showing = CallRedactor(Redaction(settings.log_redact, longest=most), most) if settings.history == "full" else None
+    bounds = HistoryBounds(settings.history_ttl, settings.max_history_calls, settings.max_history_bytes)
     database = open_history(settings.store or IN_MEMORY, is_server=is_server, writers=writers)
-    blocks = _in_memory.MemoryBlocks(bounds) if database is None else _in_database.SqlBlocks(database, bounds)
-    return _history.History(
-        _noted.PendingCalls(settings.history_buffer_bytes, showing), _packing.Packer(), blocks, settings.history_ttl
-    )
+    blocks = MemoryBlocks(bounds) if database is None else SqlBlocks(database, bounds)
+    return History(PendingCalls(settings.history_buffer_bytes, showing), Packer(), blocks, settings.history_ttl)
 
 
 def build_workspaces(settings: Settings) -> Workspaces:
@@ -203,8 +184,8 @@ def build_budgets(settings: Settings, ledger: Ledger) -> tuple[Stage, ...]:
     """Build the steps that keep calls within their budgets; none without one."""
     if settings.budget is None:
         return ()
-    log = _spending.SpendingLog(ledger.database)
-    stages: tuple[Stage, ...] = _keeping.make_budget_stages(
+    log = SpendingLog(ledger.database)
+    stages: tuple[Stage, ...] = make_budget_stages(
         read_budgets(settings.budget), log, settings.budget_action, ledger.approvals
     )
     return stages
@@ -221,7 +202,7 @@ def _build_quotas(settings: Settings, ledger: Ledger) -> Quotas:
         return Quotas(rate)
     if ledger.rates is None:
         raise StoreUnfit("SIDECALL_SHARED_RATES takes a SIDECALL_STORE that servers can share: postgresql://...")
-    return _shared.SharedQuotas(rate, ledger.rates)
+    return SharedQuotas(rate, ledger.rates)
 
 
 def is_alone(settings: Settings, ledger: Ledger) -> bool:
@@ -229,7 +210,7 @@ def is_alone(settings: Settings, ledger: Ledger) -> bool:
     return settings.workers == 1 and not ledger.is_shared
 
 
-def read_locked() -> "Mapping[str, _lock.LockedTool]":
+def read_locked() -> Mapping[str, LockedTool]:
     """Read the lock file in the working directory, if there is one.
 
     Calls pinned to a locked contract are told what has changed since; a broken lock file does not stop the start.
@@ -237,7 +218,7 @@ def read_locked() -> "Mapping[str, _lock.LockedTool]":
     if not os.path.lexists(LOCK):
         return {}
     try:
-        return _lock.parse_lock(Path(LOCK).read_text(encoding="utf-8"))
-    except (OSError, ValueError, _lock.InvalidLock) as error:
+        return parse_lock(Path(LOCK).read_text(encoding="utf-8"))
+    except (OSError, ValueError, InvalidLock) as error:
         logger.warning("%s is not used: %s", LOCK, error)
         return {}

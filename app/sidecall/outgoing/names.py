@@ -36,7 +36,7 @@ def refuse_nameless() -> Iterator[None]:
         raise httpx.InvalidURL(f"Invalid IDNA hostname: {error}") from None
 
 
-def drop_nameless(headers: "httpx.Headers") -> "httpx.Headers":
+def drop_nameless(headers: httpx.Headers) -> httpx.Headers:
     """Remove a Location header whose host is invalid.
 
     HTTPX parses it even if redirects are not followed.

@@ -7,13 +7,12 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from sidecall.later import Later
 from sidecall.loading.tool_lists import SPLIT, Texts
+from sidecall.outgoing.patterns import parse_hosts
 
 if TYPE_CHECKING:
     from sidecall.outgoing import names as _names
-    from sidecall.outgoing import patterns as _patterns
 else:
     _names = Later("sidecall.outgoing.names")
-    _patterns = Later("sidecall.outgoing.patterns")
 
 # Which only a setting that is an address needs.
 httpx = Later("httpx")
@@ -53,7 +52,7 @@ class OutgoingSettings(BaseSettings):
     @classmethod
     def _are_outgoing_hosts(cls, entries: tuple[str, ...]) -> tuple[str, ...]:
         if entries:
-            _patterns.parse_hosts(entries)
+            parse_hosts(entries)
         return entries
 
     @field_validator("outgoing_proxy")

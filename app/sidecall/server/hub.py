@@ -122,7 +122,7 @@ class Hub:
             self._next = self._loop.create_task(self._reload_after(self._reloads))
         return await asyncio.shield(self._next)
 
-    async def _reload_after(self, other: "asyncio.Task[Message]") -> Message:
+    async def _reload_after(self, other: asyncio.Task[Message]) -> Message:
         with suppress(Exception):
             await asyncio.wait([other])
         self._reloads, self._next = asyncio.current_task(), None

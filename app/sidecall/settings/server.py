@@ -1,5 +1,6 @@
 """The settings of a server, from the environment."""
 
+import difflib
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -15,7 +16,6 @@ from sidecall.features.telemetry.modes import LogFormat, TracingMode
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.options import DocumentApproval
 from sidecall.kernel.core.quota import check_rate
-from sidecall.later import Later
 from sidecall.loading.tool_lists import Texts
 from sidecall.outgoing.settings import OutgoingSettings
 from sidecall.settings.access import AccessSettings
@@ -27,8 +27,6 @@ from sidecall.settings.shipped_tools import ShippedToolSettings
 from sidecall.settings.toolkits import ToolSettings
 from sidecall.settings.webhooks import WebhookSettings
 from sidecall.settings.workspaces import WorkspaceSettings
-
-difflib = Later("difflib")
 
 _PREFIX = "SIDECALL_"
 # Of any whole number: each database takes it, also with what is added to it.

@@ -9,13 +9,12 @@ from pydantic_settings import BaseSettings
 
 from sidecall.later import Later
 from sidecall.loading.tool_lists import Texts
+from sidecall.outgoing.patterns import parse_hosts
 
 if TYPE_CHECKING:
     from sidecall.outgoing import names as _names
-    from sidecall.outgoing import patterns as _patterns
 else:
     _names = Later("sidecall.outgoing.names")
-    _patterns = Later("sidecall.outgoing.patterns")
 
 _TENANT, _PLACE_HOLDERS = "{tenant}", re.compile(r"\{[^{}/]*\}")
 
@@ -91,7 +90,7 @@ class ShippedToolSettings(BaseSettings, defer_build=True):
     @field_validator("fetch_allowed_domains", "fetch_blocked_domains")
     @classmethod
     def _are_domains(cls, entries: tuple[str, ...]) -> tuple[str, ...]:
-        for pattern in _patterns.parse_hosts(entries) if entries else ():
+        for pattern in parse_hosts(entries) if entries else ():
             if pattern.is_wildcard or pattern.network is not None or pattern.port is not None:
                 raise ValueError(f"{pattern.text!r} is no domain: write example.com, which stands for all below it")
         return entries

@@ -2,16 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sidecall.features.calls.entry import PAGE_CHARACTERS, CallFilter
-from sidecall.later import Later
+from sidecall.storage.clauses import write_where
 from sidecall.storage.database import Database, Row
-
-if TYPE_CHECKING:
-    from sidecall.storage import clauses as _clauses
-else:
-    _clauses = Later("sidecall.storage.clauses")
 
 # Where these columns stand in the rows of a list.
 _ARGS, _DECISION, _MESSAGE, _LEFT_OUT = 12, 15, 17, 18
@@ -38,7 +33,7 @@ async def read_page(
     Answers are read only if wanted.
     """
     statement, filling = _WITH_ANSWERS if is_whole else _WITHOUT
-    where, values = _clauses.write_where(wanted, cursor)
+    where, values = write_where(wanted, cursor)
     values.append(limit + 1)
     order = f"{where} ORDER BY id DESC LIMIT ${len(values)}"
     found = await database.read(statement, *values, where=order)

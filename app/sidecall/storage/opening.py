@@ -17,24 +17,18 @@ from sidecall.features.contents.memory_store import MemoryContents
 from sidecall.features.credentials.memory_store import MemorySecrets
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.core.overload import StoreUnfit
-from sidecall.later import Later
 from sidecall.storage.bounds import LedgerBounds
 from sidecall.storage.database import Database
 from sidecall.storage.ledger import Ledger
 from sidecall.storage.memory.late_database import LateDatabase
 from sidecall.storage.memory.room import Room
+from sidecall.storage.postgres.roles import FILES, HISTORY
+from sidecall.storage.sql_ledger import DatabaseLedger
+from sidecall.storage.sqlite import roles as _purposes
+from sidecall.storage.sqlite.database import SqliteDatabase
 
 if TYPE_CHECKING:
     from sidecall.features.calls import sql_lost_answers as _lost_answers
-    from sidecall.storage import sql_ledger as _ledger
-    from sidecall.storage.postgres import roles as _concerns
-    from sidecall.storage.sqlite import database as _opened
-    from sidecall.storage.sqlite import roles as _purposes
-else:
-    _ledger = Later("sidecall.storage.sql_ledger")
-    _concerns = Later("sidecall.storage.postgres.roles")
-    _opened = Later("sidecall.storage.sqlite.database")
-    _purposes = Later("sidecall.storage.sqlite.roles")
 
 
 IN_MEMORY = "memory://"
@@ -106,12 +100,10 @@ def open_history(url: str, *, is_server: bool = False, writers: Writers = NO_WRI
     path = sqlite_path(url)
     if path is not None:
         purpose = _purposes.HISTORY
-        return _opened.SqliteDatabase(_find_file(path, purpose), purpose=_fit(purpose, writers, is_server=is_server))
+        return SqliteDatabase(_find_file(path, purpose), purpose=_fit(purpose, writers, is_server=is_server))
     if url == IN_MEMORY:
         return None
-    database: Database = _load_postgres(_POSTGRES).PostgresDatabase(
-        url, readers=1, writers=1, concern=_concerns.HISTORY
-    )
+    database: Database = _load_postgres(_POSTGRES).PostgresDatabase(url, readers=1, writers=1, concern=HISTORY)
     return database
 
 
@@ -127,29 +119,29 @@ def open_file_store(url: str, writers: Writers = NO_WRITERS) -> Database:
     path = sqlite_path(url)
     if path is not None:
         purpose = _fit(_purposes.FILES, writers, is_server=False)
-        return _opened.SqliteDatabase(_find_file(path, purpose), purpose=purpose)
+        return SqliteDatabase(_find_file(path, purpose), purpose=purpose)
     if url == IN_MEMORY:
-        return _opened.SqliteDatabase(purpose=_purposes.FILES)
-    concern = _concerns.FILES
+        return SqliteDatabase(purpose=_purposes.FILES)
+    concern = FILES
     database: Database = _load_postgres(_POSTGRES).PostgresDatabase(
         url, None, _LONG, readers=3, writers=1, concern=concern
     )
     return database
 
 
-def list_files(url: str, *, history: bool, files: bool) -> "list[tuple[Path, _purposes.DatabaseRole]]":
+def list_files(url: str, *, history: bool, files: bool) -> list[tuple[Path, _purposes.DatabaseRole]]:
     """List the files of a SQLite URL: the ledger, and the history and file store if wanted."""
     path = sqlite_path(url)
     wanted = (_purposes.LEDGER, True), (_purposes.HISTORY, history), (_purposes.FILES, files)
     return [] if path is None else [(_find_file(path, purpose), purpose) for purpose, is_wanted in wanted if is_wanted]
 
 
-def _find_file(path: Path, purpose: "_purposes.DatabaseRole") -> Path:
+def _find_file(path: Path, purpose: _purposes.DatabaseRole) -> Path:
     """Return the path of the file for a role, next to the ledger's."""
     return path.with_name(f"{path.stem}{purpose.ending}{path.suffix}")
 
 
-def _fit(purpose: "_purposes.DatabaseRole", writers: Writers, *, is_server: bool) -> "_purposes.DatabaseRole":
+def _fit(purpose: _purposes.DatabaseRole, writers: Writers, *, is_server: bool) -> _purposes.DatabaseRole:
     """Return the role of a file as this process opens it."""
     writer = writers.get(purpose.series)
     return replace(purpose, is_alone=is_server or writer is not None, writer=writer)
@@ -202,15 +194,15 @@ def _make_in_memory(wanted: _Wanted) -> Ledger:
 
 def _make_sqlite(wanted: _Wanted) -> Ledger:
     purpose = _fit(_purposes.LEDGER, wanted.writers, is_server=wanted.is_server)
-    database = _opened.SqliteDatabase(sqlite_path(wanted.url), purpose=purpose)
-    made = _ledger.DatabaseLedger(database, wanted.bounds, wanted.make_answer)
+    database = SqliteDatabase(sqlite_path(wanted.url), purpose=purpose)
+    made = DatabaseLedger(database, wanted.bounds, wanted.make_answer)
     made.notices = database.notices
     return made
 
 
 def _make_postgres(wanted: _Wanted) -> Ledger:
     database = _load_postgres(_POSTGRES).PostgresDatabase(wanted.url)
-    made = _ledger.DatabaseLedger(database, wanted.bounds, wanted.make_answer)
+    made = DatabaseLedger(database, wanted.bounds, wanted.make_answer)
     made.notices = _load_postgres(_NOTICES).PostgresNotices(wanted.url, made.owner)
     return made
 

@@ -11,15 +11,14 @@ from sidecall.kernel.core.options import IN_PROCESSES, ExecutorName
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.executors.inline import InlineExecutor
+from sidecall.kernel.executors.process.finder import Finder
 from sidecall.later import Later
 from sidecall.main import build_executors
 from sidecall.settings import Settings
 
 if TYPE_CHECKING:
-    from sidecall.kernel.executors.process import finder as _finder
     from sidecall.kernel.executors.process import home as _home
 else:
-    _finder = Later("sidecall.kernel.executors.process.finder")
     _home = Later("sidecall.kernel.executors.process.home")
 
 
@@ -61,7 +60,7 @@ def make_passing(settings: Settings, tools: Iterable[CompiledTool]) -> dict[Exec
     """
     wanting = [tool for tool in tools if tool.executor in IN_PROCESSES]
     if wanting:
-        _home.refuse_unfit(wanting, _finder.Finder(tools_of))
+        _home.refuse_unfit(wanting, Finder(tools_of))
 
     def make(name: ExecutorName) -> Executor:
         return InlineExecutor() if name == "inline" else PassingExecutor(lambda: build_executors(settings)[name])

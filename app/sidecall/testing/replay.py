@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import httpx
+import uvicorn
 
-from sidecall.later import Later
 from sidecall.testing.recording import (
     Exchange,
     NotRecorded,
@@ -21,15 +21,10 @@ from sidecall.testing.recording import (
     read_recording,
     write_answer,
 )
+from sidecall.testing.serving import RunningServer, running
 
 if TYPE_CHECKING:
-    import uvicorn as _uvicorn
-
     import sidecall.testing.bridge as _bridge
-    import sidecall.testing.serving as _serving
-else:
-    _serving = Later("sidecall.testing.serving")
-    _uvicorn = Later("uvicorn")
 
 _SAFE = ("GET", "HEAD")
 # Of requests that might have been meant.
@@ -72,12 +67,12 @@ class Replayer(httpx.BaseTransport, httpx.AsyncBaseTransport):
         return self._answer(request)
 
     @contextmanager
-    def serving(self) -> "Iterator[_serving.RunningServer]":
+    def serving(self) -> Iterator[RunningServer]:
         """Answer over HTTP on a free port of this machine, for programs that take an address only.
 
         There, a request without an answer gets a problem with status 501.
         """
-        config = _uvicorn.Config(
+        config = uvicorn.Config(
             self._serve,
             port=0,
             interface="asgi3",
@@ -86,8 +81,8 @@ class Replayer(httpx.BaseTransport, httpx.AsyncBaseTransport):
             lifespan="off",
             timeout_graceful_shutdown=1,
         )
-        with _serving.running(_uvicorn.Server(config)) as port:
-            yield _serving.RunningServer(config.host, port)
+        with running(uvicorn.Server(config)) as port:
+            yield RunningServer(config.host, port)
 
     def __enter__(self) -> Self:
         return self

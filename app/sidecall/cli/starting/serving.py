@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import uvicorn
 
@@ -19,6 +19,7 @@ from sidecall.cli.default_store import choose_store
 from sidecall.cli.listening import find_address, listen, refuse_open, removing, require_pair
 from sidecall.cli.starting.empty import refuse_empty
 from sidecall.cli.starting.sharing import sharing_files
+from sidecall.compat.cli import find_unmet
 from sidecall.composition.access import build_access
 from sidecall.composition.features import list_setting_names, load_features
 from sidecall.features.telemetry.logs import make_log_config
@@ -29,7 +30,6 @@ from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.system_refusals import format_system_refusal
 from sidecall.kernel.lifecycle import Lifecycle, Patience, Peers
 from sidecall.kernel.registry import Registry
-from sidecall.later import Later
 from sidecall.main import create_app
 from sidecall.server.connections import Connection
 from sidecall.server.memory import give_memory_back
@@ -41,11 +41,6 @@ from sidecall.server.supervisor import REFUSED, START_FAILED, START_REFUSED, Sup
 from sidecall.settings import Settings, unknown_names
 from sidecall.storage.opening import NO_WRITERS, Writers
 from sidecall.terminal.given import load_registry, read_settings, write_count
-
-if TYPE_CHECKING:
-    from sidecall.compat import cli as _moved
-else:
-    _moved = Later("sidecall.compat.cli")
 
 logger = logging.getLogger("sidecall")
 
@@ -102,7 +97,7 @@ def _warn_of_unmet(registry: Registry) -> None:
         for text in tool.unmet:
             logger.warning("not done here: %s: %s", tool.source, text)
     if not _OTHERS.isdisjoint(sys.modules):
-        for finding in _moved.find_unmet(registry):
+        for finding in find_unmet(registry):
             logger.warning("not done here: %s: %s", finding.tool, finding.message)
 
 

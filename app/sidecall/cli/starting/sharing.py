@@ -4,17 +4,11 @@ import logging
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
 
 from sidecall.kernel.core.overload import StoreUnfit
-from sidecall.later import Later
 from sidecall.settings import Settings
 from sidecall.storage.opening import IN_MEMORY, Writers, list_files
-
-if TYPE_CHECKING:
-    from sidecall.storage.sqlite import shared_writer as _shared_writer
-else:
-    _shared_writer = Later("sidecall.storage.sqlite.shared_writer")
+from sidecall.storage.sqlite.shared_writer import SharedWriter
 
 logger = logging.getLogger("sidecall")
 
@@ -36,14 +30,14 @@ def sharing_files(settings: Settings) -> Iterator[tuple[Settings, Writers]]:
         is_kept, has_files = settings.history != "off", "file_search" in settings.toolkits
         writers = {}
         for path, purpose in list_files(settings.store or IN_MEMORY, history=is_kept, files=has_files):
-            writer = _shared_writer.SharedWriter(path, purpose)
+            writer = SharedWriter(path, purpose)
             writer.open()
             stack.callback(writer.close)
             writers[purpose.series] = writer.socket
         yield settings, writers
 
 
-def _make_folder() -> "tempfile.TemporaryDirectory[str]":
+def _make_folder() -> tempfile.TemporaryDirectory[str]:
     try:
         folder = tempfile.TemporaryDirectory(prefix="sidecall-", ignore_cleanup_errors=True)
     except OSError as error:

@@ -3,22 +3,18 @@
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sidecall.compat.foreign.elsewhere import explain_elsewhere
 from sidecall.compat.foreign.frameworks.reader import Reader
 from sidecall.compat.foreign.readers import find_obstacle, find_reader
+from sidecall.compat.foreign.tool import ForeignTool
 from sidecall.kernel.authoring.structured import StructuredTool
 from sidecall.kernel.authoring.switches import takes
 from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption
 from sidecall.kernel.schema.foreign import is_instance_of
 from sidecall.kernel.schema.signature import find_source
 from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.compat.foreign import tool as _tool
-else:
-    _tool = Later("sidecall.compat.foreign.tool")
 
 _agents, _langchain, _runnables, _make = (
     Later(f"sidecall.compat.foreign.{library}") for library in ("agents", "langchain", "runnables", "frameworks.make")
@@ -85,7 +81,7 @@ def adopt(thing: Any, name: str | None, options: Mapping[str, Any]) -> Structure
         return None
     try:
         made = find()(thing, name, options)
-        if isinstance(made, _tool.ForeignTool):
+        if isinstance(made, ForeignTool):
             made.stand_for(thing)
         return made
     except DefinitionError:

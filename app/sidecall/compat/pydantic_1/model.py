@@ -4,22 +4,16 @@ import inspect
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel
 
+from sidecall.compat.pydantic_1.args_schema import V1ArgsSchema, make_v1_args_schema
+from sidecall.compat.pydantic_1.check import check_by_v1
 from sidecall.kernel.core.errors import SchemaInferenceError
 from sidecall.kernel.core.injection import Injection
 from sidecall.kernel.core.parameter import EMPTY, Parameter
 from sidecall.kernel.schema.injections import find_marker, plan_injections
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.compat.pydantic_1 import args_schema as _args_schema
-    from sidecall.compat.pydantic_1 import check as _check
-else:
-    _args_schema = Later("sidecall.compat.pydantic_1.args_schema")
-    _check = Later("sidecall.compat.pydantic_1.check")
 
 
 def is_v1_model(kind: Any) -> bool:
@@ -73,14 +67,14 @@ class V1Model:
         default = EMPTY if field.required else field.default
         return Parameter(name, inspect.Parameter.KEYWORD_ONLY, Annotated[Any, marker], default)
 
-    def make_args_schema(self, where: str, hidden: frozenset[str], *, takes_extra: bool) -> "_args_schema.V1ArgsSchema":
+    def make_args_schema(self, where: str, hidden: frozenset[str], *, takes_extra: bool) -> V1ArgsSchema:
         """Compile the model.
 
         Raises:
             SchemaInferenceError: A field cannot be said in JSON Schema.
         """
         drops_unknown = self.extra == "ignore" or (self.extra == "allow" and not takes_extra)
-        return _args_schema.make_v1_args_schema(where, self.kind, hidden, drops_unknown=drops_unknown)
+        return make_v1_args_schema(where, self.kind, hidden, drops_unknown=drops_unknown)
 
     def check(self, given: Any) -> Any:
         """Validate values.
@@ -88,7 +82,7 @@ class V1Model:
         Raises:
             ValidationError: One of pydantic 2, caused by the model's own.
         """
-        return _check.check_by_v1(self.kind, given)
+        return check_by_v1(self.kind, given)
 
     def drop_fields(self, names: frozenset[str]) -> "V1Model":
         """Return the same model: its hidden fields are dropped when it is compiled."""

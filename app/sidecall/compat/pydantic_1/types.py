@@ -3,12 +3,13 @@
 import types
 import typing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, PydanticUserError
 from pydantic_core import CoreSchema, core_schema
 
 from sidecall.compat.pydantic_1.check import check_by_v1
+from sidecall.compat.pydantic_1.json_schema import render_v1_schema
 from sidecall.compat.pydantic_1.model import is_v1_model
 from sidecall.kernel.core.errors import SchemaInferenceError
 from sidecall.kernel.core.parameter import Parameter
@@ -16,12 +17,6 @@ from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.injections import find_marker
 from sidecall.kernel.schema.references import inline_references
 from sidecall.kernel.schema.signature import Signature
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.compat.pydantic_1 import json_schema as _json_schema
-else:
-    _json_schema = Later("sidecall.compat.pydantic_1.json_schema")
 
 _ADVICE = "is of pydantic 1; take the type of pydantic 2, or give a pydantic 1 model of all arguments as args_schema"
 
@@ -39,7 +34,7 @@ class _CheckedByV1:
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> Schema:
         del schema, handler
-        flat = inline_references(_json_schema.render_v1_schema(self.model))
+        flat = inline_references(render_v1_schema(self.model))
         if "$defs" in flat:
             raise PydanticUserError(f"{self.model.__name__} refers to itself and {_ADVICE}.", code=None)
         return flat

@@ -3,8 +3,9 @@
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
+from sidecall.features.approvals.expired import note_expired
+from sidecall.features.approvals.orphans import recover_orphan
 from sidecall.features.audit.auditor import Auditor
 from sidecall.kernel.concurrency.coroutines import BegunWork
 from sidecall.kernel.core.errors import RequestError, SidecallError
@@ -13,14 +14,6 @@ from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.approval import ApprovalRecord
 from sidecall.kernel.ports.approvals.orphan import OrphanedDecision
 from sidecall.kernel.ports.approvals.stores import Approvals, Notice
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.features.approvals import expired as _expired
-    from sidecall.features.approvals import orphans as _carrying_out
-else:
-    _carrying_out = Later("sidecall.features.approvals.orphans")
-    _expired = Later("sidecall.features.approvals.expired")
 
 logger = logging.getLogger("sidecall")
 
@@ -63,7 +56,7 @@ class OrphanRecovery:
         if orphan.answer is None:
             logger.warning("the decision about approval %s was stored, but its sender was not told", approval_id)
         try:
-            approval = await _carrying_out.recover_orphan(self._pipeline, self._approvals, orphan, self._auditor)
+            approval = await recover_orphan(self._pipeline, self._approvals, orphan, self._auditor)
         except SidecallError as error:
             logger.warning("the call of approval %s does not go on: %s", approval_id, error)
             return
@@ -73,4 +66,4 @@ class OrphanRecovery:
     async def _note_expired(self, record: ApprovalRecord) -> None:
         with suppress(RequestError):
             if record.call is not None and not await self._is_remembered(record.call):
-                _expired.note_expired(self._pipeline, record)
+                note_expired(self._pipeline, record)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Coroutine, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic_core import to_jsonable_python
 
@@ -17,6 +17,7 @@ from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.result_values import copy_message
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.pipeline.execution.preview import make_preview, show_question
 from sidecall.kernel.pipeline.hooks import HookFailed, call_hook, patience
 from sidecall.kernel.ports.approvals.approval import AlreadyAnswered, ApprovalRecord, ApprovalRequired
 from sidecall.kernel.ports.approvals.decided import describe_decision
@@ -24,14 +25,7 @@ from sidecall.kernel.ports.approvals.preview import Preview
 from sidecall.kernel.ports.approvals.rules import ApprovedByRule, Decided
 from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
 from sidecall.kernel.ports.approvals.wanted import ApprovalWanted
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.kernel.pipeline.execution import preview as _preview
-    from sidecall.kernel.schema.forms import definitions as _definitions
-else:
-    _preview = Later("sidecall.kernel.pipeline.execution.preview")
-    _definitions = Later("sidecall.kernel.schema.forms.definitions")
+from sidecall.kernel.schema.forms.definitions import hash_definition
 
 
 def takes_user_tokens(tool: CompiledTool) -> bool:
@@ -123,7 +117,7 @@ class Rules:
         if self._rules is None:
             return
         caller, tool = invocation.request.caller, invocation.tool
-        rule = await self._rules.find(caller, tool.name, _definitions.hash_definition(tool))
+        rule = await self._rules.find(caller, tool.name, hash_definition(tool))
         if rule is None:
             return
         invocation.request.decided = Decided.by_rule(rule)
@@ -151,7 +145,7 @@ class Approve:
             TooManyApprovals: Too many calls wait already.
         """
         if not invocation.request.approved and await is_required(invocation):
-            preview = await _preview.make_preview(invocation)
+            preview = await make_preview(invocation)
             if wants_acknowledgement(invocation.call):  # Each time.
                 preview = _show_checks(invocation.call, preview)
             else:
@@ -196,7 +190,7 @@ class ApproveInside:
         if wanted.state is None:  # A rule for all calls does not answer a question.
             await self._rules.follow(invocation)
         raise (
-            await ask_person(self._approvals, invocation, await _preview.show_question(invocation, wanted))
+            await ask_person(self._approvals, invocation, await show_question(invocation, wanted))
         ).as_error() from None
 
     async def _ask(self, invocation: Invocation, wanted: ToolCall) -> None:

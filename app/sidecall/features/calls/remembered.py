@@ -8,6 +8,7 @@ from sidecall.features.cache.headers import cache_headers
 from sidecall.features.calls.accepted import AcceptedCall
 from sidecall.features.calls.entry import CallCompletion, CallEntry
 from sidecall.features.calls.errors import NotRepeatable
+from sidecall.features.calls.past_calls import find_sent
 from sidecall.features.jobs.completion import may_repeat
 from sidecall.features.jobs.keys import make_call_key, make_replay_key
 from sidecall.features.jobs.submission import Submission, Submitted, entry_of
@@ -29,11 +30,9 @@ from sidecall.kernel.rest.plain_calls import write_answer
 from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.features.calls import past_calls as _past_calls
     from sidecall.features.native_items.rest import writing as _writing
 else:
     _writing = Later("sidecall.features.native_items.rest.writing")
-    _past_calls = Later("sidecall.features.calls.past_calls")
 
 # Seconds after which a client should ask first.
 _ASK_AFTER = "1"
@@ -130,7 +129,7 @@ async def answer_replay(
         RequestError: It cannot be repeated, or there is no room.
     """
     limits = parts.jobs.limits
-    record = await _past_calls.find_sent(parts, call_id, context.caller.tenant)
+    record = await find_sent(parts, call_id, context.caller.tenant)
     name = record.tool_call.name
     tool = parts.registry.get(name)
     if tool is None or not await is_visible(tool, context.caller, record.context):

@@ -3,16 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from sidecall.features.contract.lock import LockedTool, compare_tool, lock_tool
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.later import Later
+from sidecall.kernel.schema.forms.definitions import hash_definition
 
 if TYPE_CHECKING:
     from sidecall.features.contract import compare as _compare
-    from sidecall.features.contract import lock as _lock
-    from sidecall.kernel.schema.forms import definitions as _definitions
-else:
-    _lock = Later("sidecall.features.contract.lock")
-    _definitions = Later("sidecall.kernel.schema.forms.definitions")
 
 # How many former contracts of a tool are kept.
 _MOST = 4
@@ -27,9 +23,9 @@ class KnownContracts:
     def __init__(self) -> None:
         self._hashes: dict[str, tuple[CompiledTool, str]] = {}
         self._before: dict[str, tuple[CompiledTool, ...]] = {}
-        self._locked: Mapping[str, _lock.LockedTool] = {}
+        self._locked: Mapping[str, LockedTool] = {}
 
-    def learn(self, locked: "Mapping[str, _lock.LockedTool]") -> None:
+    def learn(self, locked: Mapping[str, LockedTool]) -> None:
         """Add the locked contracts to those that callers may know."""
         self._locked = locked
 
@@ -44,15 +40,15 @@ class KnownContracts:
         """Return the hash of a tool, which is worked out once."""
         known = self._hashes.get(tool.name)
         if known is None or known[0] is not tool:
-            known = self._hashes[tool.name] = tool, _definitions.hash_definition(tool)
+            known = self._hashes[tool.name] = tool, hash_definition(tool)
         return known[1]
 
     def explain(self, tool: CompiledTool, hashes: Iterable[str]) -> "list[_compare.Change] | None":
         """List how a tool has changed since it had one of these hashes; None where none of them is known."""
         wanted = frozenset(hashes)
         old = next((it for it in self._list_known(tool.name) if it.hash in wanted), None)
-        return None if old is None else _lock.compare_tool(old, _lock.lock_tool(tool))
+        return None if old is None else compare_tool(old, lock_tool(tool))
 
-    def _list_known(self, name: str) -> "list[_lock.LockedTool]":
-        before = [_lock.lock_tool(tool) for tool in self._before.get(name, ())]
+    def _list_known(self, name: str) -> list[LockedTool]:
+        before = [lock_tool(tool) for tool in self._before.get(name, ())]
         return before if name not in self._locked else [*before, self._locked[name]]

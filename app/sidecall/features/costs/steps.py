@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from sidecall.features.approvals.steps import FindPrevious, ask_person, may_ask
 from sidecall.features.costs.budgets import Budget
@@ -17,14 +16,9 @@ from sidecall.kernel.core.cost import read_amount, to_billionths
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.overload import BudgetSpent, CallRefused, StoreUnavailable
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.pipeline.execution.preview import make_preview
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage
 from sidecall.kernel.ports.approvals.stores import Approvals
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.kernel.pipeline.execution import preview as _preview
-else:
-    _preview = Later("sidecall.kernel.pipeline.execution.preview")
 
 # Parameters whose values know the call, so that the tool may add to its cost.
 _KNOWING = frozenset(("tool_context", "made"))
@@ -116,7 +110,7 @@ class TakeBudget:
         return spent
 
     async def _ask(self, invocation: Invocation, spent: BudgetSpent) -> None:
-        preview = replace(await _preview.make_preview(invocation), description=spent.question)
+        preview = replace(await make_preview(invocation), description=spent.question)
         raise (await ask_person(self._approvals, invocation, preview)).as_error() from None
 
 

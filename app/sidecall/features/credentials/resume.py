@@ -5,8 +5,8 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from sidecall.features.approvals.decide import finish, keep_answer, reopening
 from sidecall.kernel.concurrency.coroutines import BegunWork
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import ApprovalConflict, CallRejected, RequestError, SidecallError, UnknownApproval
@@ -15,12 +15,6 @@ from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.approval import Approval, Decision
 from sidecall.kernel.ports.approvals.stores import Approvals, Notice
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.features.approvals import decide as _decide
-else:
-    _decide = Later("sidecall.features.approvals.decide")
 
 logger = logging.getLogger("sidecall")
 
@@ -95,14 +89,12 @@ class SignInWaits:
         call = record.require_pending()
         request = replace(call.to_request(), resumes=approval_id)
         await self._approvals.decide(approval_id, Decision(decision="approve"), by)
-        async with _decide.reopening(self._approvals, approval_id):
+        async with reopening(self._approvals, approval_id):
             entered = await self._pipeline.gate.enter(request)
-        return await _decide.finish(self._pipeline, self._approvals, request, entered, call)
+        return await finish(self._pipeline, self._approvals, request, entered, call)
 
     async def _reject_one(self, approval_id: str, by: str, provider: str) -> Approval:
         call = (await self._approvals.get(approval_id)).require_pending()
         reason = f"The person did not let this tool act for them at {provider}."
         await self._approvals.decide(approval_id, Decision(decision="reject", reason=reason), by)
-        return await _decide.keep_answer(
-            self._approvals, approval_id, refuse(CallRejected(reason), call.tool_call), call
-        )
+        return await keep_answer(self._approvals, approval_id, refuse(CallRejected(reason), call.tool_call), call)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sidecall.features.history.decided import KeptDecision, keep_decision
 from sidecall.features.history.redactor import CallRedactor, ShownArgs
@@ -11,12 +11,7 @@ from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.messages import Content
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.observer import Outcome
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.kernel.schema.repair import text as _text
-else:
-    _text = Later("sidecall.kernel.schema.repair.text")
+from sidecall.kernel.schema.repair.text import parse_arguments
 
 # As many are packed before more have come.
 MANY = 256
@@ -160,5 +155,5 @@ class PendingCalls:
 def _read_again(request: CallRequest, args: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return arguments as they were sent: the parsed values may have been changed since."""
     sent = request.call.args
-    read: Mapping[str, Any] = _text.parse_arguments(sent, []) if args and isinstance(sent, str) else args
+    read: Mapping[str, Any] = parse_arguments(sent, []) if args and isinstance(sent, str) else args
     return read

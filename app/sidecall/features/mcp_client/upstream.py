@@ -12,6 +12,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sidecall.features.mcp_client.link import LinkBounds, LinkChanges
+from sidecall.features.mcp_client.names import name_remote_tools
+from sidecall.features.mcp_client.pins import InvalidPins, PinFile
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.errors import DefinitionError
 from sidecall.kernel.core.tool import CompiledTool
@@ -21,16 +24,10 @@ from sidecall.later import Later
 if TYPE_CHECKING:
     from sidecall.features.mcp_client import connection_supervisor as _tending
     from sidecall.features.mcp_client import entries as _entries
-    from sidecall.features.mcp_client import link as _link
     from sidecall.features.mcp_client import listed as _listed
-    from sidecall.features.mcp_client import names as _names
-    from sidecall.features.mcp_client import pins as _pins
     from sidecall.features.mcp_client import tools as _tools
 else:
     _entries = Later("sidecall.features.mcp_client.entries")
-    _link = Later("sidecall.features.mcp_client.link")
-    _names = Later("sidecall.features.mcp_client.names")
-    _pins = Later("sidecall.features.mcp_client.pins")
     _tending = Later("sidecall.features.mcp_client.connection_supervisor")
     _tools = Later("sidecall.features.mcp_client.tools")
 
@@ -58,7 +55,7 @@ _AT_ONCE = 20
 class UpstreamSettings:
     """Bounds, with defaults, and the file of pins; without one tools may change."""
 
-    bounds: "_link.LinkBounds | None" = None
+    bounds: LinkBounds | None = None
     connect_timeout: float = 30.0
     pins: Path | None = None
 
@@ -87,7 +84,7 @@ class Upstream:
         self._news = asyncio.Event()
         self._settled = asyncio.Event()
         self._made: dict[tuple[str, str], _Made] = {}
-        self._pins = None if self._settings.pins is None else _pins.PinFile(self._settings.pins)
+        self._pins = None if self._settings.pins is None else PinFile(self._settings.pins)
         self._stamp: object = None
         self._work: list[asyncio.Task[None]] = []
         self._tending: dict[_tending.UpstreamServer, asyncio.Task[None]] = {}
@@ -151,7 +148,7 @@ class Upstream:
         leaving.add_done_callback(self._leaving.discard)
 
     @staticmethod
-    async def _end_when_idle(server: "_tending.UpstreamServer", task: "asyncio.Task[None]") -> None:
+    async def _end_when_idle(server: "_tending.UpstreamServer", task: asyncio.Task[None]) -> None:
         try:
             await server.wait_until_idle()
             server.end()
@@ -205,8 +202,8 @@ class Upstream:
             if server not in self._tending:
                 self._tending[server] = asyncio.create_task(server.run())
 
-    def _open_link(self, name: str, entry: "_entries.UpstreamEntry", news: "_link.LinkChanges", is_legacy: bool) -> Any:
-        bounds = self._settings.bounds or _link.LinkBounds()
+    def _open_link(self, name: str, entry: "_entries.UpstreamEntry", news: LinkChanges, is_legacy: bool) -> Any:
+        bounds = self._settings.bounds or LinkBounds()
         return self._sdk.open_link(name, entry, bounds, news, self._warden, is_legacy=is_legacy)
 
     async def _join_again_and_again(self) -> None:
@@ -228,7 +225,7 @@ class Upstream:
     async def _join(self) -> None:
         self._news.clear()  # Cleared first, so that changes during the work are not missed.
         listed = [(server, server.listed) for server in self.servers]
-        names = _names.name_remote_tools(
+        names = name_remote_tools(
             {server.name: (server.entry.prefix, [tool.name for tool in tools]) for server, tools in listed},
             self._registry.own_names,
         )
@@ -256,7 +253,7 @@ class Upstream:
             pins = await SERVER.run(self._pins.change, lambda pins: found.append(pins.compare(server.name, tools)))
             waits = found[0]
             self._words[server.name] = pins.list_kept_words(server.name)
-        except _pins.InvalidPins as error:
+        except InvalidPins as error:
             logger.error("no tools of MCP server %s are offered: %s", server.name, error)
             waits = frozenset(tool.name for tool in tools)
         self._stamp = self._pins.stamp
@@ -311,7 +308,7 @@ def open_upstream(setting: str | None, registry: Registry, settings: UpstreamSet
     """
     entries = {} if setting is None else read_servers(setting)
     if entries and settings.pins is not None:
-        _pins.PinFile(settings.pins).read()
+        PinFile(settings.pins).read()
     return Upstream(entries, registry, settings)
 
 

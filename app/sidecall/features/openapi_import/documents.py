@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
+from sidecall.features.openapi_import.reading import parse_document, read_document
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.errors import DefinitionError
 from sidecall.kernel.core.options import DocumentApproval
@@ -21,11 +22,9 @@ from sidecall.kernel.registry import Registry
 from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.features.openapi_import import reading as _reading
     from sidecall.features.openapi_import import services as _services
     from sidecall.outgoing import bodies as _bodies
 else:
-    _reading = Later("sidecall.features.openapi_import.reading")
     _services = Later("sidecall.features.openapi_import.services")
 
 # Loaded late, since most servers have no documents: what makes tools, and what fetches documents.
@@ -160,7 +159,7 @@ class OpenAPIDocuments:
         """
         for document in self._documents:
             if not document.is_remote:
-                read, where = _reading.read_document(document.place)
+                read, where = read_document(document.place)
                 registry.put_source(_name_source(document), document.make_tools(read, where, self._approval))
 
     @asynccontextmanager
@@ -211,9 +210,7 @@ class OpenAPIDocuments:
         return None
 
     def _make_tools(self, text: bytes, document: NamedDocument, origin: str) -> list[CompiledTool]:
-        return document.make_tools(
-            _reading.parse_document(text, document.shown), document.shown, self._approval, origin
-        )
+        return document.make_tools(parse_document(text, document.shown), document.shown, self._approval, origin)
 
 
 def _name_source(document: NamedDocument) -> str:

@@ -48,7 +48,7 @@ class AgentConnection:
         self._ending = (url, body)
         self._known.set()
 
-    async def hang_up(self, turn: "asyncio.Task[Any] | None" = None) -> None:
+    async def hang_up(self, turn: asyncio.Task[Any] | None = None) -> None:
         """Cancel the turn at the agent, within a second.
 
         A turn without an id yet continues until it has one.
@@ -61,7 +61,7 @@ class AgentConnection:
                     url, body = self._ending
                     await self._client.post(url, json=body, headers=self._headers)
 
-    async def _learn_name(self, turn: "asyncio.Task[Any]") -> None:
+    async def _learn_name(self, turn: asyncio.Task[Any]) -> None:
         known = asyncio.ensure_future(self._known.wait())
         try:
             if self.has_begun:
@@ -125,7 +125,7 @@ class AgentConnection:
                 yield _parse("\n".join(lines))
 
 
-def _has_answered(turn: "asyncio.Task[Any] | None") -> bool:
+def _has_answered(turn: asyncio.Task[Any] | None) -> bool:
     """Return whether nothing is left to cancel; the agent may still be working on a failed turn."""
     return turn is not None and turn.done() and not turn.cancelled() and turn.exception() is None
 

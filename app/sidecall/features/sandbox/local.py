@@ -13,6 +13,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from sidecall.features.sandbox.bubblewrap import HOME, PLAIN
+from sidecall.features.sandbox.shell_state import ShellStates
+from sidecall.features.sandbox.spec import SandboxFailed
 from sidecall.kernel.concurrency.outlasting import outlast
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.ports.sandbox import (
@@ -28,19 +31,13 @@ from sidecall.kernel.ports.sandbox import (
 from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.features.sandbox import bubblewrap as _bubblewrap
     from sidecall.features.sandbox import commands as _commands
     from sidecall.features.sandbox import python_sessions as _python_sessions
-    from sidecall.features.sandbox import shell_state as _shell_state
-    from sidecall.features.sandbox import spec as _spec
     from sidecall.features.sandbox import support as _support
 else:
-    _bubblewrap = Later("sidecall.features.sandbox.bubblewrap")
     _commands = Later("sidecall.features.sandbox.commands")
     _support = Later("sidecall.features.sandbox.support")
-    _spec = Later("sidecall.features.sandbox.spec")
     _python_sessions = Later("sidecall.features.sandbox.python_sessions")
-    _shell_state = Later("sidecall.features.sandbox.shell_state")
 
 
 class Python(Protocol):
@@ -91,8 +88,8 @@ class LocalSandbox:
         self._python: Python | None = None
 
     @cached_property
-    def _states(self) -> "_shell_state.ShellStates":
-        return _shell_state.ShellStates()
+    def _states(self) -> ShellStates:
+        return ShellStates()
 
     def allows(self, command: str) -> bool:
         """Return whether a command is plain words that begin as an allowed one."""
@@ -150,7 +147,7 @@ class LocalSandbox:
             # A command without approval runs as if it were the first, so that earlier ones cannot replace its program.
             is_plain = self.allows(command)
             return await self._shell.run(command, directory, bounds, open_spill, is_plain=is_plain)
-        except _spec.SandboxFailed as error:
+        except SandboxFailed as error:
             raise ToolException(_NO_COMMANDS.format(error.message)) from error
         finally:
             _unlock(directory)
@@ -158,8 +155,8 @@ class LocalSandbox:
     def find_start(self, directory: Path) -> CommandStart:
         """Return the directory and the variables in which the next command begins."""
         state = self._states.read(directory)
-        changed = {name: value for name, value in state.variables.items() if _bubblewrap.PLAIN.get(name) != value}
-        return CommandStart(os.fsdecode(state.folder) or _bubblewrap.HOME, changed)
+        changed = {name: value for name, value in state.variables.items() if PLAIN.get(name) != value}
+        return CommandStart(os.fsdecode(state.folder) or HOME, changed)
 
     def restart(self, directory: Path) -> None:
         """Forget where the last command of this directory has ended."""
@@ -174,7 +171,7 @@ class LocalSandbox:
         try:
             python = self._python or await self._start_python()
             return await python.run(code, directory, seconds)
-        except _spec.SandboxFailed as error:
+        except SandboxFailed as error:
             raise ToolException(_NO_PYTHON.format(error.message)) from error
         finally:
             _unlock(directory)

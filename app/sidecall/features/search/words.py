@@ -2,14 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    import Stemmer
-else:
-    Stemmer = Later("Stemmer")  # Loaded with the first search.
+import Stemmer
 
 # Within names: `sendMail` has two.
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

@@ -7,6 +7,7 @@ from typing import Any
 
 from sidecall.features.telemetry.gauges import GaugeSources, HasOccupancy
 from sidecall.features.telemetry.requests import RequestTally
+from sidecall.features.telemetry.shared_counts import REQUESTS, SharedCounter, SharedReadings, SharedTally
 from sidecall.features.telemetry.tally import Tally
 from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.options import ExecutorName
@@ -15,8 +16,6 @@ from sidecall.later import Later
 
 # Loaded with the first scrape, since the Prometheus client is large.
 scraping = Later("sidecall.features.telemetry.scraping")
-# Which only the workers of a server need.
-shared_counts = Later("sidecall.features.telemetry.shared_counts")
 
 # The label of calls of unknown tools; names from models would be unbounded.
 UNKNOWN = "unknown"
@@ -46,14 +45,14 @@ class Metrics:
         self.waiting_approvals = 0.0
         self.requests = RequestTally(unread)
         if counts is not None:
-            self.requests.counts = shared_counts.SharedCounter(counts, shared_counts.REQUESTS)
+            self.requests.counts = SharedCounter(counts, REQUESTS)
         self.add_counter_of("sidecall_requests", _REQUESTS, ("route", "status"), self.requests.read)
 
     def tally(self, tool: str) -> Tally:
         """Return the tally of a tool; `tool` is the name of a registered one, or `UNKNOWN`."""
         tally = self._tallies.get(tool)
         if tally is None:
-            made = Tally() if self._counts is None else shared_counts.SharedTally(self._counts, tool)
+            made = Tally() if self._counts is None else SharedTally(self._counts, tool)
             tally = self._tallies[tool] = made
         return tally
 
@@ -117,11 +116,12 @@ class Metrics:
 
     def keep_readings(self) -> None:
         """Write the counters down that are only read, so that they outlive this process."""
-        self._kept_readings.note(self._readings)
+        if self._kept_readings is not None:
+            self._kept_readings.note(self._readings)
 
     @cached_property
-    def _kept_readings(self) -> Any:
-        return shared_counts.SharedReadings(self._counts)
+    def _kept_readings(self) -> SharedReadings | None:
+        return None if self._counts is None else SharedReadings(self._counts)
 
     @cached_property
     def _scrape(self) -> Any:

@@ -3,17 +3,12 @@
 import importlib
 import logging
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sidecall.features.telemetry.modes import TracingMode
 from sidecall.features.telemetry.protocol import MissingExtra, Tracing
 from sidecall.features.telemetry.redact import Redaction
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.features.telemetry import standard_variables as _standard_variables
-else:
-    _standard_variables = Later("sidecall.features.telemetry.standard_variables")
+from sidecall.features.telemetry.standard_variables import check_limits
 
 logger = logging.getLogger("sidecall")
 
@@ -33,7 +28,7 @@ def open_tracing(switch: TracingMode, redaction: Redaction) -> Tracing | None:
     """
     if switch == "off" or (switch == "auto" and not _is_asked_for()):
         return None
-    _standard_variables.check_limits()  # The SDK reads them when it is loaded.
+    check_limits()  # The SDK reads them when it is loaded.
     try:
         # By name: it needs the extra, and is a layer above this module.
         export: Any = importlib.import_module("sidecall.features.telemetry.export")

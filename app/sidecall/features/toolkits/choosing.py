@@ -4,16 +4,10 @@ import os
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sidecall.features.toolkits.table import TOOLKITS, ShippedToolkit
 from sidecall.kernel.core.errors import DefinitionError
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.kernel.suggest import fuzzy_match as _resemblance
-else:
-    _resemblance = Later("sidecall.kernel.suggest.fuzzy_match")
+from sidecall.kernel.suggest.fuzzy_match import find_resembling
 
 
 class InvalidToolkit(DefinitionError):
@@ -37,7 +31,7 @@ def find_toolkit(name: str) -> ShippedToolkit:
     known = {toolkit.name: toolkit for toolkit in TOOLKITS}
     if name in known:
         return known[name]
-    nearest = _resemblance.find_resembling(name, known)
+    nearest = find_resembling(name, known)
     meant = f" Did you mean {nearest}?" if nearest else ""
     raise InvalidToolkit(f"There is no toolkit {name!r}.{meant} There are: {', '.join(sorted(known))}.")
 

@@ -1,5 +1,6 @@
 """Toolsets: the tools that each caller is offered, from a file."""
 
+import tomllib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -12,9 +13,6 @@ from starlette.types import Scope
 from sidecall.features.access.access import Authenticator
 from sidecall.kernel.core.context import ANONYMOUS, Caller, Toolset
 from sidecall.kernel.core.errors import RequestError, SidecallError
-from sidecall.later import Later
-
-tomllib = Later("tomllib")
 
 # Callers whose toolset is cached.
 _REMEMBERED = 1024

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from sidecall.features.calls.errors import CallbackRefused
 from sidecall.later import Later
+from sidecall.outgoing.patterns import normalize_host
 
 if TYPE_CHECKING:
     from sidecall.features.webhooks import hosts as _hosts
-    from sidecall.outgoing import patterns as _patterns
     from sidecall.outgoing import rules as _rules
 else:
     _hosts = Later("sidecall.features.webhooks.hosts")
-    _patterns = Later("sidecall.outgoing.patterns")
     _rules = Later("sidecall.outgoing.rules")
 
 # Loaded only for URLs that a client gives.
@@ -57,7 +56,7 @@ class AllowedHosts:
         if not self._hosts:
             raise CallbackRefused(_UNSET)
         url = _read_url(text)
-        host = _patterns.normalize_host(url.raw_host.decode("ascii"))
+        host = normalize_host(url.raw_host.decode("ascii"))
         if not host or url.scheme not in _rules.USUAL_PORTS or url.userinfo or url.fragment:
             raise CallbackRefused(_NO_URL)
         port = url.port or _rules.USUAL_PORTS[url.scheme]

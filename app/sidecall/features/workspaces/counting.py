@@ -86,7 +86,7 @@ class Count:
         return self._changed if is_full and time.time_ns() - last > _SETTLED_NS else None
 
 
-def _look(entry: "os.DirEntry[str]") -> os.stat_result | None:
+def _look(entry: os.DirEntry[str]) -> os.stat_result | None:
     try:
         return entry.stat(follow_symlinks=False)
     except OSError:  # It was removed meanwhile.

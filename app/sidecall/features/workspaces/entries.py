@@ -109,7 +109,7 @@ class _Reading:
         return sorted(found, key=lambda it: it[0][-1])
 
 
-def _look(entry: "os.DirEntry[str]") -> os.stat_result | None:
+def _look(entry: os.DirEntry[str]) -> os.stat_result | None:
     try:
         return entry.stat(follow_symlinks=False)
     except OSError:

@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from sidecall.features.workspaces.errors import WorkspaceError
 from sidecall.features.workspaces.naming import find_spellings
+from sidecall.features.workspaces.shown import show_file
+from sidecall.features.workspaces.workspace import Workspace
 from sidecall.features.workspaces.workspaces import TemporaryWorkspaces
 from sidecall.kernel.concurrency.pools import CLEARING, FILES
 from sidecall.kernel.concurrency.turns import key_of
@@ -12,17 +15,9 @@ from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.notes import WORKSPACE
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.workspaces import FIELD, HEADER, find_conversation, find_lasting
-from sidecall.later import Later
 
 if TYPE_CHECKING:
     from sidecall.features.workspaces import entries as _entries
-    from sidecall.features.workspaces import errors as _errors
-    from sidecall.features.workspaces import shown as _shown
-    from sidecall.features.workspaces import workspace as _workspace
-else:
-    _errors = Later("sidecall.features.workspaces.errors")
-    _shown = Later("sidecall.features.workspaces.shown")
-    _workspace = Later("sidecall.features.workspaces.workspace")
 
 _PASSING = TemporaryWorkspaces()
 # The hint in answers of calls without a conversation, whose files would seem to be lost.
@@ -76,7 +71,7 @@ def require_files(invocation: Invocation) -> None:
 def list_files(invocation: Invocation) -> None:
     """List files of the conversation as `files` of the artifact: those named in the artifact or the answer."""
     message, conversation, workspace = invocation.message, invocation.conversation, invocation.workspace
-    if message is None or conversation is None or not isinstance(workspace, _workspace.Workspace):
+    if message is None or conversation is None or not isinstance(workspace, Workspace):
         return
     artifact = {} if message.artifact is None else message.artifact
     named = artifact.get("files", []) if isinstance(artifact, dict) else None
@@ -88,9 +83,7 @@ def list_files(invocation: Invocation) -> None:
         message.artifact = {**artifact, "files": found}
 
 
-def _find_files(
-    workspace: "_workspace.Workspace", spellings: Sequence[Sequence[str]], conversation: str
-) -> list[dict[str, Any]]:
+def _find_files(workspace: Workspace, spellings: Sequence[Sequence[str]], conversation: str) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     looks = 0
     for spelled in spellings:
@@ -98,17 +91,17 @@ def _find_files(
             looks += 1
             entry = _look(workspace, path)
             if entry is not None:
-                found.setdefault(entry.path, _shown.show_file(entry, conversation))
+                found.setdefault(entry.path, show_file(entry, conversation))
                 break
         if len(found) == _MOST_FILES or looks > _MOST_LOOKS:
             break
     return list(found.values())
 
 
-def _look(workspace: "_workspace.Workspace", path: str) -> "_entries.Entry | None":
+def _look(workspace: Workspace, path: str) -> "_entries.Entry | None":
     try:
         entry = workspace.look_at(path)
-    except _errors.WorkspaceError:
+    except WorkspaceError:
         return None
     return None if entry.is_folder else entry
 
@@ -116,7 +109,7 @@ def _look(workspace: "_workspace.Workspace", path: str) -> "_entries.Entry | Non
 async def note_workspace(invocation: Invocation) -> None:
     """Note in an answer that its workspace is full, or that written files are removed with the call."""
     message, workspace = invocation.message, invocation.workspace
-    if message is None or not isinstance(workspace, _workspace.Workspace):
+    if message is None or not isinstance(workspace, Workspace):
         return
     note, caller = None, key_of(invocation.request.caller)
     if workspace.is_kept:
@@ -127,19 +120,19 @@ async def note_workspace(invocation: Invocation) -> None:
         message.response_metadata[WORKSPACE] = note
 
 
-def _find_fullness(workspace: "_workspace.Workspace") -> str | None:
+def _find_fullness(workspace: Workspace) -> str | None:
     """Return the note that a workspace is full, and what to do, if a program of the tool has filled it."""
     try:
         workspace.require_room()
-    except _errors.WorkspaceError as full:
+    except WorkspaceError as full:
         return full.message
     return None
 
 
-def _has_files(workspace: "_workspace.Workspace") -> bool:
+def _has_files(workspace: Workspace) -> bool:
     try:
         return any(not entry.is_folder for entry in workspace.walk())
-    except _errors.WorkspaceError:
+    except WorkspaceError:
         return True  # A program has made entries that cannot be read.
 
 

@@ -10,21 +10,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from sidecall.features.workspaces.claims import Claim, claim_folder, clear_unused, remove_if
 from sidecall.features.workspaces.counting import Counts
 from sidecall.features.workspaces.errors import refuse_folder, refuse_removed
 from sidecall.features.workspaces.limits import WorkspaceLimits
 from sidecall.features.workspaces.paths import UNFINISHED
+from sidecall.features.workspaces.workspace import Workspace
 from sidecall.kernel.ports.file_errors import TooManyWorkspaces
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.features.workspaces import claims as _claims
-    from sidecall.features.workspaces import workspace as _workspace
-else:
-    _claims = Later("sidecall.features.workspaces.claims")
-    _workspace = Later("sidecall.features.workspaces.workspace")
 
 logger = logging.getLogger("sidecall")
 
@@ -67,7 +60,7 @@ class Workspaces:
         self.trouble: str | None = None
         self._counts = Counts()
 
-    def open(self, tenant: str, conversation: str | None, *, lasts: bool = False) -> "_workspace.Workspace":
+    def open(self, tenant: str, conversation: str | None, *, lasts: bool = False) -> Workspace:
         """Open the workspace of a tenant's conversation, or make it.
 
         Without a conversation it is a temporary one, removed when its call ends. One that is made to last does not
@@ -87,33 +80,33 @@ class Workspaces:
             logger.info("files of conversations can be written again")
         return opened
 
-    def _find_or_make(self, tenant: str, conversation: str | None, lasts: bool) -> "_workspace.Workspace":
+    def _find_or_make(self, tenant: str, conversation: str | None, lasts: bool) -> Workspace:
         if conversation is None:
             self._require_room()
             return self._open(self.root / f"call-{secrets.token_hex(16)}", make=True, is_passing=True)
         folder = self._place(tenant, conversation)
-        _claims.remove_if(folder, self.expiry.idle, self.expiry.hard)
+        remove_if(folder, self.expiry.idle, self.expiry.hard)
         if not folder.exists():
             self._require_room()
         return self._open(folder, make=True, lasts=lasts)
 
-    def find(self, tenant: str, conversation: str) -> "_workspace.Workspace | None":
+    def find(self, tenant: str, conversation: str) -> Workspace | None:
         """Open the workspace of a tenant's conversation, if there is one.
 
         Raises:
             WorkspaceError: It is removed and made again repeatedly.
         """
         folder = self._place(tenant, conversation)
-        _claims.remove_if(folder, self.expiry.idle, self.expiry.hard)
+        remove_if(folder, self.expiry.idle, self.expiry.hard)
         try:
             return self._open(folder, make=False)
         except FileNotFoundError:
             return None
 
-    def end(self, workspace: "_workspace.Workspace") -> None:
+    def end(self, workspace: Workspace) -> None:
         """Note that a call that had this workspace has ended."""
         claim = workspace.claim
-        if isinstance(claim, _claims.Claim):
+        if isinstance(claim, Claim):
             claim.end()
 
     def remove(self, tenant: str, conversation: str) -> bool:
@@ -122,7 +115,7 @@ class Workspaces:
         It can no longer be found. Calls that use it go on with its files, which are deleted after the last of them.
         """
         with suppress(FileNotFoundError):
-            return _claims.claim_folder(self._place(tenant, conversation), make=False).set_aside()
+            return claim_folder(self._place(tenant, conversation), make=False).set_aside()
         return False
 
     def sweep(self) -> int:
@@ -131,9 +124,9 @@ class Workspaces:
         with suppress(FileNotFoundError):
             for folder in list(self.root.iterdir()):
                 if folder.name.startswith(UNFINISHED):
-                    _claims.clear_unused(folder)
+                    clear_unused(folder)
                 else:
-                    removed += _claims.remove_if(folder, self.expiry.idle, self.expiry.hard)
+                    removed += remove_if(folder, self.expiry.idle, self.expiry.hard)
         return removed
 
     def measure(self) -> WorkspaceCount:
@@ -160,14 +153,12 @@ class Workspaces:
             if len(names) >= self.most and _count(names) >= self.most:
                 raise TooManyWorkspaces
 
-    def _open(
-        self, folder: Path, make: bool, *, is_passing: bool = False, lasts: bool = False
-    ) -> "_workspace.Workspace":
+    def _open(self, folder: Path, make: bool, *, is_passing: bool = False, lasts: bool = False) -> Workspace:
         for _ in range(_MOST_TRIES):
-            claim = _claims.claim_folder(folder, make, is_passing, lasts)
+            claim = claim_folder(folder, make, is_passing, lasts)
             claim.touch()
             try:
-                opened = _workspace.Workspace(claim.files, self.allowance, claim, self._counts)
+                opened = Workspace(claim.files, self.allowance, claim, self._counts)
             except FileNotFoundError:
                 if claim.is_in_place():
                     raise
@@ -188,12 +179,12 @@ def _count(names: Sequence[str]) -> int:
 class TemporaryWorkspaces:
     """Temporary workspaces, each for one call, for programs without a server."""
 
-    def open(self, tenant: str, conversation: str | None, *, lasts: bool = False) -> "_workspace.Workspace":  # noqa: ARG002  there are no conversations
+    def open(self, tenant: str, conversation: str | None, *, lasts: bool = False) -> Workspace:  # noqa: ARG002  there are no conversations
         """Make one; it is removed when nothing refers to it."""
         made = tempfile.TemporaryDirectory(prefix="sidecall-")
-        return _workspace.Workspace(Path(made.name), claim=made)
+        return Workspace(Path(made.name), claim=made)
 
-    def end(self, workspace: "_workspace.Workspace") -> None:
+    def end(self, workspace: Workspace) -> None:
         """Remove it."""
         if isinstance(workspace.claim, tempfile.TemporaryDirectory):
             workspace.claim.cleanup()

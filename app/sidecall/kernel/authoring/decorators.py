@@ -2,20 +2,15 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import Any, Protocol, overload
 
 from sidecall.compat.foreign.adopt import adopt
 from sidecall.compat.foreign.elsewhere import refuse_elsewhere
+from sidecall.kernel.authoring.single import Tool
 from sidecall.kernel.authoring.spellings import rename_options
 from sidecall.kernel.authoring.structured import StructuredTool
 from sidecall.kernel.authoring.tool import BaseTool, refuse_tool
 from sidecall.kernel.core.errors import InvalidToolOption
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.kernel.authoring import single as _single
-else:
-    _single = Later("sidecall.kernel.authoring.single")
 
 Function = Callable[..., Any]
 
@@ -78,7 +73,7 @@ def _offer(
     if isinstance(thing, BaseTool):
         raise refuse_tool(thing)
     options = dict(options)
-    kind = StructuredTool if options.pop("infer_schema", True) or "args_schema" in options else _single.Tool
+    kind = StructuredTool if options.pop("infer_schema", True) or "args_schema" in options else Tool
     foreign = adopt(thing, name, options)
     if foreign is not None:
         return foreign

@@ -4,11 +4,12 @@ import logging
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sidecall.compat.foreign.declared import adopt_declaration
 from sidecall.compat.foreign.elsewhere import explain_elsewhere
 from sidecall.compat.foreign.hosted_tool import HostedTool
+from sidecall.compat.foreign.tool import ForeignTool
 from sidecall.kernel.authoring.decorators import tool
 from sidecall.kernel.authoring.recognition import get_lister, is_tool, is_toolkit, list_held
 from sidecall.kernel.authoring.structured import StructuredTool
@@ -17,12 +18,6 @@ from sidecall.kernel.core.errors import DefinitionError, DiscoveryError
 from sidecall.kernel.core.tool import Compilable, CompiledTool
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.schema.signature import find_source
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.compat.foreign import tool as _tool
-else:
-    _tool = Later("sidecall.compat.foreign.tool")
 
 logger = logging.getLogger("sidecall")
 
@@ -116,7 +111,7 @@ def _find_replaced(offers: Iterable[Any]) -> set[int]:
     given = (it for offer in offers for it in (offer.given if isinstance(offer, Registry) else (offer,)))
     # Most are functions that were made tools here, for which nothing has to be loaded.
     others = (it for it in given if isinstance(it, StructuredTool) and type(it) is not StructuredTool)
-    foreign = (it for it in others if isinstance(it, _tool.ForeignTool))
+    foreign = (it for it in others if isinstance(it, ForeignTool))
     return {id(it.stands_for) for it in foreign if it.stands_for is not None}
 
 

@@ -3,19 +3,14 @@
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from sidecall.compat.runtime import RunnableConfig
+from sidecall.compat.supplied import make_config, make_configurable
 from sidecall.kernel.core.current import CALL
 from sidecall.kernel.core.injection import Supply
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.compat import supplied as _supplied
-else:
-    _supplied = Later("sidecall.compat.supplied")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +32,7 @@ def find_outer() -> Outer | None:
     if known is not None or served is None:
         return known
     request = served.request
-    return Outer(request, {"configurable": _supplied.make_configurable(request.headers, request.context)})
+    return Outer(request, {"configurable": make_configurable(request.headers, request.context)})
 
 
 def inherit_config(config: Mapping[str, Any], outer: Outer | None) -> RunnableConfig:
@@ -48,14 +43,14 @@ def inherit_config(config: Mapping[str, Any], outer: Outer | None) -> RunnableCo
 
 def hold_configurable(tool: CompiledTool, configurable: Mapping[str, Any]) -> CompiledTool:
     """Return the tool with this `configurable` in its RunnableConfig, for a tool without its own `context`."""
-    if not any(it.make is _supplied.make_config for it in tool.injections):
+    if not any(it.make is make_config for it in tool.injections):
         return tool
 
     def make(supply: Supply) -> RunnableConfig:
-        made = _supplied.make_config(supply)
+        made = make_config(supply)
         return {**made, "configurable": {**made.get("configurable", {}), **configurable}}
 
     return replace(
         tool,
-        injections=tuple(replace(it, make=make) if it.make is _supplied.make_config else it for it in tool.injections),
+        injections=tuple(replace(it, make=make) if it.make is make_config else it for it in tool.injections),
     )

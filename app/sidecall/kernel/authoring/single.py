@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel
 
@@ -14,12 +14,7 @@ from sidecall.kernel.core.tool import ArgsSchema
 from sidecall.kernel.schema.injections import plan_injections
 from sidecall.kernel.schema.models import ModelType
 from sidecall.kernel.schema.signature import read_signature
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.kernel.schema import single_input as _single_input
-else:
-    _single_input = Later("sidecall.kernel.schema.single_input")
+from sidecall.kernel.schema.single_input import SingleInputArgsSchema, refuse_many
 
 
 class Tool(StructuredTool):
@@ -68,7 +63,7 @@ class Tool(StructuredTool):
         return super()._get_target()
 
     def _get_args_schema(self) -> type[BaseModel] | dict[str, Any] | ArgsSchema | None:
-        return super()._get_args_schema() if self._has_fields() else _single_input.SingleInputArgsSchema(self.name)
+        return super()._get_args_schema() if self._has_fields() else SingleInputArgsSchema(self.name)
 
     def _has_fields(self) -> bool:
         return vars(self).get("args_schema") is not None
@@ -82,7 +77,7 @@ def _wrap(function: Callable[..., Any], name: str, *, has_fields: bool) -> Calla
     def split(values: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         given = [value for key, value in values.items() if key not in names]
         if len(given) != 1:
-            raise ToolException(_single_input.refuse_many(name, given))
+            raise ToolException(refuse_many(name, given))
         return given[0], {key: value for key, value in values.items() if key in names}
 
     def run(**values: Any) -> Any:

@@ -1,16 +1,11 @@
 """Options under other libraries' names, and suggestions for misspelled ones."""
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sidecall.kernel.core.errors import InvalidToolOption
 from sidecall.kernel.core.options import ToolAnnotations
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.kernel.suggest import fuzzy_match as _resemblance
-else:
-    _resemblance = Later("sidecall.kernel.suggest.fuzzy_match")
+from sidecall.kernel.suggest.fuzzy_match import find_likely_name
 
 # The OpenAI Agents SDK's name, and ours.
 _NAMES: Mapping[str, str] = {
@@ -49,7 +44,7 @@ def _translate_values(options: dict[str, Any]) -> dict[str, Any]:
 
 def suggest_annotation(name: str) -> str:
     """Return the annotation that a misspelled one likely means; empty if none is similar."""
-    meant = _resemblance.find_likely_name(name, ToolAnnotations.model_fields)
+    meant = find_likely_name(name, ToolAnnotations.model_fields)
     return "" if meant is None else f" Did you mean {meant}?"
 
 
@@ -61,7 +56,7 @@ def refuse_option(name: str, known: Collection[str], arguments: Collection[str])
         known: The options.
         arguments: What else may have been meant, such as the function.
     """
-    meant = _NAMES.get(name) or _resemblance.find_likely_name(name, [*known, "name", *_NAMES, *arguments])
+    meant = _NAMES.get(name) or find_likely_name(name, [*known, "name", *_NAMES, *arguments])
     hint = "the" if meant is None else f"did you mean {_NAMES.get(meant, meant)}? The"
     return f"there is no option `{name}`; {hint} options are: {', '.join(known)}."
 
@@ -74,6 +69,6 @@ def refuse_beside(given: Collection[str], known: Collection[str]) -> None:
     """
     wrong = next((name for name in given if name not in known), None)
     if wrong is not None:
-        meant = _resemblance.find_likely_name(wrong, known)
+        meant = find_likely_name(wrong, known)
         hint = "" if meant is None else f"; did you mean {meant}?"
         raise InvalidToolOption(f"nothing called `{wrong}` comes beside a call{hint}")

@@ -37,7 +37,7 @@ async def await_all(awaitables: Iterable[Awaitable[Any]]) -> None:
             raise outcome
 
 
-def cancel_from_outside(task: "asyncio.Future[Any]") -> None:
+def cancel_from_outside(task: asyncio.Future[Any]) -> None:
     """Cancel a task for a reason outside of the code it runs.
 
     Code inside may cancel tasks too; the two are told apart by their context variables, so this runs with none.

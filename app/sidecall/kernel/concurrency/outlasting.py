@@ -17,7 +17,7 @@ def outlast(work: "asyncio.Future[T] | Coroutine[Any, Any, T]") -> "asyncio.Futu
     return asyncio.shield(future)
 
 
-def read_error(work: "asyncio.Future[Any]") -> None:
+def read_error(work: asyncio.Future[Any]) -> None:
     """Mark the error as retrieved, so that asyncio does not log it."""
     if not work.cancelled():
         work.exception()

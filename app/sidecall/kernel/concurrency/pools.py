@@ -98,7 +98,7 @@ class _Line(Executor):
         self._caller = caller
         self._job: _Job | None = None
 
-    def submit(self, work: Callable[[], Any], /, *args: Any, **options: Any) -> "Future[Any]":  # noqa: ARG002  it has none
+    def submit(self, work: Callable[[], Any], /, *args: Any, **options: Any) -> Future[Any]:  # noqa: ARG002  it has none
         self._job = work, Future()
         self._pool.join(self._caller, self._job)
         return self._job[1]
@@ -108,7 +108,7 @@ class _Line(Executor):
             self._pool.leave(self._caller, self._job)
 
 
-def _settle(work: Callable[[], Any], done: "Future[Any]") -> None:
+def _settle(work: Callable[[], Any], done: Future[Any]) -> None:
     try:
         result = work()
     except BaseException as error:

@@ -29,7 +29,7 @@ def run_steadily(loop: asyncio.AbstractEventLoop, task: "asyncio.Task[T]") -> T:
     return task.result()
 
 
-def _end(task: "asyncio.Task[Any]") -> None:
+def _end(task: asyncio.Task[Any]) -> None:
     # With an exit of its own the loop has ended already; a stop would end the next run on it.
     if task.cancelled() or not isinstance(task.exception(), (SystemExit, KeyboardInterrupt)):
         task.get_loop().stop()

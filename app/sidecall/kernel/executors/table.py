@@ -12,15 +12,14 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.executors.inline import InlineExecutor
 from sidecall.kernel.executors.late import LateExecutor
+from sidecall.kernel.executors.process.environment import choose_variables
 from sidecall.kernel.executors.thread import ThreadExecutor
 from sidecall.later import Later
 
 if TYPE_CHECKING:
     from sidecall.features.sandbox import executor as _sandbox_executor
-    from sidecall.kernel.executors.process import environment as _environment
     from sidecall.kernel.executors.process import executor as _executor
 else:
-    _environment = Later("sidecall.kernel.executors.process.environment")
     _executor = Later("sidecall.kernel.executors.process.executor")
     _sandbox_executor = Later("sidecall.features.sandbox.executor")
 
@@ -53,7 +52,7 @@ def _make_process(settings: ExecutorSettings) -> "_executor.ProcessExecutor":
         settings.memory_limit_mb,
         max_result_bytes=settings.max_result_bytes,
         traces=settings.traces,
-        env=_environment.choose_variables(os.environ, settings.process_env, traces=settings.traces),
+        env=choose_variables(os.environ, settings.process_env, traces=settings.traces),
     )
 
 

@@ -6,7 +6,7 @@ Numbers are accepted in their common forms only. Python also accepts others, suc
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, get_args, get_origin
+from typing import Any, get_args, get_origin
 from urllib.parse import unquote_to_bytes
 
 from fastapi import Request
@@ -15,12 +15,7 @@ from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
 from sidecall.kernel.core.errors import InvalidParameter, UnknownParameter, cut_name
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.kernel.suggest import fuzzy_match as _resemblance
-else:
-    _resemblance = Later("sidecall.kernel.suggest.fuzzy_match")
+from sidecall.kernel.suggest.fuzzy_match import find_nearest
 
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
 _DECIMAL = re.compile(r"-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -123,7 +118,7 @@ def _walk(dependant: Dependant) -> Iterator[tuple[str, bool]]:
 
 def _explain(name: str, known: Mapping[str, bool]) -> str:
     shown = cut_name(name)
-    nearest = _resemblance.find_nearest(name.lower().replace("-", "_")[:_LENGTH], known)
+    nearest = find_nearest(name.lower().replace("-", "_")[:_LENGTH], known)
     if nearest:
         return f"There is no parameter `{shown}`; did you mean `{nearest[0]}`?"
     there = f"there are {', '.join(f'`{it}`' for it in known)}" if known else "there are none here"

@@ -1,20 +1,12 @@
 """Parse the arguments to a JSON object, from any form in which a model wrote them."""
 
-from typing import TYPE_CHECKING
-
 from sidecall.kernel.core.errors import MalformedArguments
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.native_items import CUT_OFF
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.text import name_json_type, read_object
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.kernel.schema import describe as _describe
-    from sidecall.kernel.schema.repair import text as _text
-else:
-    _describe = Later("sidecall.kernel.schema.describe")
-    _text = Later("sidecall.kernel.schema.repair.text")
+from sidecall.kernel.schema.describe import list_keys
+from sidecall.kernel.schema.repair.text import parse_arguments
 
 # How the parser begins to say that the text is at its end and the value is not.
 _END_OF_TEXT = "EOF"
@@ -44,7 +36,7 @@ def _decode(text: str, schema: Schema, repaired: list[str]) -> dict[str, object]
     if not text.strip():
         return {}
     try:
-        value = read_object(_text.parse_arguments(text, repaired))
+        value = read_object(parse_arguments(text, repaired))
     except ValueError as error:
         reason = str(error)
         said = "the text ends before the JSON does, as if it was cut off" if reason.startswith(_END_OF_TEXT) else reason
@@ -58,6 +50,6 @@ def _decode(text: str, schema: Schema, repaired: list[str]) -> dict[str, object]
 
 
 def _make_failure(said: str, schema: Schema) -> MalformedArguments:
-    keys = _describe.list_keys(schema)
+    keys = list_keys(schema)
     text = f"{said}: {keys}."
     return MalformedArguments(text, [{"loc": [], "type": "json_invalid", "msg": text, "expected": keys}])

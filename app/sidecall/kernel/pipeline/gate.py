@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sidecall.features.calls.errors import ContractChanged
 from sidecall.features.contract.if_match import hold_contract
@@ -19,16 +19,11 @@ from sidecall.kernel.pipeline.admission import Admission
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.pipeline.outcome import find_outcome_of_error
 from sidecall.kernel.pipeline.plan import Plan, Plans
+from sidecall.kernel.pipeline.unknown_tool import MissingTools
 from sidecall.kernel.pipeline.visible import ask_visible, is_surely_visible
 from sidecall.kernel.ports.observer import Observer
 from sidecall.kernel.ports.workspaces import FIELD, require_conversation
 from sidecall.kernel.registry import Registry
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.kernel.pipeline import unknown_tool as _missing
-else:
-    _missing = Later("sidecall.kernel.pipeline.unknown_tool")
 
 
 @dataclass(slots=True)
@@ -232,9 +227,9 @@ class Gate:
         return self._quotas.left(caller, None if tool is None else self._registry.get(tool))
 
     @cached_property
-    def missing(self) -> "_missing.MissingTools":
+    def missing(self) -> MissingTools:
         """The explanations for unknown tools."""
-        return _missing.MissingTools(self._registry)
+        return MissingTools(self._registry)
 
     async def explain_missing(self, request: CallRequest, hidden: CompiledTool | None = None) -> ToolNotFound:
         """Build the failure that names the tools this caller can see; `hidden` is known not to be one."""

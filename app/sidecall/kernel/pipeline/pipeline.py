@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Coroutine, Iterable, Mapping
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sidecall.features.credentials.look_up import look_up_secrets, takes_own_secrets
 from sidecall.features.workspaces.steps import require_files, takes_workspace
@@ -16,7 +16,9 @@ from sidecall.kernel.core.nothing import NOTHING
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.batch import run_isolated
+from sidecall.kernel.pipeline.check import try_arguments
 from sidecall.kernel.pipeline.decode import decode
+from sidecall.kernel.pipeline.dry_run import DryRunResult, run_dry
 from sidecall.kernel.pipeline.gate import Gate, Ticket
 from sidecall.kernel.pipeline.inject import inject
 from sidecall.kernel.pipeline.outcome import find_outcome
@@ -28,14 +30,6 @@ from sidecall.kernel.ports.observer import Observer, Unobserved
 from sidecall.kernel.ports.sandbox import Sandbox
 from sidecall.kernel.ports.workspaces import require_conversation
 from sidecall.kernel.registry import Registry
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.kernel.pipeline import check as _check
-    from sidecall.kernel.pipeline import dry_run as _dry_run
-else:
-    _check = Later("sidecall.kernel.pipeline.check")
-    _dry_run = Later("sidecall.kernel.pipeline.dry_run")
 
 # An answer that is there already, or what has to be awaited for it.
 Answering = ToolMessage | Coroutine[Any, Any, ToolMessage]
@@ -195,16 +189,16 @@ class Pipeline:
         waits = look_up_secrets(invocation) if takes_own_secrets(tool) else None
         if waits is not None:
             await waits
-        return _check.try_arguments(invocation)
+        return try_arguments(invocation)
 
-    async def dry_run(self, request: CallRequest) -> "_dry_run.DryRunResult":
+    async def dry_run(self, request: CallRequest) -> DryRunResult:
         """Dry-run a call; raises what `run` raises, except ApprovalRequired."""
         entered = await self.gate.enter(request)
         if not isinstance(entered, Ticket):
-            return _dry_run.DryRunResult(message=entered)
+            return DryRunResult(message=entered)
         invocation = self._accept(request, entered.plan.tool)
         try:
-            return await _dry_run.run_dry(invocation, entered.plan.success)
+            return await run_dry(invocation, entered.plan.success)
         except BaseException as error:
             invocation.fail(error)
             await _take_failure(entered.plan, invocation)
@@ -212,7 +206,7 @@ class Pipeline:
             entered.leave()
         if invocation.message is None:
             raise invocation.pop_error()
-        return _dry_run.DryRunResult(message=invocation.message)
+        return DryRunResult(message=invocation.message)
 
     async def find_missing(self, request: CallRequest) -> MissingContext | None:
         """Return the first thing that its caller, not the model, left out of the call; None if nothing is missing."""

@@ -26,23 +26,21 @@ from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.http.preferences import PLAIN, Preferences
 from sidecall.kernel.http.reply import NO_HEADERS, Reply
 from sidecall.kernel.json_data.bulk import is_bulky
+from sidecall.kernel.pipeline.batch import keep, run_batch
 from sidecall.kernel.pipeline.visible import is_surely_visible, is_visible
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.contents import JSON
 from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.plain_calls import read_other_call, read_plain_call, write_answer
+from sidecall.kernel.rest.writing import write_openai
 from sidecall.later import Later
 
 if TYPE_CHECKING:
     from sidecall.features.native_items.rest import writing as _native_writing
-    from sidecall.kernel.pipeline import batch as _batch
-    from sidecall.kernel.rest import writing as _writing
     from sidecall.kernel.rest.document import served as _served
 else:
-    _batch = Later("sidecall.kernel.pipeline.batch")
     _served = Later("sidecall.kernel.rest.document.served")
     _native_writing = Later("sidecall.features.native_items.rest.writing")
-    _writing = Later("sidecall.kernel.rest.writing")
 
 
 async def answer_call(
@@ -213,7 +211,7 @@ async def answer_calls(
     requests = [make_request(sent, context) for sent in calls]
     dialects = [form or sent.dialect for sent in calls]
     try:
-        messages = await _batch.run_batch(parts.run, parts.registry.get, requests, _batch.keep, parts.portions)
+        messages = await run_batch(parts.run, parts.registry.get, requests, keep, parts.portions)
         answers: list[Any] = [
             await _write_text(parts, message, context) if dialect == "openai" else write_answer(message, dialect)
             for message, dialect in zip(messages, dialects, strict=True)
@@ -248,9 +246,9 @@ async def require_context(parts: Parts, calls: Sequence[ReceivedCall], context: 
 async def _write_text(parts: Parts, message: ToolMessage, context: RequestContext) -> dict[str, Any]:
     """Write a message of Chat Completions; content that it has no form for is stored under a URL."""
     if not holds_media(message.content):
-        return _writing.write_openai(message)
+        return write_openai(message)
     content_id = await parts.contents.keep(to_json(message.content), context.caller, JSON)
-    return _writing.write_openai(message, content_url(content_id))
+    return write_openai(message, content_url(content_id))
 
 
 def content_url(content_id: str | None) -> str | None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
@@ -31,6 +31,7 @@ from sidecall.kernel.http.request_id import RequestId, RequestIdHeader
 from sidecall.kernel.http.watch import Arrivals, Behind, RequestWatch
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest import explorer
+from sidecall.kernel.rest.document.serving import ServedDocument
 from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.permissions import Permissions
 from sidecall.kernel.rest.route_table import KERNEL_ROUTES, Route, make_routes
@@ -38,10 +39,6 @@ from sidecall.kernel.rest.shortcuts import make_shortcuts
 from sidecall.later import Later
 from sidecall.version import __version__
 
-if TYPE_CHECKING:
-    from sidecall.kernel.rest.document import serving as _serving
-else:
-    _serving = Later("sidecall.kernel.rest.document.serving")
 _document = Later("sidecall.kernel.rest.document.making")
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
@@ -142,7 +139,7 @@ def _add_document(
     describe = partial(_describe, app, shown, is_for_all, find_scope, has_files=has_files)
     app.openapi = describe  # type: ignore[method-assign]  # FastAPI documents this as the way to extend it
     if pages.docs:
-        find_served = cache(lambda: _serving.ServedDocument(describe, shown))
+        find_served = cache(lambda: ServedDocument(describe, shown))
 
         async def answer(request: Request) -> Response:
             return await find_served().answer(request)

@@ -10,6 +10,7 @@ from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.authored.faults import describe_whole, find_mismatch, locate_fault
 from sidecall.kernel.schema.forms.one_object import find_omissible
 from sidecall.kernel.schema.normal.dialects import hide_forbidden
+from sidecall.kernel.schema.normal.normalize import normalize_schema
 from sidecall.kernel.schema.references import Targets, inline_references, inline_root, resolve
 from sidecall.kernel.schema.shape import strip_titles
 from sidecall.kernel.schema.whole import to_integer
@@ -17,11 +18,9 @@ from sidecall.later import Later
 
 if TYPE_CHECKING:
     from sidecall.kernel.schema import judge_json as _judge_json
-    from sidecall.kernel.schema.normal import normalize as _normalize
     from sidecall.kernel.schema.repair import coerce as _mend
 else:
     _judge_json = Later("sidecall.kernel.schema.judge_json")
-    _normalize = Later("sidecall.kernel.schema.normal.normalize")
     _mend = Later("sidecall.kernel.schema.repair.coerce")
 
 
@@ -114,7 +113,7 @@ def read_json_schema(where: str, schema: Any) -> Schema:
         SchemaInferenceError: It refers to what is not in it, or is too large.
     """
     try:
-        return _normalize.normalize_schema(schema)
+        return normalize_schema(schema)
     except ValueError as error:
         raise SchemaInferenceError(f"{where}: args_schema: {error}.") from error
 

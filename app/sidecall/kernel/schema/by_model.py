@@ -19,6 +19,7 @@ from sidecall.kernel.core.tool import DEEPEST, Schema
 from sidecall.kernel.schema.catch_all import CatchAll, make_catch_all
 from sidecall.kernel.schema.infinite import refuse_infinite, takes_numbers
 from sidecall.kernel.schema.references import inline_references
+from sidecall.kernel.schema.repair.unknown_keys import find_unknown_keys
 from sidecall.kernel.schema.shape import require_tags, shape_arguments, strip_titles
 from sidecall.kernel.schema.walk import walk
 from sidecall.later import Later
@@ -26,11 +27,9 @@ from sidecall.later import Later
 if TYPE_CHECKING:
     from sidecall.kernel.schema import judge as _judge
     from sidecall.kernel.schema.repair import coerce as _mend
-    from sidecall.kernel.schema.repair import unknown_keys as _unknown_keys
 else:
     _judge = Later("sidecall.kernel.schema.judge")
     _mend = Later("sidecall.kernel.schema.repair.coerce")
-    _unknown_keys = Later("sidecall.kernel.schema.repair.unknown_keys")
 
 # Made once: json.dumps makes an encoder at every call.
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -132,7 +131,7 @@ class ModelArgsSchema:
 
     def _check(self, given: Mapping[str, Any]) -> BaseModel:
         """Validate, refusing unknown names."""
-        if self.unknown == "walk" and not _unknown_keys.find_unknown_keys(given, self.closed):
+        if self.unknown == "walk" and not find_unknown_keys(given, self.closed):
             return self._check_known(given)
         validator = self.model.__pydantic_validator__
         text = None if self.json_mode == "never" else self._write_json(given)

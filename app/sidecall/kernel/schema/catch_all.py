@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic_core import to_json
@@ -10,15 +10,8 @@ from pydantic_core import to_json
 from sidecall.kernel.core.errors import InvalidArguments
 from sidecall.kernel.core.field_errors import FieldError
 from sidecall.kernel.core.parameter import EMPTY, FREE, Parameter
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.kernel.schema.repair import entries as _entries
-    from sidecall.kernel.suggest import fuzzy_match as _resemblance
-else:
-    _resemblance = Later("sidecall.kernel.suggest.fuzzy_match")
-    _entries = Later("sidecall.kernel.schema.repair.entries")
-
+from sidecall.kernel.schema.repair.entries import make_misnamed
+from sidecall.kernel.suggest.fuzzy_match import find_misspelt
 
 # Free arguments that are compared with those that have a name.
 _MOST_COMPARED = 20
@@ -67,9 +60,9 @@ class CatchAll:
         """Refuse names almost equal to a missing argument; if that argument was sent, they are names of their own."""
         unsent = [name for name in self.order if name not in args]
         free = [name for name in args if name not in self.named][:_MOST_COMPARED]
-        meant = {name: other for name in free if (other := _resemblance.find_misspelt(name, unsent)) is not None}
+        meant = {name: other for name in free if (other := find_misspelt(name, unsent)) is not None}
         if meant:
-            raise InvalidArguments([_entries.make_misnamed((it,), (other,), self.order) for it, other in meant.items()])
+            raise InvalidArguments([make_misnamed((it,), (other,), self.order) for it, other in meant.items()])
 
     def _get_nested(self, args: Mapping[str, Any]) -> Mapping[str, Any]:
         nested: Mapping[str, Any] = args[self.name] if self._is_nested(args) else {}

@@ -4,7 +4,7 @@ import inspect
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel, PydanticUserError, TypeAdapter
 
@@ -16,11 +16,14 @@ from sidecall.kernel.core.options import ToolOptions
 from sidecall.kernel.core.outputs import promises_content
 from sidecall.kernel.core.parameter import EMPTY, Parameter
 from sidecall.kernel.core.tool import NAME, ArgsSchema, CompiledTool, Schema
+from sidecall.kernel.schema.adopt import adopt_args_schema
 from sidecall.kernel.schema.authored.names import advise_on_name
+from sidecall.kernel.schema.by_json_schema import make_json_args_schema
 from sidecall.kernel.schema.docstring_lines import join_sentences
 from sidecall.kernel.schema.docstring_sections.parts import Docstring, DocstringStyle
 from sidecall.kernel.schema.docstrings import parse_docstring
 from sidecall.kernel.schema.forms.mirrored import find_mirrored
+from sidecall.kernel.schema.forms.strict import find_strict_obstacles
 from sidecall.kernel.schema.forms.structured import make_results
 from sidecall.kernel.schema.infer import infer_args_schema
 from sidecall.kernel.schema.injections import plan_injections
@@ -30,16 +33,6 @@ from sidecall.kernel.schema.shape import strip_titles
 from sidecall.kernel.schema.signature import Signature, find_source, read_signature, unwrap
 from sidecall.kernel.schema.store_use import waits_for_store
 from sidecall.kernel.schema.web import refuse_web_parameters
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.kernel.schema import adopt as _adopt
-    from sidecall.kernel.schema import by_json_schema as _by_json_schema
-    from sidecall.kernel.schema.forms import strict as _strict
-else:
-    _adopt = Later("sidecall.kernel.schema.adopt")
-    _by_json_schema = Later("sidecall.kernel.schema.by_json_schema")
-    _strict = Later("sidecall.kernel.schema.forms.strict")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,11 +153,9 @@ def _make_args_schema(
     if isinstance(given, dict):
         takes = _list_accepted(signature.parameters, injected)
         needs = frozenset(parameter.name for parameter in signature.parameters if parameter.required) - injected
-        return _by_json_schema.make_json_args_schema(where, given, takes, forbid_unknown=is_closed, needs=needs)
+        return make_json_args_schema(where, given, takes, forbid_unknown=is_closed, needs=needs)
     if given is not None:
-        return _adopt.adopt_args_schema(
-            where, open_model(given), signature.parameters, injected, forbid_unknown=is_closed
-        )
+        return adopt_args_schema(where, open_model(given), signature.parameters, injected, forbid_unknown=is_closed)
     described = docstring.parameters
     return infer_args_schema(where, signature.parameters, described, injected, forbid_unknown=is_closed)
 
@@ -175,7 +166,7 @@ def _settle(schema: ArgsSchema, options: ToolOptions) -> ArgsSchema:
 
 
 def _refuse_loose(where: str, schema: ArgsSchema, options: ToolOptions) -> None:
-    obstacles = _strict.find_strict_obstacles(schema.flat) if options.strict else []
+    obstacles = find_strict_obstacles(schema.flat) if options.strict else []
     if obstacles:
         reasons = "; ".join(obstacles)
         raise SchemaInferenceError(f"{where}: has strict=True, but cannot be said strictly: {reasons}. Leave it out.")

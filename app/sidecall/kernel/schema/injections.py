@@ -4,12 +4,21 @@ import sys
 import typing
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, MutableSequence, Sequence
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
 
+from sidecall.compat.supplied import (
+    choose_revival,
+    make_async_run,
+    make_callbacks,
+    make_config,
+    make_run,
+    make_sync_run,
+    plan_runtime,
+)
 from sidecall.kernel.core.context import RunContextWrapper, ToolContext
 from sidecall.kernel.core.errors import SchemaInferenceError
 from sidecall.kernel.core.injection import (
@@ -35,12 +44,6 @@ from sidecall.kernel.ports.sandbox import CommandSandbox, PythonSandbox
 from sidecall.kernel.ports.secrets import SecretOwner
 from sidecall.kernel.ports.store import Store
 from sidecall.kernel.schema.foreign import ForeignType, is_message_type, match_marker, match_type
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.compat import supplied as _supplied
-else:
-    _supplied = Later("sidecall.compat.supplied")
 
 
 def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:
@@ -69,17 +72,17 @@ def _is_workspace(kind: type) -> bool:
 # What a parameter of a type is given that its library fills in.
 _TYPED: Mapping[ForeignType, Callable[[Any], InjectedToolArg | type[ToolContext]]] = {
     "tool_context": plan_context,
-    "tool_runtime": lambda wanted: _supplied.plan_runtime(wanted),
-    "runnable_config": lambda _: FromFunction(_supplied.make_config),
-    "run": lambda _: FromFunction(_supplied.make_sync_run),
-    "async_run": lambda _: FromFunction(_supplied.make_async_run),
-    "callbacks": lambda _: FromFunction(_supplied.make_callbacks),
+    "tool_runtime": lambda wanted: plan_runtime(wanted),
+    "runnable_config": lambda _: FromFunction(make_config),
+    "run": lambda _: FromFunction(make_sync_run),
+    "async_run": lambda _: FromFunction(make_async_run),
+    "callbacks": lambda _: FromFunction(make_callbacks),
 }
 _SANDBOXES: Mapping[Any, Callable[[Supply], Any]] = {CommandSandbox: find_commands, PythonSandbox: find_python}
 # What LangChain fills in by its name, where no type says otherwise.
 _NAMED: Mapping[str, Callable[[Supply], Any]] = {
-    "run_manager": lambda supply: _supplied.make_run(supply),
-    "callbacks": lambda supply: _supplied.make_callbacks(supply),
+    "run_manager": lambda supply: make_run(supply),
+    "callbacks": lambda supply: make_callbacks(supply),
 }
 
 
@@ -144,7 +147,7 @@ def _plan(parameter: Parameter, marker: InjectedToolArg | type[ToolContext]) -> 
         _refuse_other_than_text(parameter.name, parameter.annotation)
     annotation = parameter.annotation
     if isinstance(marker, InjectedState) and _takes_any_messages(annotation, field):
-        annotation = Annotated[annotation, BeforeValidator(_supplied.choose_revival(marker.home, field and "messages"))]
+        annotation = Annotated[annotation, BeforeValidator(choose_revival(marker.home, field and "messages"))]
     adapter = _make_adapter(annotation) if source in _CHECKED else None
     return Injection(parameter.name, source, field, parameter.required, adapter, *_choose_rest(marker))
 

@@ -1,13 +1,10 @@
 """Fuzzy matching of misspelled names."""
 
+import difflib
 import math
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-
-from sidecall.later import Later
-
-difflib = Later("difflib")
 
 # Longer names are not typos.
 _MOST_LETTERS = 64

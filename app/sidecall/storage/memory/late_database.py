@@ -2,16 +2,11 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sidecall.kernel.core.overload import PartUnavailable, StoreUnavailable
-from sidecall.later import Later
 from sidecall.storage.database import Dialect, Row
-
-if TYPE_CHECKING:
-    from sidecall.storage.sqlite import database as _opened
-else:
-    _opened = Later("sidecall.storage.sqlite.database")
+from sidecall.storage.sqlite.database import SqliteDatabase
 
 # What an empty one answers those who look again and again, by their statements.
 _EMPTY: Mapping[str, Sequence[Row]] = {
@@ -39,7 +34,7 @@ class LateDatabase:
         self._turn = asyncio.Lock()
         self._is_open = False
         self._trouble: str | None = "It is not open."
-        self._database: _opened.SqliteDatabase | None = None
+        self._database: SqliteDatabase | None = None
 
     @property
     def trouble(self) -> str | None:
@@ -89,13 +84,13 @@ class LateDatabase:
             return [*_EMPTY[statement]]
         return await (self._database or await self._make()).read(statement, *values, where=where)
 
-    async def _make(self) -> "_opened.SqliteDatabase":
+    async def _make(self) -> SqliteDatabase:
         async with self._turn:
             if not self._is_open:
                 raise StoreUnavailable
             if self._database is None:
                 try:
-                    database = _opened.SqliteDatabase()
+                    database = SqliteDatabase()
                     await database.open()
                 except OSError as error:  # Files have run out.
                     raise StoreUnavailable from error

@@ -274,7 +274,7 @@ class SharedWriter(LinkedWriter):
 
 def start_process(
     function: str, series: str, path: Path, patience: float, handed: socket.socket, known: FileId | None
-) -> "subprocess.Popen[bytes]":
+) -> subprocess.Popen[bytes]:
     """Start a process that writes a file, the one that is known where there was one before, and hand it a socket.
 
     Raises:

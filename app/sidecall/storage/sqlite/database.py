@@ -7,26 +7,21 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sidecall.features.calls.notices import NoNotices, Notices
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.overload import StoreUnavailable
-from sidecall.later import Later
 from sidecall.storage.database import Dialect, Row
 from sidecall.storage.sqlite.backends import ProcessWriter, SharedWriter, ThreadWriter
 from sidecall.storage.sqlite.errors import FileChanged, advise_fault, is_damage, is_fault
 from sidecall.storage.sqlite.file import SqliteFile, StoreWithoutRoom
+from sidecall.storage.sqlite.notices import WorkerNotices
 from sidecall.storage.sqlite.readers import Readers
 from sidecall.storage.sqlite.roles import LEDGER, DatabaseRole
 from sidecall.storage.sqlite.writer import HANGS_AFTER, NOT_OPEN, Writer, WriterBackend
 from sidecall.storage.sqlite.writer_connection import WriterConnection
 from sidecall.storage.statements import read_statements
-
-if TYPE_CHECKING:
-    from sidecall.storage.sqlite import notices as _notices
-else:
-    _notices = Later("sidecall.storage.sqlite.notices")
 
 _PLACEHOLDER = re.compile(r"\$(\d+)")
 _WHERE = "{where}"
@@ -67,7 +62,7 @@ class SqliteDatabase:
         self.notices: Notices = NoNotices()
         if self._file.path is not None and purpose.writer is not None:
             hand = shared = SharedWriter(self._file.path, purpose.writer)
-            self.notices = _notices.WorkerNotices(shared)
+            self.notices = WorkerNotices(shared)
         elif self._file.path is not None and purpose.is_apart and sys.platform != "win32":
             hand = ProcessWriter(self._file.path, patience, purpose)
         self.is_shared = purpose.writer is not None

@@ -70,7 +70,7 @@ class SharedWriter:
             pause = _PAUSE if time.monotonic() - began > _SOON else min(2 * pause, _LONG_PAUSE)
             self._closing.wait(pause)
 
-    def _start(self) -> "subprocess.Popen[bytes] | None":
+    def _start(self) -> subprocess.Popen[bytes] | None:
         with self._lock:
             if self._closing.is_set():
                 return None

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, ValidationError
 from pydantic.json_schema import SkipJsonSchema
@@ -13,12 +13,7 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.json_data.pointer import format_path
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.kernel.schema import explain as _explain
-else:
-    _explain = Later("sidecall.kernel.schema.explain")
+from sidecall.kernel.schema.explain import explain
 
 DialectName = Literal["langchain", "openai", "openai-responses", "anthropic", "gemini"]
 
@@ -86,8 +81,8 @@ def make_plain_request(call: PlainCall, sent: Mapping[str, Any], context: Reques
 def explain_unfit(form: str, error: ValidationError, example: Any) -> NotAToolCall:
     """Make the refusal of a call that has not the form which its type promises."""
     details = error.errors(include_url=False)
-    errors = [{"loc": list(item["loc"]), "type": item["type"], "msg": _explain.explain(item)} for item in details]
-    lines = "; ".join(f"`{format_path(item['loc'])}`: {_explain.explain(item)}" for item in details)
+    errors = [{"loc": list(item["loc"]), "type": item["type"], "msg": explain(item)} for item in details]
+    lines = "; ".join(f"`{format_path(item['loc'])}`: {explain(item)}" for item in details)
     return NotAToolCall(f"The call has the form of {form}, but {lines}.", errors=errors, example=example)
 
 

@@ -9,6 +9,7 @@ from sidecall.features.native_items.rest.received import DialectName, ReceivedCa
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.pipeline.dry_run import DryRunResult
 from sidecall.kernel.pipeline.isolate import answer_for
 from sidecall.kernel.rest.answers import find_quota_headers
 from sidecall.kernel.rest.parts import Parts
@@ -16,10 +17,8 @@ from sidecall.kernel.rest.plain_calls import write_answer
 from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.kernel.pipeline import dry_run as _dry_run
     from sidecall.kernel.rest import wire as _wire
 else:
-    _dry_run = Later("sidecall.kernel.pipeline.dry_run")
     _wire = Later("sidecall.kernel.rest.wire")
 
 
@@ -52,12 +51,12 @@ async def dry_run_calls(
         try:
             result = await parts.pipeline.dry_run(request)
         except RequestError as error:
-            result = _dry_run.DryRunResult(message=answer_for(request, error))
+            result = DryRunResult(message=answer_for(request, error))
         results.append(_write_dry_run(sent, result, form))
     return Reply(to_json(results), 200, find_quota_headers(parts, context.caller))
 
 
-def _write_dry_run(sent: ReceivedCall, result: "_dry_run.DryRunResult", form: DialectName | None) -> "_wire.DryRun":
+def _write_dry_run(sent: ReceivedCall, result: DryRunResult, form: DialectName | None) -> "_wire.DryRun":
     message = result.message
     return _wire.DryRun(
         would_run=result.would_run,
