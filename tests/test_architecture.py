@@ -33,7 +33,7 @@ BUILT_AT_ONCE = {"BaseToolkit", "RetrieverInput", "InjectedByGraph", "_Injected"
 REACHES = {
     ("app/sidecall/__init__.py", "sys._getframe"): "whether an import asks for a name; `inspect` would be loaded first",
     (
-        "app/sidecall/kernel/core/parameter.py",
+        "app/sidecall/kernel/core/tool.py",
         "inspect._ParameterKind",
     ): "the only name of the type of `Parameter.kind`",
 }

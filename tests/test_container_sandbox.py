@@ -7,7 +7,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from sidecall.features.toolkits.choosing import find_files
+from sidecall.features.toolkits.table import find_files
 from sidecall.loading.discovery import discover
 from sidecall.settings import Settings
 

@@ -10,7 +10,7 @@ import sidecall
 from sidecall.cli.commands import list_commands
 from sidecall.kernel.authoring.tool import BaseTool
 from sidecall.kernel.core.context import ToolContext
-from sidecall.kernel.core.error_kind import ErrorKind
+from sidecall.kernel.core.errors import ErrorKind
 from sidecall.server import refusals
 
 ROOT = Path(__file__).parents[1]

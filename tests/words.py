@@ -52,7 +52,7 @@ REMAINING = frozenset(
         ("app/sidecall/features/native_items/authoring.py", "_find_text_misfit"),
         ("app/sidecall/features/native_items/authoring.py", "refuse_misfit"),
         ("app/sidecall/features/sandbox/confined.py", "trouble"),
-        ("app/sidecall/features/sandbox/spec.py", "trouble"),
+        ("app/sidecall/features/sandbox/bubblewrap.py", "trouble"),
         ("app/sidecall/features/sandbox/python_programs.py", "trouble"),
         ("app/sidecall/kernel/http/late_modules.py", "trouble"),
         ("app/sidecall/kernel/rest/parts.py", "trouble"),

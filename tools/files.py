@@ -5,13 +5,18 @@ from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeVar
 
 from sidecall import InjectedWorkspace, ToolAnnotations, ToolException, Workspace, tool
-from sidecall.features.file_tools.editing.committing import commit_plan, hold_workspace
-from sidecall.features.file_tools.editing.editor import create_file, put_lines, replace_passage, view_path
+from sidecall.features.file_tools.editing.editor import (
+    commit_plan,
+    create_file,
+    hold_workspace,
+    put_lines,
+    replace_passage,
+    view_path,
+)
 from sidecall.features.file_tools.editing.memory import Memory, locate_deletable
-from sidecall.features.file_tools.editing.reading import MOST_EDITED, read_whole
-from sidecall.features.file_tools.editing.replacing import replace_every
+from sidecall.features.file_tools.editing.reading import MOST_EDITED, read_whole, replace_every
+from sidecall.features.file_tools.patching.applying import describe_plan, plan_patches
 from sidecall.features.file_tools.patching.envelope import FilePatch, deletes_files, read_envelope, read_operation
-from sidecall.features.file_tools.patching.planning import describe_plan, plan_patches
 from sidecall.features.workspaces.paths import join_path, split_path
 from sidecall.kernel.concurrency.pools import FILES
 from sidecall.native import PatchResult

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from sidecall import ToolAnnotations, ToolException, Workspace, tool
-from sidecall.features.file_tools.editing.listing import list_names
+from sidecall.features.file_tools.editing.editor import list_names
 from sidecall.features.file_tools.editing.media import is_medium, read_medium
 from sidecall.features.file_tools.editing.reading import read_passage
 from sidecall.features.file_tools.editing.searching import find_by_name, find_by_text

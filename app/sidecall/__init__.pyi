@@ -20,7 +20,7 @@ from sidecall.compat.run_manager import (
     CallbackManagerForToolRun,
     Callbacks,
 )
-from sidecall.compat.runtime import RunnableConfig, StreamWriter, ToolRuntime
+from sidecall.compat.supplied import RunnableConfig, StreamWriter, ToolRuntime
 from sidecall.features.native_items.hosted import (
     CodeInterpreterTool,
     FileSearchTool,
@@ -31,21 +31,19 @@ from sidecall.features.native_items.hosted import (
     ToolSearchTool,
     WebSearchTool,
 )
-from sidecall.features.openapi_import.credentials import ForwardedHeader
+from sidecall.features.openapi_import.planning import ForwardedHeader
 from sidecall.features.openapi_import.toolkit import OpenAPIToolkit, from_openapi
 from sidecall.features.remote_agents.factory import remote_agent
 from sidecall.features.vector_stores.indexing.folder import IndexedFolder
-from sidecall.features.workspaces.errors import WorkspaceError
+from sidecall.features.workspaces.paths import WorkspaceError
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.kernel.authoring.decorators import tool
 from sidecall.kernel.authoring.names import ArgsSchema, BaseStore
-from sidecall.kernel.authoring.single import Tool
-from sidecall.kernel.authoring.structured import StructuredTool
-from sidecall.kernel.authoring.switches import AgentBase
+from sidecall.kernel.authoring.offers import BaseToolkit
+from sidecall.kernel.authoring.options import AgentBase
+from sidecall.kernel.authoring.structured import StructuredTool, Tool
 from sidecall.kernel.authoring.tool import BaseTool
-from sidecall.kernel.authoring.toolkit import BaseToolkit
 from sidecall.kernel.core.agents_errors import AgentsException, ModelBehaviorError, ToolTimeoutError, UserError
-from sidecall.kernel.core.cache_policy import Cache
 from sidecall.kernel.core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from sidecall.kernel.core.command import Command, Send
 from sidecall.kernel.core.context import Caller, RunContextWrapper, ToolContext
@@ -69,7 +67,7 @@ from sidecall.kernel.core.injection import (
     UserToken,
 )
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
-from sidecall.kernel.core.options import ToolAnnotations
+from sidecall.kernel.core.options import Cache, Retry, ToolAnnotations
 from sidecall.kernel.core.outputs import (
     ToolOutputFileContent,
     ToolOutputFileContentDict,
@@ -78,13 +76,12 @@ from sidecall.kernel.core.outputs import (
     ToolOutputText,
     ToolOutputTextDict,
 )
-from sidecall.kernel.core.retry import Retry
 from sidecall.kernel.core.usage import Usage
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.sandbox import CommandSandbox, PythonSandbox
-from sidecall.kernel.ports.store import Store
+from sidecall.kernel.ports.store_checks import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
 from sidecall.kernel.ports.store_items import Item, SearchItem
-from sidecall.kernel.ports.store_operations import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
+from sidecall.kernel.ports.tenant_store import Store
 from sidecall.kernel.ports.user_tokens import UserTokenRefused
 from sidecall.kernel.registry import Registry
 from sidecall.outgoing.clients import guarded_async_client, guarded_client

@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING
 
 from sidecall.composition.access import build_access, build_keeper, open_toolsets, warn_of_missing_keys
 from sidecall.composition.features import Features, load_features
-from sidecall.composition.lifespan import build_lifespan, build_reloading, refuse_unfit
-from sidecall.composition.observation import build_metrics, build_telemetry, build_upstream
+from sidecall.composition.lifespan import (
+    build_lifespan,
+    build_metrics,
+    build_reloading,
+    build_telemetry,
+    build_upstream,
+    refuse_unfit,
+)
 from sidecall.composition.stores import (
     build_admission,
     build_budgets,
@@ -23,17 +29,15 @@ from sidecall.composition.stores import (
     is_alone,
     read_locked,
 )
-from sidecall.features.access.hosts import OwnHosts
-from sidecall.features.access.origin_policy import OriginPolicy
+from sidecall.features.access.origin_policy import OriginPolicy, OwnHosts
 from sidecall.features.cache.answers import Caching
 from sidecall.features.contents.excerpts import Excerpts
 from sidecall.features.credentials.server_secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
 from sidecall.features.history.redactor import show_with
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits
-from sidecall.features.mcp_server.changes import ListChanges
 from sidecall.features.mcp_server.late import LateMcpEndpoint
-from sidecall.features.mcp_server.listing import ToolPages
+from sidecall.features.mcp_server.listing import ListChanges, ToolPages
 from sidecall.features.mcp_server.parts import McpParts
 from sidecall.features.mcp_server.sessions import Sessions
 from sidecall.features.native_items.provider_approval import make_provider_approval
@@ -63,13 +67,11 @@ from sidecall.kernel.pipeline.stage import Stages
 from sidecall.kernel.pipeline.stages import default_stages
 from sidecall.kernel.ports.contents import JSON, TEXT, Contents
 from sidecall.kernel.ports.sandbox import SandboxLimits
-from sidecall.kernel.ports.store import Store, SyncStore
-from sidecall.kernel.ports.tenant_store import ItemStore
+from sidecall.kernel.ports.tenant_store import ItemStore, Store, SyncStore
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.answers import content_url
 from sidecall.kernel.rest.app import Pages, build_api
-from sidecall.kernel.rest.listing import Listings
-from sidecall.kernel.rest.parts import Parts
+from sidecall.kernel.rest.parts import Listings, Parts
 from sidecall.later import Later
 from sidecall.loading.discovery import discover
 from sidecall.settings import Settings

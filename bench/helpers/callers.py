@@ -12,8 +12,7 @@ from pathlib import Path
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
-from sidecall.features.access.key_file import KeyFile
-from sidecall.features.access.keys import mint_key
+from sidecall.features.access.api_keys import KeyFile, mint_key
 
 AUDIENCE = "https://tools.example.com"
 _SCOPES = ("tools:call",)

@@ -7,8 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sidecall.cli.commands import cli
-from sidecall.features.access.key_file import KeyFile
-from sidecall.features.access.keys import digest_key
+from sidecall.features.access.api_keys import KeyFile, digest_key
 from tests.cli.conftest import SidecallHere
 
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from sidecall.cli.commands import cli
 from sidecall.settings import Settings
-from sidecall.terminal.given import load_registry
+from sidecall.terminal.options import load_registry
 
 HANGING = '''
 import asyncio

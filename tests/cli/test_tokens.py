@@ -3,7 +3,7 @@
 from typing import Any
 
 from sidecall import HostedMCPTool, WebSearchTool, tool
-from sidecall.cli.tokens import estimate_tokens
+from sidecall.cli.tools import estimate_tokens
 from tests.kit.tools import add, ping
 
 

@@ -24,7 +24,7 @@ from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.per_minute import Minutes
 from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.features.webhooks.dispatcher import WebhookDispatcher
-from sidecall.kernel.executors.inline import InlineExecutor
+from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.executors.table import LateSandboxExecutor
 from sidecall.kernel.executors.thread import ThreadExecutor

@@ -12,7 +12,7 @@ from langchain_cases import CASES, Case
 from langchain_compare import HERE
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from sidecall.cli.tokens import estimate_definition
+from sidecall.cli.tools import estimate_definition
 from sidecall.kernel.schema.forms.definitions import render_definitions
 from sidecall.loading.modules import load_file
 

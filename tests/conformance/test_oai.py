@@ -11,7 +11,7 @@ import pytest
 
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles, to_strict
-from sidecall.kernel.schema.walk import map_children
+from sidecall.kernel.schema.references import map_children
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from sidecall.kernel.core.error_kind import ErrorKind
+from sidecall.kernel.core.errors import ErrorKind
 from tests.e2e.conftest import Serve, start_server
 from tests.kit.deployment import DEPLOY, load_library, read_manifests, run_program
 from tests.kit.forked import origin

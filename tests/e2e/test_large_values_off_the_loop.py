@@ -7,9 +7,9 @@ from pydantic import BaseModel
 
 from sidecall import StructuredTool, tool
 from sidecall.features.mcp_server import calls
+from sidecall.kernel.pipeline import arguments
 from sidecall.kernel.pipeline import format as formatting
 from sidecall.kernel.pipeline import result_schema as hold_result
-from sidecall.kernel.pipeline import validate
 from tests.kit.clients import MakeClient
 from tests.kit.on_loop import listing_calls_on_loop
 
@@ -107,7 +107,7 @@ async def test_many_arguments_are_checked_beside_the_event_loop(
 ) -> None:
     """Few of them where they are."""
     client = await make_client(*TOOLS)
-    with listing_calls_on_loop(validate, "validate_at_once") as called:
+    with listing_calls_on_loop(arguments, "validate_at_once") as called:
         answer = (await client.post(f"/tool_calls{query}", json={"name": name, "args": {"rows": rows}})).json()
         few = await client.post(f"/tool_calls{query}", json={"name": name, "args": {"rows": rows[:3]}})
 

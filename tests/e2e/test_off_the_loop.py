@@ -12,7 +12,7 @@ from sidecall.features.search import routes as search
 from sidecall.features.search.index import ToolIndex
 from sidecall.kernel.rest.document.serving import ServedDocument
 from sidecall.kernel.rest.routes import tools
-from sidecall.kernel.suggest.name_index import NameIndex
+from sidecall.kernel.suggest.fuzzy_match import NameIndex
 from tests.kit.clients import MakeClient
 from tests.kit.on_loop import listing_calls_on_loop
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sidecall import Workspace, tool
-from sidecall.features.toolkits.choosing import find_files
+from sidecall.features.toolkits.table import find_files
 from sidecall.loading.discovery import discover
 from tests.kit.clients import MakeClient
 

@@ -15,8 +15,7 @@ from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.approvals.sql_rules import SqlRules
 from sidecall.features.approvals.sql_store import SqlApprovals
 from sidecall.features.audit.entry import AuditTrail
-from sidecall.features.audit.memory_store import MemoryAudit
-from sidecall.features.audit.sql_store import SqlAudit
+from sidecall.features.audit.stores import MemoryAudit, SqlAudit
 from sidecall.features.contents.memory_store import MemoryContents
 from sidecall.features.contents.sql_store import SqlContents
 from sidecall.features.credentials.memory_store import MemorySecrets
@@ -28,7 +27,7 @@ from sidecall.kernel.ports.contents import Contents
 from sidecall.kernel.ports.secrets import SealedSecrets
 from sidecall.kernel.ports.store_items import Items
 from sidecall.storage.database import Database
-from sidecall.storage.memory.room import Room
+from sidecall.storage.memory.weight import Room
 from sidecall.storage.postgres.database import PostgresDatabase
 from sidecall.storage.sqlite.database import SqliteDatabase
 from tests.kit.postgres import empty_tables

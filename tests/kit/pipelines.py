@@ -10,10 +10,8 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.core.tool import Compilable, CompiledTool
-from sidecall.kernel.executors.base import Executor
-from sidecall.kernel.executors.inline import InlineExecutor
-from sidecall.kernel.pipeline.batch import keep, run_batch
-from sidecall.kernel.pipeline.fair_start import BatchThrottle
+from sidecall.kernel.executors.base import Executor, InlineExecutor
+from sidecall.kernel.pipeline.batch import BatchThrottle, keep, run_batch
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stages import default_stages
 from sidecall.kernel.ports.approvals.stores import Approvals

@@ -6,8 +6,8 @@ import pytest
 
 from sidecall import Registry
 from sidecall.features.mcp_server.listing import ToolPages
+from sidecall.features.mcp_server.revisions import RpcError
 from sidecall.features.mcp_server.sessions import Sessions
-from sidecall.features.mcp_server.wire import RpcError
 from sidecall.kernel.core.context import ANONYMOUS, Caller
 from tests.features.mcp_server.messages import BEFORE, ask, ask_as_before
 from tests.kit.clients import MakeClient

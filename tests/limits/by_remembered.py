@@ -9,13 +9,12 @@ from typing import Any
 import httpx
 
 from sidecall.features.calls.entry import CallFilter
-from sidecall.features.calls.json_lines import export_calls
+from sidecall.features.calls.event_stream import export_calls
 from sidecall.features.calls.notices import NoNotices
 from sidecall.features.calls.progress import ProgressBatch
 from sidecall.features.jobs.event_log import EventLogs, EventPublisher
 from sidecall.features.jobs.progress_writer import ProgressWriter
-from sidecall.features.webhooks.dispatcher import PAUSES
-from sidecall.features.webhooks.targets import HostSlots
+from sidecall.features.webhooks.dispatcher import PAUSES, HostSlots
 from sidecall.kernel.http.events import write_event
 from sidecall.storage.notice_words import Bundle
 from tests.features.webhooks.listening import SECRET

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 
 from sidecall import Registry
-from sidecall.features.rates.in_memory import Quotas
+from sidecall.features.rates.quotas import Quotas
 from sidecall.features.telemetry.writer import LineWriter
 from sidecall.kernel.core.context import Caller, cut_id
 from sidecall.kernel.core.overload import QuotaExceeded
@@ -23,8 +23,8 @@ from sidecall.kernel.core.quota import Rate
 from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.events import Events
-from sidecall.kernel.rest.listing import Listings, make_listing
-from sidecall.server.framing import complete_scope
+from sidecall.kernel.rest.parts import Listings, make_listing
+from sidecall.server.parsing import complete_scope
 from tests.kit.clients import MakeClient, send_together
 from tests.limits.offered import ask, attach, bill, echo, note, repeat, wait
 

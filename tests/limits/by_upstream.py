@@ -6,9 +6,9 @@ from typing import Any
 
 import httpx
 
+from sidecall.features.mcp_client.connection_supervisor import EntrySanitizer
 from sidecall.features.mcp_client.entries import UpstreamEntry
-from sidecall.features.mcp_client.sanitizer import EntrySanitizer
-from sidecall.features.mcp_client.sdk.stderr import ErrorOutput
+from sidecall.features.mcp_client.sdk.processes import ErrorOutput
 from tests.features.mcp_client.entries import describe_kit, write_servers
 from tests.kit.clients import MakeClient
 from tests.limits.by_request import Provoke, call, post, say

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.features.toolkits.choosing import shipped_tools
+from sidecall.features.toolkits.table import shipped_tools
 from sidecall.kernel.core.errors import DiscoveryError
 from sidecall.loading.discovery import discover, watched_folders
 from tests.kit.projects import names, tool_file, write

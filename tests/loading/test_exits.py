@@ -9,7 +9,7 @@ import pytest
 
 from sidecall.kernel.core.errors import DiscoveryError
 from sidecall.loading.discovery import discover
-from sidecall.loading.exits import ExitRefused, refuse_exits
+from sidecall.loading.modules import ExitRefused, refuse_exits
 
 LEAVE = os._exit
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.outgoing.addresses import is_public
+from sidecall.outgoing.patterns import is_public
 
 
 @pytest.mark.parametrize(

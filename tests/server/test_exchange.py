@@ -7,12 +7,11 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from sidecall.kernel.http.direct_response import DirectResponse
-from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.http.fast_path import DirectResponse, Reply
 from sidecall.kernel.http.request_id import HEADER, NOSNIFF
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.connections import Connection, Connections
-from sidecall.server.memory_limits import RequestRoom
+from sidecall.server.reading import RequestRoom
 from tests.kit.asgi import Wire
 
 POST = b"POST / HTTP/1.1\r\nHost: sidecall\r\nContent-Length: 4\r\n\r\n"

@@ -3,7 +3,7 @@
 import pytest
 
 from sidecall.kernel.http.backlog import Backlog
-from sidecall.server.flow_control import Flow
+from sidecall.server.responses import Flow
 from tests.kit.asgi import Wire
 
 

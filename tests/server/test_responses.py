@@ -11,7 +11,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.connections import Connection, Connections
-from sidecall.server.memory_limits import RequestRoom
+from sidecall.server.reading import RequestRoom
 from tests.kit.asgi import Wire
 
 GET = b"GET / HTTP/1.1\r\nHost: sidecall\r\n\r\n"

@@ -10,11 +10,10 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from sidecall.kernel.http.pieces import PIECE
+from sidecall.kernel.http.events import PIECE
 from sidecall.kernel.lifecycle import Lifecycle, Patience
-from sidecall.server.connections import Connection, Connections
-from sidecall.server.memory_limits import RequestRoom
-from sidecall.server.sending import bound_unsent, count_untaken
+from sidecall.server.connections import Connection, Connections, bound_unsent, count_untaken
+from sidecall.server.reading import RequestRoom
 from tests.kit.waiting import until
 
 SIZE = 8_000_000

@@ -8,8 +8,7 @@ from pydantic import ValidationError
 
 from sidecall import ToolContext, tool
 from sidecall.composition.access import warn_of_missing_keys
-from sidecall.features.access.key_file import KeyFile
-from sidecall.features.access.keys import mint_key
+from sidecall.features.access.api_keys import KeyFile, mint_key
 from sidecall.settings import Settings
 from tests.kit.clients import MakeClient
 

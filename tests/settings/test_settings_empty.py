@@ -3,7 +3,7 @@
 import pytest
 
 from sidecall.settings import Settings
-from sidecall.terminal.given import read_settings
+from sidecall.terminal.options import read_settings
 from tests.settings.test_settings_defaults import DEFAULTS
 
 

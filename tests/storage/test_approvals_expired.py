@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sidecall.kernel.core.errors import UnknownApproval
-from sidecall.kernel.ports.approvals.orphan import OrphanedDecision
-from sidecall.kernel.ports.approvals.preview import Preview
+from sidecall.kernel.ports.approvals.fingerprint import Preview
+from sidecall.kernel.ports.approvals.stores import OrphanedDecision
 from tests.kit.ledgers import Clock, Place
 from tests.storage.test_approvals import APPROVE, DONE, Waiting
 

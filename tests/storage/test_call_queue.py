@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from sidecall.features.calls.decision import CallDecision
-from sidecall.features.calls.entry import Acceptance
+from sidecall.features.calls.entry import Acceptance, CallDecision
 from sidecall.features.calls.sql_queue import SqlCallQueue
 from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.jobs.completion import end_cancelled

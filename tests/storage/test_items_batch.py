@@ -6,7 +6,7 @@ import pytest
 from langgraph.store import base as langgraph
 
 from sidecall import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
-from sidecall.kernel.ports import store_operations as operations
+from sidecall.kernel.ports import store_checks as operations
 from sidecall.kernel.ports.store_items import Item, SearchItem
 from sidecall.kernel.ports.tenant_store import ItemStore
 from tests.kit.ledgers import Clock

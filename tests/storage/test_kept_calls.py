@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.calls.entry import Acceptance, CallCompletion, CallFilter
+from sidecall.features.calls.entry import Acceptance, CallCompletion, CallFilter, CallKey
 from sidecall.features.calls.errors import KeyReused, UnknownCall
-from sidecall.features.calls.keys import CallKey
 from sidecall.features.calls.sql_kept import CallBounds
 from sidecall.features.calls.sql_queue import SqlCallQueue
 from sidecall.features.calls.sql_store import SqlCalls

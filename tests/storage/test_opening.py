@@ -9,7 +9,7 @@ from sidecall.kernel.core.context import ANONYMOUS
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.ports.contents import TEXT
-from sidecall.storage.bounds import LedgerBounds
+from sidecall.storage.ledger import LedgerBounds
 from sidecall.storage.opening import open_ledger, sqlite_path
 
 

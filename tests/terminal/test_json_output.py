@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from sidecall.cli.commands import cli
-from sidecall.terminal.json_output import print_line
+from sidecall.terminal.console import print_line
 from tests.kit.servers import Server, start
 
 TOOLS = '''

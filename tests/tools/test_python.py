@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.toolkits.choosing import find_files
+from sidecall.features.toolkits.table import find_files
 from sidecall.loading.discovery import discover
 from tests.features.sandbox.machine import open_once
 from tests.kit.clients import MakeClient

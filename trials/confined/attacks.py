@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from sidecall.features.workspaces.errors import WorkspaceError
+from sidecall.features.workspaces.paths import WorkspaceError
 from sidecall.features.workspaces.workspace import Workspace
 from tests.features.workspaces.attacks import PLANTED, TEXTS, USES
 from tests.features.workspaces.conftest import SECRET

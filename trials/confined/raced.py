@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sidecall.features.workspaces import safe_open as opening
-from sidecall.features.workspaces.errors import WorkspaceError
+from sidecall.features.workspaces.paths import WorkspaceError
 from sidecall.features.workspaces.workspace import Workspace
 from trials.confined import exchanging
 from trials.finding import Finding

@@ -7,13 +7,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from sidecall.features.vector_stores.file_indexer import make_mark, write_rows
-from sidecall.features.vector_stores.indexing.cutting import cut_text
+from sidecall.features.vector_stores.indexing.index import cut_text
 from sidecall.features.vector_stores.kept import VectorStoreBounds
 from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.storage.database import Database
 from sidecall.storage.postgres.database import PostgresDatabase
 from sidecall.storage.sqlite.database import SqliteDatabase
-from sidecall.storage.sqlite.roles import FILES
+from sidecall.storage.sqlite.tables import FILES
 from sidecall.storage.statements import read_statements
 from tests.kit.postgres import Cluster, find_programs, running
 from trials.finding import Finding

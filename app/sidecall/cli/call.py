@@ -22,9 +22,8 @@ from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.registry import Registry
 from sidecall.main import build_pipeline
 from sidecall.settings import Settings
-from sidecall.terminal.given import load_registry, read_settings
-from sidecall.terminal.json_output import print_json
-from sidecall.terminal.options import Toolkits, Tools
+from sidecall.terminal.console import print_json
+from sidecall.terminal.options import Toolkits, Tools, load_registry, read_settings
 from sidecall.terminal.remote import NoServer, format_problem, place_of, reach
 
 # There is no server here, and its log has been printed.

@@ -8,10 +8,9 @@ import typer
 from rich.text import Text
 
 from sidecall.cli.checks.blocking import find_blocking
-from sidecall.cli.checks.unread import find_unread
-from sidecall.cli.checks.unset import find_unset, find_unset_elsewhere
-from sidecall.cli.starting.empty import explain_emptiness
-from sidecall.cli.tokens import estimate_tokens
+from sidecall.cli.checks.unset import find_unread, find_unset, find_unset_elsewhere
+from sidecall.cli.starting.serving import explain_emptiness
+from sidecall.cli.tools import estimate_tokens
 from sidecall.compat.cli import find_unmet
 from sidecall.composition.access import map_tags
 from sidecall.features.contract.cli import compare_with_lock, find_exit_code, print_changes
@@ -25,8 +24,7 @@ from sidecall.kernel.schema.lint import Finding, lint
 from sidecall.loading.skipped_tools.find import Omission
 from sidecall.settings import Settings
 from sidecall.terminal.console import make_console
-from sidecall.terminal.given import load_registry, read_settings, write_count
-from sidecall.terminal.options import Toolkits, Tools
+from sidecall.terminal.options import Toolkits, Tools, load_registry, read_settings, write_count
 
 _COLORS = {"error": "red", "warning": "yellow", "note": "dim"}
 

@@ -7,7 +7,7 @@ from pydantic_core import ErrorDetails
 
 from sidecall.cli.commands import cli
 from sidecall.kernel.core.errors import SidecallError
-from sidecall.kernel.http.system_refusals import format_system_refusal
+from sidecall.kernel.http.application import format_system_refusal
 from sidecall.later import Later
 from sidecall.settings.sources import show_given
 

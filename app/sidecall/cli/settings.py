@@ -10,8 +10,7 @@ from rich.text import Text
 
 from sidecall.composition.features import load_features
 from sidecall.settings.sources import KnownSetting, SettingsReport, report_settings
-from sidecall.terminal.console import make_console
-from sidecall.terminal.json_output import escape, print_json
+from sidecall.terminal.console import escape, make_console, print_json
 
 
 def settings(

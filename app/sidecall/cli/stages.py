@@ -7,13 +7,12 @@ import typer
 
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.pipeline.plan import name_step
+from sidecall.kernel.pipeline.gate import name_step
 from sidecall.kernel.pipeline.stage import Step
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.suggest.fuzzy_match import find_closest_names
 from sidecall.main import create_app
-from sidecall.terminal.given import load_registry, read_settings
-from sidecall.terminal.options import Toolkits, Tools
+from sidecall.terminal.options import Toolkits, Tools, load_registry, read_settings
 
 
 class UnknownTool(SidecallError):

@@ -1,20 +1,20 @@
 """sidecall tools: list the tools."""
 
-from typing import Annotated
+import json
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from sidecall.cli.tokens import estimate_tokens
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.schema.describe import describe
 from sidecall.kernel.schema.forms.definitions import DefinitionFormat, render_definitions
 from sidecall.kernel.schema.forms.one_object import join_root
-from sidecall.terminal.console import make_console
-from sidecall.terminal.given import load_registry, read_settings, write_count
-from sidecall.terminal.json_output import print_json
-from sidecall.terminal.options import Toolkits, Tools
+from sidecall.terminal.console import make_console, print_json
+from sidecall.terminal.options import Toolkits, Tools, load_registry, read_settings, write_count
 
 
 def tools(
@@ -55,3 +55,26 @@ def _describe_arguments(tool: CompiledTool) -> str:
 
 def _summarize(tool: CompiledTool) -> str:
     return tool.description.partition("\n\n")[0].replace("\n", " ")
+
+
+# What tokenizers make one token of in JSON with English text: a short word with the space before it, a run of marks.
+_PIECE = re.compile(r" ?[^\W\d_]{1,8}|\d{1,3}|[^\w\s]{1,3}|_|\s+")
+
+
+def estimate_tokens(tool: CompiledTool) -> int:
+    """Estimate the tokens of one tool's definition in OpenAI's form; no tokenizer is loaded.
+
+    For a hosted tool it is the declaration, which the provider replaces by a text of unknown length.
+    """
+    if tool.declaration is not None:
+        return _count(tool.declaration)
+    return estimate_definition(render_definitions([tool], "openai")[0])
+
+
+def estimate_definition(definition: Mapping[str, Any]) -> int:
+    """Estimate the tokens of any definition in OpenAI's form."""
+    return _count(definition["function"])
+
+
+def _count(definition: Mapping[str, Any]) -> int:
+    return len(_PIECE.findall(json.dumps(definition, ensure_ascii=False, separators=(",", ":"))))

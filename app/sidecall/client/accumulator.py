@@ -1,12 +1,11 @@
 """Join the chunks of a streamed answer into the answer that the request would have without a stream."""
 
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sidecall.client.failures import UnknownAnswer
-from sidecall.client.ollama import gather_ollama
-from sidecall.client.to_json import make_plain
 
 # What answers and chunks of Gemini have; one whose prompt was blocked has no candidates.
 OF_GEMINI = ("candidates", "promptFeedback", "prompt_feedback", "usageMetadata")
@@ -126,3 +125,67 @@ def _gather_gemini(plain: Sequence[Mapping[str, Any]], chunks: Sequence[Any]) ->
     parts = [part for candidate in objects for part in candidate.content.parts or ()]
     joined = type(objects[0].content)(role="model", parts=parts)
     return type(chunks[0])(candidates=[type(objects[0])(content=joined, finish_reason=end)])
+
+
+def is_of_ollama(calls: Any) -> bool:
+    """Return whether calls have object arguments and no ids, unlike those of Chat Completions."""
+    return bool(calls) and all(_is_plain(call) for call in calls)
+
+
+def _is_plain(call: Any) -> bool:
+    function = call.get("function") if isinstance(call, Mapping) else None
+    return isinstance(function, Mapping) and not call.get("id") and isinstance(function.get("arguments"), Mapping)
+
+
+def write_answers(
+    answers: Sequence[Mapping[str, Any]], calls: Sequence[Mapping[str, Any]], made: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Convert answers of Chat Completions to Ollama's form, with the tool's name."""
+    return [_write(answer, call, made) for answer, call in zip(answers, calls, strict=True)]
+
+
+def _write(answer: Mapping[str, Any], call: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    content = answer["content"]
+    text = content if isinstance(content, str) else "\n".join(str(part.get("text", "")) for part in content)
+    known = {} if call["id"] in made else {"tool_call_id": call["id"]}
+    return {"role": "tool", "tool_name": call["function"]["name"], "content": text, **known}
+
+
+def gather_ollama(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Join the chunks of an answer; calls are whole in each chunk."""
+    message: dict[str, Any] = {"role": "assistant", "content": ""}
+    for chunk in chunks:
+        for key, value in (chunk.get("message") or {}).items():
+            if key == "tool_calls":
+                message[key] = [*message.get(key, ()), *(value or ())]
+            elif key != "role" and isinstance(value, str):
+                message[key] = message.get(key, "") + value
+    last = chunks[-1]
+    return {"message": message, "done": bool(last.get("done")), "done_reason": last.get("done_reason")}
+
+
+def make_plain(value: Any) -> Any:
+    """Return a dict for an SDK's object, as the SDK would send it; other values unchanged."""
+    if callable(dump := getattr(value, "model_dump", None)):
+        return dump(mode="json", exclude_unset=True, by_alias=True)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    return value
+
+
+def write_body(value: Any) -> bytes:
+    """Serialize a request; objects of SDKs may be anywhere in it.
+
+    Raises:
+        TypeError: Something in it is no such object, and JSON cannot say it.
+    """
+    return json.dumps(value, default=_write_object, ensure_ascii=False, allow_nan=False).encode()
+
+
+def _write_object(value: Any) -> Any:
+    plain = make_plain(value)
+    if isinstance(plain, Mapping):
+        return dict(plain)
+    if plain is value:
+        raise TypeError(f"{type(value).__name__} cannot be sent as JSON: {value!r:.200}")
+    return plain

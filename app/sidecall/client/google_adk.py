@@ -11,7 +11,7 @@ from sidecall.client.adapters import read_text
 from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer, ToolFailed
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
-from sidecall.client.graphs.sendable import make_sendable
+from sidecall.client.graphs.interrupts import make_sendable
 from sidecall.client.options import ToolFilters
 from sidecall.client.questions import PersonWord
 from sidecall.client.remote import RemoteTool, ToolOptions

@@ -12,9 +12,7 @@ from sidecall.client.answers import ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
 from sidecall.client.failures import ApprovalNeeded, Conflicting, RequestUnfit, answer_reused
-from sidecall.client.graphs.commands import read_graph_output
-from sidecall.client.graphs.interrupts import GraphStep, Resumption
-from sidecall.client.graphs.sendable import make_sendable
+from sidecall.client.graphs.interrupts import GraphStep, Resumption, make_sendable, read_graph_output
 from sidecall.client.options import CallOptions, ToolFilters
 
 # What tools get besides their arguments: the same for all calls, or made by a function of the graph's run.

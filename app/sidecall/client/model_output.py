@@ -1,21 +1,19 @@
 """The answer of any provider's model: its calls, and the messages that return their results."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sidecall.client.accumulator import OF_GEMINI, gather
+from sidecall.client.accumulator import OF_GEMINI, gather, is_of_ollama, make_plain, write_answers
 from sidecall.client.call_ids import give_ids, write_ids
 from sidecall.client.failures import ApprovalNeeded, UnknownAnswer
-from sidecall.client.finish_reason import choose_calls, is_cut_off, mark_half
-from sidecall.client.ollama import is_of_ollama, write_answers
 from sidecall.client.operations import Operations
 from sidecall.client.options import OF_TURNS, CallOptions, require_options
 from sidecall.client.steps import Steps
-from sidecall.client.to_json import make_plain
 
 # What the SDKs' own parsers add to what the model said, and the providers do not take back.
 _PARSED = frozenset(("parsed", "parsed_arguments", "parsed_output"))
+
 _NESTING = frozenset(("content", "tool_calls", "function"))
 
 
@@ -277,3 +275,34 @@ def _drop_parsed(value: Any) -> Any:
         return value
     kept = {key: inner for key, inner in value.items() if key not in _PARSED}
     return {key: _drop_parsed(inner) if key in _NESTING else inner for key, inner in kept.items()}
+
+
+# What providers say of such an end, by its name; null is what a stream leaves that broke off.
+_CUT_OFF: Mapping[str, frozenset[str | bool | None]] = {
+    "finish_reason": frozenset(("length", "model_length", "content_filter", "error", None)),
+    "stop_reason": frozenset(("max_tokens", "model_context_window_exceeded", "refusal", None)),
+    "finishReason": frozenset(("MAX_TOKENS", None)),
+    "done_reason": frozenset(("length",)),
+    "done": frozenset((False,)),
+    "status": frozenset(("incomplete", "failed", "cancelled", "in_progress", "budget_exceeded")),
+}
+
+
+def is_cut_off(answer: Mapping[str, Any], name: str) -> bool:
+    """Return whether an answer reports under this name that it was truncated."""
+    return name in answer and answer[name] in _CUT_OFF[name]
+
+
+def choose_calls(
+    said: Sequence[dict[str, Any]], is_call: Callable[[dict[str, Any]], bool], *, cut_off: bool
+) -> list[dict[str, Any]]:
+    """Return the calls in a model's answer; a truncated last one is marked for the server."""
+    calls = [it for it in said if is_call(it)]
+    if cut_off and calls and calls[-1] is said[-1]:
+        calls[-1] = mark_half(calls[-1])
+    return calls
+
+
+def mark_half(call: Mapping[str, Any]) -> dict[str, Any]:
+    """Mark a call as incomplete."""
+    return {**call, "status": "incomplete"}

@@ -1,5 +1,6 @@
 """All requests of a client, as steps; only this file and `remembered.py` know routes and headers."""
 
+import hashlib
 import json
 import re
 import uuid
@@ -10,8 +11,8 @@ from urllib.parse import unquote
 
 import httpx
 
+from sidecall.client.accumulator import make_plain, write_body
 from sidecall.client.answers import CallApproval, CallState, ToolAnswer
-from sidecall.client.conversations import write_conversation
 from sidecall.client.failures import ApprovalNeeded, UnknownAnswer
 from sidecall.client.options import (
     OF_CALLS,
@@ -24,7 +25,10 @@ from sidecall.client.options import (
     limit_time,
     require_options,
 )
-from sidecall.client.received import (
+from sidecall.client.remembered import (
+    JSON_BODY,
+    Remembered,
+    escape,
     is_any_answer,
     is_approval,
     is_definition,
@@ -35,12 +39,11 @@ from sidecall.client.received import (
     is_tool,
     read_answer,
 )
-from sidecall.client.remembered import JSON_BODY, Remembered, escape
 from sidecall.client.steps import Sending, Steps
 from sidecall.client.streams import pass_progress, stream_call
-from sidecall.client.to_json import make_plain, write_body
 
 _KEY = re.compile(r"[\x20-\x7e]{1,255}")
+
 _UNREAD = re.compile(r"\*=\d+")
 
 
@@ -235,3 +238,23 @@ def name_call(call: Any, args: Mapping[str, Any] | None = None) -> dict[str, Any
     if not isinstance(plain, Mapping):
         raise TypeError(f"neither a tool's name nor a call: {call!r:.200}")
     return dict(plain)
+
+
+HEADER = "Sidecall-Conversation"
+
+_FIELD = "conversation_id"
+# What a server takes as the name of one, which is a part of paths too.
+_NAME = re.compile(r"(?!\.{1,2}$)[!-.0-~]{1,256}")
+
+
+def write_conversation(options: CallOptions) -> dict[str, str]:
+    """Return the conversation header of a call, unless its context names the conversation.
+
+    A name that is no valid header value is hashed, so that it is stable and unique.
+    """
+    name = options.get("conversation")
+    if name is None or _FIELD in (options.get("context") or {}):
+        return {}
+    if not _NAME.fullmatch(name):
+        name = f"sha256-{hashlib.sha256(name.encode(errors='surrogatepass')).hexdigest()}"
+    return {HEADER: name}

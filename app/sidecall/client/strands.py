@@ -12,7 +12,7 @@ from sidecall.client.answers import CallApproval, PartialAnswer, PersonVerdict, 
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
 from sidecall.client.blocks import MediaBlock, read_blocks
-from sidecall.client.graphs.sendable import make_sendable
+from sidecall.client.graphs.interrupts import make_sendable
 from sidecall.client.options import ToolFilters
 from sidecall.client.questions import PersonWord
 from sidecall.client.remembered import read_verdict

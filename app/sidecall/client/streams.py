@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import httpx
 
+from sidecall.client.accumulator import make_plain, write_body
 from sidecall.client.answers import (
     CallApproval,
     CallEvent,
@@ -22,9 +23,8 @@ from sidecall.client.answers import (
 )
 from sidecall.client.failures import ServerUnreachable, UnknownAnswer, read_told_refusal
 from sidecall.client.options import OF_MANY, OF_STREAMS, CallOptions, HearProgress, beside, limit_time, require_options
-from sidecall.client.received import comes_as_events, is_approval, is_message, make_unknown
+from sidecall.client.remembered import comes_as_events, is_approval, is_message, make_unknown
 from sidecall.client.steps import Asking, Giving, Pausing, Persistence, Sending, Steps, Taking, Walk, send
-from sidecall.client.to_json import make_plain, write_body
 
 _EVENTS = {"Accept": "text/event-stream"}
 _HEADERS = {**_EVENTS, "Content-Type": "application/json"}

@@ -1,5 +1,7 @@
 """Messages of a conversation, as tools get them in the caller's state and return them."""
 
+import json
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, NotRequired, Required
 
 from pydantic import (
@@ -18,9 +20,9 @@ from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_wrap_validator_function
 from typing_extensions import TypedDict
 
-from sidecall.compat.message_forms import is_message_like, read_fields
 from sidecall.kernel.core.message_views import list_blocks, write_calls
 from sidecall.kernel.core.messages import ReadableMessage, ToolMessage
+from sidecall.kernel.json_data.to_json import to_text
 
 # As the id of a RemoveMessage: all messages so far.
 REMOVE_ALL_MESSAGES = "__remove_all__"
@@ -114,6 +116,7 @@ AnyMessage = Annotated[
     Field(discriminator="type"),
     BeforeValidator(lambda value: _read_alike(value)),
 ]
+
 _message: TypeAdapter[Any] = TypeAdapter(AnyMessage, config=ConfigDict(defer_build=True))
 
 
@@ -155,3 +158,120 @@ def _revive(message: Any) -> Any:
         return _message.validate_python(message)
     except ValidationError:
         return message
+
+
+# By roles and types.
+_KINDS: Mapping[str, str] = {
+    "human": "human",
+    "user": "human",
+    "ai": "ai",
+    "assistant": "ai",
+    "system": "system",
+    "developer": "system",
+    "tool": "tool",
+    "remove": "remove",
+}
+# By the names of LangChain's classes; the parts of a stream have a type of that name, too.
+_CLASSES: Mapping[str, str] = {
+    f"{name}Message{part}": kind
+    for name, kind in (("Human", "human"), ("AI", "ai"), ("System", "system"), ("Tool", "tool"), ("Remove", "remove"))
+    for part in ("", "Chunk")
+}
+
+_FIELDS = frozenset(
+    "role type content name id tool_call_id tool_calls invalid_tool_calls usage_metadata additional_kwargs"
+    " response_metadata artifact status".split()
+)
+
+
+def read_fields(message: Any) -> Any:
+    """Read the fields of a message; a value in no known form is returned unchanged.
+
+    The forms are LangChain's JSON; role and content as in OpenAI's API, also as a pair; and LangChain's serializations
+    `{"lc": 1, ...}` and `{"type": ..., "data": ...}`.
+    """
+    if _is_pair(message):
+        return read_fields({"type": message[0], "content": message[1]})
+    if not isinstance(message, dict):
+        return message
+    message = _open(message)
+    named = message.get("role", message.get("type"))
+    kind = (_KINDS.get(named) or _CLASSES.get(named)) if isinstance(named, str) else None
+    if kind is None:
+        return message
+    fields = {**message, "type": kind, **_read_content(kind, message), **_read_additions(message)}
+    for name in ("id", "tool_call_id"):
+        if isinstance(fields.get(name), int | float):
+            fields[name] = str(fields[name])
+    return {**fields, **_read_calls(fields)} if kind == "ai" else fields
+
+
+def is_message_like(message: Any) -> bool:
+    """Return whether this may be a message: an object, or a pair of role and content."""
+    return isinstance(message, dict) or _is_pair(message)
+
+
+def _is_pair(message: Any) -> bool:
+    return (
+        isinstance(message, list | tuple)
+        and len(message) == 2
+        and isinstance(message[0], str)
+        and message[0] in _KINDS
+        and isinstance(message[1], str | list)
+    )
+
+
+def _open(message: dict[str, Any]) -> dict[str, Any]:
+    """Unwrap a message from LangChain's serialization."""
+    if message.get("lc") == 1 and isinstance(message.get("kwargs"), dict) and message.get("type") == "constructor":
+        place = message.get("id")
+        name = place[-1] if isinstance(place, list) and place else None
+        return {**message["kwargs"], "type": _CLASSES.get(name) if isinstance(name, str) else None}
+    if isinstance(message.get("data"), dict) and "content" not in message:
+        return {**message["data"], "type": message.get("type")}
+    return message
+
+
+def _read_content(kind: str, message: Mapping[str, Any]) -> dict[str, Any]:
+    content = message.get("content", "")
+    if content is None:
+        return {"content": ""}
+    return {"content": to_text(content)} if kind == "tool" and not isinstance(content, str | list) else {}
+
+
+def _read_additions(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Collect a provider's extra keys, which LangChain keeps in `additional_kwargs`."""
+    more = {name: value for name, value in message.items() if name not in _FIELDS} if "role" in message else {}
+    if "developer" in (message.get("role"), message.get("type")):
+        more["__openai_role__"] = "developer"
+    if not more:
+        return {}
+    given = message.get("additional_kwargs")
+    return {"additional_kwargs": {**more, **given} if isinstance(given, dict) else more}
+
+
+def _read_calls(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Read a model's tool calls; OpenAI's have their arguments as text."""
+    kept = message.get("additional_kwargs")
+    calls = message.get("tool_calls") or (kept.get("tool_calls") if isinstance(kept, dict) else None)
+    if not isinstance(calls, list) or not calls:
+        return {"tool_calls": []} if "tool_calls" in message and not calls else {}
+    made = [_read_call(it) for it in calls]
+    right, wrong = ([it for it in made if _is_invalid(it) is is_wrong] for is_wrong in (False, True))
+    return {"tool_calls": right, **({"invalid_tool_calls": wrong} if wrong else {})}
+
+
+def _is_invalid(call: Any) -> bool:
+    return isinstance(call, dict) and call.get("type") == "invalid_tool_call"
+
+
+def _read_call(call: Any) -> Any:
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(function, dict):
+        return {**call, "type": "tool_call"} if isinstance(call, dict) else call
+    named, sent = {"name": function.get("name"), "id": call.get("id")}, function.get("arguments")
+    try:
+        args = json.loads(sent or "{}", strict=False) if isinstance(sent, str | None) else sent
+    except ValueError as error:
+        return {**named, "args": sent, "error": str(error), "type": "invalid_tool_call"}
+    return {**named, "args": args, "type": "tool_call"}

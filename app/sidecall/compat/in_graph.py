@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from inspect import currentframe
 from typing import Any
 
-from sidecall.kernel.schema.foreign import is_instance_of
+from sidecall.kernel.schema.injections import is_instance_of
 
 # Under which name a node fills in all that the graph knows: state, context, store.
 RUNTIME = "runtime_of_the_graph"

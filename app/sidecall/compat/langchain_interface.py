@@ -9,8 +9,7 @@ from pydantic.fields import FieldInfo
 
 from sidecall.kernel.authoring.options import OptionFields
 from sidecall.kernel.core.errors import DefinitionError
-from sidecall.kernel.core.parameter import EMPTY
-from sidecall.kernel.core.tool import CompiledTool, Schema
+from sidecall.kernel.core.tool import EMPTY, CompiledTool, Schema
 from sidecall.kernel.schema.by_model import ModelArgsSchema
 from sidecall.kernel.schema.injections import rebuild_annotation
 from sidecall.kernel.schema.models import ModelType

@@ -11,9 +11,7 @@ from langgraph.types import interrupt
 from pydantic import BaseModel, ConfigDict
 
 from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
-from sidecall.client.graphs.commands import GraphOutput, read_graph_output
-from sidecall.client.graphs.decisions import read_resumption
-from sidecall.client.graphs.sendable import make_sendable
+from sidecall.client.graphs.interrupts import GraphOutput, make_sendable, read_graph_output, read_resumption
 from sidecall.compat.in_graph import RUNTIME
 from sidecall.kernel.authoring.inprocess import Beside, ainvoke, invoke
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired

@@ -6,13 +6,17 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from sidecall.features.access.access import Access, Authenticator
-from sidecall.features.access.api_keys import ApiKeys, KeyRing
-from sidecall.features.access.caller_header import LOOPBACK, CallerHeader, GatewayHeaders, Gateways, NamedOrAnonymous
-from sidecall.features.access.credential_cache import BEARER, KEY
-from sidecall.features.access.key_file import InvalidKeyFile, KeyFile
-from sidecall.features.access.methods import Method, Methods
-from sidecall.features.access.resource import ProtectedResource
+from sidecall.features.access.api_keys import ApiKeys, InvalidKeyFile, KeyFile, KeyRing
+from sidecall.features.access.methods import (
+    LOOPBACK,
+    CallerHeader,
+    GatewayHeaders,
+    Gateways,
+    Method,
+    Methods,
+    NamedOrAnonymous,
+)
+from sidecall.features.access.middleware import BEARER, KEY, Access, Authenticator, ProtectedResource
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.credentials.own_secrets import SecretKeeper, UnsupportedSecrets
 from sidecall.features.toolsets.toolsets import (
@@ -30,10 +34,10 @@ from sidecall.storage.ledger import Ledger
 
 if TYPE_CHECKING:
     from sidecall.features.credentials.oauth import authorization_flow as _flow
-    from sidecall.features.credentials.oauth import sign_in as _signing_in
+    from sidecall.features.credentials.oauth import tokens as _signing_in
 else:
     _flow = Later("sidecall.features.credentials.oauth.authorization_flow")
-    _signing_in = Later("sidecall.features.credentials.oauth.sign_in")
+    _signing_in = Later("sidecall.features.credentials.oauth.tokens")
 
 logger = logging.getLogger("sidecall")
 

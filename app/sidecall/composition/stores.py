@@ -8,23 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidecall.features.calls.sql_kept import CallBounds
-from sidecall.features.contract.lock import InvalidLock, LockedTool, parse_lock
-from sidecall.features.contract.lock_path import LOCK
+from sidecall.features.contract.lock import LOCK, InvalidLock, LockedTool, parse_lock
 from sidecall.features.costs.budgets import read_budgets
 from sidecall.features.costs.sql_store import SpendingLog
 from sidecall.features.costs.steps import make_budget_stages
 from sidecall.features.credentials.own_secrets import SecretKeeper
 from sidecall.features.credentials.server_secrets import secrets_in
 from sidecall.features.history.history import History
-from sidecall.features.history.memory_store import MemoryBlocks
+from sidecall.features.history.memory_store import HistoryBounds, MemoryBlocks
 from sidecall.features.history.no_history import NoHistory
 from sidecall.features.history.packing import Packer
 from sidecall.features.history.pending_calls import PendingCalls
 from sidecall.features.history.redactor import CallRedactor
 from sidecall.features.history.sql_store import SqlBlocks
-from sidecall.features.history.stores import HistoryBounds
-from sidecall.features.rates.in_memory import Quotas
-from sidecall.features.rates.shared import SharedQuotas
+from sidecall.features.rates.quotas import Quotas, SharedQuotas
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.workspaces.limits import WorkspaceLimits
@@ -39,8 +36,7 @@ from sidecall.kernel.pipeline.stage import Stage
 from sidecall.kernel.ports.tenant_store import ItemStore
 from sidecall.later import Later
 from sidecall.settings import Settings
-from sidecall.storage.bounds import LedgerBounds
-from sidecall.storage.ledger import Ledger
+from sidecall.storage.ledger import Ledger, LedgerBounds
 from sidecall.storage.opening import IN_MEMORY, NO_WRITERS, Writers, open_file_store, open_history, open_ledger
 
 if TYPE_CHECKING:

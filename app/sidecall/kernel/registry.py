@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from sidecall.features.contract.known import KnownContracts
+from sidecall.features.contract.lock import KnownContracts
 from sidecall.features.search.index import ToolIndex
 from sidecall.kernel.core.callbacks import Callback, make_callback
 from sidecall.kernel.core.errors import ToolAlreadyRegistered
@@ -14,9 +14,8 @@ from sidecall.kernel.core.guardrails import (
     make_input_guardrail,
     make_output_guardrail,
 )
-from sidecall.kernel.core.native_implementers import find_implementers
-from sidecall.kernel.core.native_kinds import NAMES, NativeKind
-from sidecall.kernel.core.tool import Compilable, CompiledTool
+from sidecall.kernel.core.options import NAMES, NativeKind
+from sidecall.kernel.core.tool import Compilable, CompiledTool, find_implementers
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from sidecall.features.toolkits.choosing import leave_out, shipped_tools
+from sidecall.features.toolkits.table import leave_out, shipped_tools
 from sidecall.kernel.authoring.offers import compile_offers, list_offers
 from sidecall.kernel.core.errors import DefinitionError, DiscoveryError
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.loading.exits import refuse_exits
-from sidecall.loading.modules import load_file, load_named, public_files
+from sidecall.loading.modules import load_file, load_named, public_files, refuse_exits
 from sidecall.loading.skipped_tools.find import Omission, TakeOmission, find_omissions
 from sidecall.loading.tool_imports import tool_folders
 

@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 import os
 import sys
+import threading
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,13 +13,40 @@ from operator import attrgetter
 from pathlib import Path
 from threading import Lock
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
-from sidecall.kernel.core.errors import DefinitionError, DiscoveryError
-from sidecall.loading.exits import refuse_exits
-from sidecall.loading.import_path import is_on_path, put_project
+from sidecall.kernel.core.errors import DefinitionError, DiscoveryError, SidecallError
 from sidecall.loading.source_snapshot import keep_project_code
 from sidecall.loading.tool_imports import tool_folders
+
+
+class ExitRefused(SidecallError):
+    """The code of a tool wanted to end the process while it was loaded."""
+
+
+@contextmanager
+def refuse_exits() -> Iterator[None]:
+    """Make `os._exit` raise in the body, in this thread and process, to report which file called it.
+
+    It cannot be caught otherwise, since it runs no clean-up. It works as usual in forked processes, in other threads,
+    and for references taken earlier, as in Sidecall's own signal handlers.
+
+    Raises:
+        ExitRefused: From `os._exit`, in the body.
+    """
+    leave, here = os._exit, (os.getpid(), threading.get_ident())
+
+    def refuse(status: int) -> NoReturn:
+        if (os.getpid(), threading.get_ident()) != here:
+            leave(status)
+        raise ExitRefused(f"os._exit({status}) would end the process without a word")
+
+    os._exit = refuse
+    try:
+        yield
+    finally:
+        os._exit = leave
+
 
 # Modules belong to a process, so that its servers load theirs one after the other.
 _LOADING = Lock()
@@ -249,3 +277,31 @@ def _lies_in(module: ModuleType, name: str, folders: list[Path]) -> bool:
     if f"{os.sep}site-packages{os.sep}" in path:
         return False
     return path.startswith(tuple(f"{folder}{os.sep}" for folder in folders))
+
+
+def put_project(folder: str) -> None:
+    """Make a folder's modules importable, after the standard library and before installed packages.
+
+    So a project's `app` is its own, even if an installed package has one, and its `secrets.py` does not replace
+    Python's.
+    """
+    sys.path[:] = [entry for entry in sys.path if not _is(entry, folder)]
+    sys.path.insert(_end_of_library(), folder)
+
+
+def is_on_path(folder: str) -> bool:
+    """Return whether modules of this folder can be imported."""
+    return any(_is(entry, folder) for entry in sys.path)
+
+
+def _is(entry: str, folder: str) -> bool:
+    # Python writes the empty text for the working directory.
+    return entry == folder or (entry == "" and folder == os.getcwd())
+
+
+def _end_of_library() -> int:
+    library = os.path.dirname(os.__file__)
+    ends = [
+        index for index, entry in enumerate(sys.path, 1) if entry == library or os.path.basename(entry) == "lib-dynload"
+    ]
+    return max(ends, default=0)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import httpcore
 import httpx
 
-from sidecall.outgoing.moments import ending_at
+from sidecall.outgoing.connecting import ending_at
 from sidecall.outgoing.refusals import OutgoingRefused, refuse
 
 _GZIP = ("gzip", "x-gzip")

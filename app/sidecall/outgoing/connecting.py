@@ -1,19 +1,24 @@
 """Connect to checked addresses, after resolving a name once."""
 
 import asyncio
+import math
 import socket
 import ssl
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import httpcore
 
 from sidecall.kernel.concurrency.pools import NAMES
-from sidecall.outgoing.moments import limit_wait
 from sidecall.outgoing.rules import OutgoingRules
 
 _NOT_FOUND = (OSError, UnicodeError)
+
 _NOT_CONNECTED = (httpcore.ConnectError, httpcore.ConnectTimeout)
+
 _Options = Iterable[httpcore.SOCKET_OPTION] | None
 
 
@@ -150,3 +155,31 @@ async def _resolve(host: str, port: int, timeout: float | None) -> list[str]:
 
 def _addresses_in(found: Iterable[Any]) -> list[str]:
     return list(dict.fromkeys(str(info[4][0]) for info in found))
+
+
+_ENDS_AT: ContextVar[float] = ContextVar("sidecall_outgoing_ends_at", default=math.inf)
+
+
+@contextmanager
+def ending_at(moment: float) -> Iterator[None]:
+    """Set the deadline for all steps in the body, on the monotonic clock."""
+    token = _ENDS_AT.set(moment)
+    try:
+        yield
+    finally:
+        _ENDS_AT.reset(token)
+
+
+def limit_wait(timeout: float | None) -> float | None:
+    """Return the timeout of a step.
+
+    Raises:
+        httpcore.ReadTimeout: No time is left.
+    """
+    ends_at = _ENDS_AT.get()
+    if ends_at == math.inf:
+        return timeout
+    left = ends_at - time.monotonic()
+    if left <= 0:
+        raise httpcore.ReadTimeout("the whole request took too long")
+    return left if timeout is None else min(left, timeout)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import httpx
 
-from sidecall.outgoing.addresses import read_address
+from sidecall.outgoing.patterns import read_address
 
 _NAME = re.compile(r"(?=.{1,253}\Z)(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?", re.I)
 _MOST_PORT = 65_535

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import httpx
 
 from sidecall.kernel.core.errors import cut_name
-from sidecall.outgoing.addresses import is_public, read_address
-from sidecall.outgoing.patterns import HostPattern, normalize_host
+from sidecall.outgoing.patterns import HostPattern, is_public, normalize_host, read_address
 from sidecall.outgoing.refusals import OutgoingRefused, refuse
 
 USUAL_PORTS = {"http": 80, "https": 443}

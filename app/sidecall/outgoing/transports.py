@@ -9,8 +9,7 @@ import httpcore
 import httpx
 
 from sidecall.outgoing.bodies import AnswerBounds, AsyncBoundedStream, BoundedStream, drop_packing, translate_errors
-from sidecall.outgoing.connecting import AsyncCheckedNetwork, CheckedNetwork
-from sidecall.outgoing.moments import ending_at
+from sidecall.outgoing.connecting import AsyncCheckedNetwork, CheckedNetwork, ending_at
 from sidecall.outgoing.names import drop_nameless
 from sidecall.outgoing.rules import OutgoingRules
 

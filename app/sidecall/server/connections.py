@@ -6,7 +6,12 @@ arrives whole pays nothing.
 
 import logging
 import math
-from asyncio import AbstractEventLoop, BaseTransport
+import socket
+import struct
+import sys
+from asyncio import AbstractEventLoop, BaseTransport, Transport
+from collections.abc import Iterable
+from contextlib import suppress
 from operator import attrgetter
 from typing import Any, Literal, cast
 
@@ -14,10 +19,7 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from sidecall.kernel.lifecycle import Lifecycle, Patience
-from sidecall.server.half_close import Lingering
-from sidecall.server.memory_limits import Keeper, RequestRoom
-from sidecall.server.open_files import are_exhausted, room_beyond
-from sidecall.server.reading import RequestReader
+from sidecall.server.reading import Keeper, RequestReader, RequestRoom, are_exhausted, room_beyond
 from sidecall.server.refusals import (
     BODY_LATE,
     FULL,
@@ -28,17 +30,18 @@ from sidecall.server.refusals import (
     bytes_of,
     response_to,
 )
-from sidecall.server.responses import disconnect
-from sidecall.server.sending import count_untaken
+from sidecall.server.responses import Lingering, disconnect
 
 logger = logging.getLogger("sidecall")
 
 # Seconds between two looks, and between two log lines about clients.
 SWEEP = 0.5
+
 _QUIET = 10.0
 
 # What we want of a client, at a request, with so many bytes that it has not taken.
 _Wanted = Literal["headers", "a body", "a request", "a reader", "an end", "nothing"]
+
 _Sight = tuple[_Wanted, Any, int]
 
 
@@ -271,3 +274,32 @@ class Connection(RequestReader):
 
 # What uvicorn would say of the cancelled request is not news: it was answered, and logged by us.
 _SILENT = logging.Logger("sidecall.interrupted", logging.CRITICAL + 1)
+
+
+if sys.platform != "win32":
+    import fcntl
+    import termios
+
+# Bytes of answers that the system takes beyond those on their way to the client. So a client that reads 60 KB/s
+# is seen to take something about once a second, and not every half minute.
+_MOST_UNSENT = 128 * 1024
+
+
+def bound_unsent(sockets: Iterable[Any]) -> None:
+    """Set a small send buffer limit for connections of these listening sockets."""
+    for sock in sockets:
+        with suppress(OSError):  # Not every kind of socket has such a bound, nor every system.
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _MOST_UNSENT)
+
+
+def count_untaken(transport: Transport) -> int:
+    """Return how many bytes the client's system has not acknowledged, including this system's buffer."""
+    waiting = transport.get_write_buffer_size()
+    sock = transport.get_extra_info("socket")
+    if sock is None or sys.platform == "win32":
+        return waiting
+    try:
+        (queued,) = struct.unpack("i", fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, bytes(4)))
+    except (OSError, ValueError):  # It is closed, or the system does not say.
+        return waiting
+    return waiting + int(queued)

@@ -1,9 +1,13 @@
 """Read the requests of one client as far as there is room, and answer them in order."""
 
+import errno
+import logging
+import os
+import sys
 from abc import abstractmethod
 from asyncio import AbstractEventLoop, BaseTransport, Task, Transport
 from contextvars import Context
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from uvicorn.config import Config
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
@@ -11,14 +15,117 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 from uvicorn.server import ServerState
 
-from sidecall.features.access.caller_header import PEER
+from sidecall.features.access.methods import PEER
+from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.lifecycle import Lifecycle
-from sidecall.server.flow_control import Flow
-from sidecall.server.framing import HASH, SLASH, complete_scope
-from sidecall.server.memory_limits import RequestRoom
-from sidecall.server.parsing import RequestParser
+from sidecall.server.parsing import HASH, SLASH, RequestParser, complete_scope
 from sidecall.server.refusals import MAX_HEADER_BYTES, NO_PROXY, ROOM_FULL
-from sidecall.server.responses import Cycle
+from sidecall.server.responses import Cycle, Flow
+
+if sys.platform != "win32":  # which has no such limit
+    import resource
+
+logger = logging.getLogger("sidecall")
+
+# Files that tools, logs and libraries open besides the connections.
+RESERVE = 256
+# Connections beyond the most, which are refused and still taken from until their clients have the answer.
+_MOST_TURNED_AWAY = 256
+
+_LEAST_TURNED_AWAY = 16
+# What loading a part of the server takes when it is first needed.
+_TO_LOAD = 8
+
+
+def room_for(connections: int) -> int:
+    """Raise the limit of open files as far as allowed, and return how many connections fit."""
+    if sys.platform == "win32":
+        return connections
+    wanted = connections + RESERVE
+    limit = _raise_limit(wanted + _MOST_TURNED_AWAY)
+    if limit >= wanted:
+        return connections
+    fitting = max(limit - RESERVE, limit // 2 - _TO_LOAD, 1)
+    logger.warning(
+        "only %d connections fit under the limit of %d open files, not SIDECALL_MAX_CONNECTIONS=%d; raise it "
+        "(ulimit -n, LimitNOFILE, --ulimit nofile)",
+        fitting,
+        limit,
+        connections,
+    )
+    return fitting
+
+
+def room_beyond(connections: int) -> int:
+    """Return how many more connections may be open while they are being refused."""
+    if sys.platform == "win32":
+        return _LEAST_TURNED_AWAY
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    left = _MOST_TURNED_AWAY if limit == resource.RLIM_INFINITY else limit - RESERVE - connections
+    return max(_LEAST_TURNED_AWAY, min(_MOST_TURNED_AWAY, left))
+
+
+def _raise_limit(wanted: int) -> int:
+    if sys.platform == "win32":
+        return wanted
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return wanted
+    target = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
+    except (OSError, ValueError):  # macOS allows less than it says
+        return soft
+    return target
+
+
+def are_exhausted() -> bool:
+    """Test whether one more file can be opened; the event loop closes connections silently if not."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        return error.errno in (errno.EMFILE, errno.ENFILE)
+    return False
+
+
+# What the bodies of most calls do not reach, and the part of the room that is kept for those, one in so many.
+SMALL = 16 * 1024
+
+_KEPT_FREE = 8
+
+
+class Keeper(Protocol):
+    """Holds bytes of an incomplete request."""
+
+    def give_way(self) -> None:
+        """Drop the request and its bytes, if it is still incomplete."""
+
+
+class RequestRoom:
+    """Counts buffered bytes, and makes room by dropping the requests that have been incomplete for longest."""
+
+    __slots__ = ("late", "most", "shared", "unread", "used")
+
+    def __init__(self, most: int, largest: int = 0, unread: Backlog | None = None) -> None:
+        """Allow `most` bytes, at least for the `largest` body; `unread` bytes have a bound of their own."""
+        self.most = max(most, largest)
+        # What those that are not small may use up.
+        self.shared = max(most - most // _KEPT_FREE, largest)
+        self.used = 0
+        self.unread = unread or Backlog()
+        # Those whose requests have been coming for a while, the first of them last.
+        self.late: list[Keeper] = []
+
+    def make(self, size: int, asker: Keeper, *, kept: int) -> bool:
+        """Return whether there is room for `size` more bytes of a keeper that holds `kept` already."""
+        most = self.most if kept + size <= SMALL else self.shared
+        while self.used + size > most and self.late:
+            keeper = self.late.pop()
+            if keeper is asker:
+                return False
+            keeper.give_way()
+        return self.used + size <= most
+
 
 # Bytes that are read at once where they may hold many requests, which cost far more memory once they are read.
 _PIECE = 1024

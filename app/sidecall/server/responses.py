@@ -5,16 +5,70 @@ length (a stream's, a 304's) is sent at once, and unusual responses are sent by 
 """
 
 import asyncio
+from asyncio import BaseProtocol, Protocol, Transport
 from functools import lru_cache
 from typing import Any, cast
 
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from sidecall.kernel.http.direct_response import DirectResponse
-from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.http.backlog import Backlog
+from sidecall.kernel.http.fast_path import DirectResponse, Reply
 from sidecall.kernel.http.request_id import HEADER, NOSNIFF
-from sidecall.server.flow_control import Flow
-from sidecall.server.half_close import LingeringTransport
+
+
+class Flow(FlowControl):
+    """Uvicorn's flow control with a hold: while reading is held, the application gets no more bytes.
+
+    Unsent bytes count with the events that wait for other clients. Beyond the bound, the client is cut off.
+    """
+
+    is_held = False
+
+    def __init__(self, transport: Transport, backlog: Backlog) -> None:
+        super().__init__(transport)
+        self._backlog = backlog
+        self.size = 0
+
+    def resume_reading(self) -> None:
+        """Resume reading, unless it is held."""
+        if self.read_paused and not self.is_held:
+            super().resume_reading()
+
+    def listen(self) -> None:
+        """Resume reading although it is held, to detect a disconnect."""
+        super().resume_reading()
+
+    def resume_writing(self) -> None:
+        """Resume writing: the client has read what there was, or has disconnected."""
+        super().resume_writing()
+        self.forget()
+
+    def keep(self, size: int) -> None:
+        """Count bytes of an answer, which stay in memory until all of them are sent."""
+        self.size += size
+        self._backlog.add(self, size)
+
+    def look(self, unread: int, *, is_moving: bool) -> None:
+        """Raise the count to `unread`, and note whether the client reads, if slowly."""
+        if is_moving:
+            self._backlog.take(self, 0)
+        if not unread:
+            self.forget()
+        elif unread > self.size:
+            self.keep(unread - self.size)
+
+    def forget(self) -> None:
+        """Reset the count."""
+        size, self.size = self.size, 0
+        if size:
+            self._backlog.take(self, size)
+
+    def cut(self) -> None:
+        """Stop sending, and disconnect."""
+        self.forget()
+        self._transport.abort()
+
 
 # With these uvicorn frames the body otherwise, or ends the connection.
 _FRAMING = frozenset((b"connection", b"transfer-encoding"))
@@ -22,6 +76,7 @@ _FRAMING = frozenset((b"connection", b"transfer-encoding"))
 _OK = 200
 # What stands behind the length of a plain answer, and what between the headers that it has of its own and its id.
 _TYPE = b"\r\ncontent-type: application/json"
+
 _NOSNIFF = b"\r\n%b: %b\r\n%b: " % (*NOSNIFF, HEADER)
 
 # Headers of answers that are kept as they are sent.
@@ -219,3 +274,48 @@ def disconnect(cycle: RequestResponseCycle) -> None:
     cycle.waiting_for_100_continue = False  # After the end of what is sent, no leave can be.
     cycle.body = bytearray()
     cycle.message_event.set()
+
+
+# Bytes that are taken from a client that has its answer.
+_MOST = 64 * 1024 * 1024
+
+
+class Lingering(Protocol):
+    """Discards what a client still sends, up to a bound; the connection sweep limits the time."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        self._left = _MOST
+
+    def data_received(self, data: bytes) -> None:
+        """Discard the data."""
+        self._left -= len(data)
+        if self._left < 0:
+            self._connection.transport.close()
+
+    def pause_writing(self) -> None:
+        """Forward the call."""
+        self._connection.pause_writing()
+
+    def resume_writing(self) -> None:
+        """Forward the call."""
+        self._connection.resume_writing()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forward the call."""
+        self._connection.connection_lost(exc)
+
+
+class LingeringTransport:
+    """Transport for an answer that is sent before its request is complete."""
+
+    def __init__(self, transport: Any) -> None:
+        self._transport = transport
+        self.write = transport.write
+        self.is_closing = transport.is_closing
+
+    def close(self) -> None:
+        """Do not close the connection while its client is still served."""
+        protocol: BaseProtocol = self._transport.get_protocol()
+        leave = getattr(protocol, "leave", self._transport.close)
+        leave()

@@ -19,14 +19,11 @@ from sidecall.kernel.core.quota import check_rate
 from sidecall.loading.tool_lists import Texts
 from sidecall.outgoing.settings import OutgoingSettings
 from sidecall.settings.access import AccessSettings
-from sidecall.settings.audit import AuditSettings
-from sidecall.settings.history import HistorySettings
-from sidecall.settings.sandbox import SandboxSettings
+from sidecall.settings.history import AuditSettings, HistorySettings
+from sidecall.settings.sandbox import SandboxSettings, WorkspaceSettings
 from sidecall.settings.secrets import SecretSettings
-from sidecall.settings.shipped_tools import ShippedToolSettings
-from sidecall.settings.toolkits import ToolSettings
+from sidecall.settings.toolkits import ShippedToolSettings, ToolSettings
 from sidecall.settings.webhooks import WebhookSettings
-from sidecall.settings.workspaces import WorkspaceSettings
 
 _PREFIX = "SIDECALL_"
 # Of any whole number: each database takes it, also with what is added to it.

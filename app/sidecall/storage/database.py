@@ -1,7 +1,10 @@
 """The database interface of the ledger: named statements, written durably and in batches."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
+
+from sidecall.features.calls.entry import OPEN, PAGE_CHARACTERS, CallFilter, CallStatus
 
 Dialect = Literal["sqlite", "postgres"]
 # Texts, bytes, numbers and None; times are seconds since 1970.
@@ -82,3 +85,116 @@ class ChangeReporter(Protocol):
 
     # Called once, with what has happened in words for an operator.
     on_change: Callable[[str], object]
+
+
+# Where these columns stand in the rows of a list.
+_ARGS, _DECISION, _MESSAGE, _LEFT_OUT = 12, 15, 17, 18
+
+# What lists calls, and what reads the texts that it leaves out.
+_WITH_ANSWERS = ("list_whole_calls", "read_call_texts")
+
+_WITHOUT = ("list_calls", "read_call_args")
+
+
+@dataclass(frozen=True, slots=True)
+class RowPage:
+    """Rows of calls, newest first, and the id after which the next page begins; None on the last page."""
+
+    rows: Sequence[Row]
+    cursor: str | None
+
+
+async def read_page(
+    database: Database, wanted: CallFilter, limit: int, cursor: str | None, *, is_whole: bool
+) -> RowPage:
+    """Read up to `limit` calls, fewer if they are large.
+
+    Short texts come with the list; for long ones only their size is read, so that no more is read than a page holds.
+    Answers are read only if wanted.
+    """
+    statement, filling = _WITH_ANSWERS if is_whole else _WITHOUT
+    where, values = write_where(wanted, cursor)
+    values.append(limit + 1)
+    order = f"{where} ORDER BY id DESC LIMIT ${len(values)}"
+    found = await database.read(statement, *values, where=order)
+    chosen, size = list[Row](), 0
+    for row in found[:limit]:
+        if size >= PAGE_CHARACTERS:
+            break
+        chosen.append(row)
+        size += row[_LEFT_OUT] or len(row[_ARGS] or "") + len(row[_MESSAGE] or "")
+        size += len(row[_DECISION] or "")
+    rows = await _fill(database, filling, chosen)
+    return RowPage(rows, chosen[-1][0] if len(found) > len(chosen) else None)
+
+
+async def _fill(database: Database, statement: str, rows: Sequence[Row]) -> list[Row]:
+    """Read the texts that were left out; a call deleted since then is dropped."""
+    large = [row[0] for row in rows if row[_LEFT_OUT] is not None]
+    texts: dict[str, Any] = {}
+    if large:
+        numbers = ", ".join(f"${number}" for number in range(1, len(large) + 1))
+        read = await database.read(statement, *large, where=f"WHERE id IN ({numbers})")
+        texts = {call_id: (args, message) for call_id, args, message in read}
+    filled = []
+    for row in rows:
+        if row[_LEFT_OUT] is None:
+            filled.append(row[:_LEFT_OUT])
+        elif row[0] in texts:
+            args, message = texts[row[0]]
+            filled.append((*row[:_ARGS], args, *row[_ARGS + 1 : _MESSAGE], message))
+    return filled
+
+
+# The conditions of the partial indexes `calls_open` and `calls_by_status`. SQLite uses one only where its condition is
+# repeated word for word.
+_OF_OPEN = "status IN ('queued', 'running', 'awaiting_approval')"
+
+_OF_ENDED = "status NOT IN ('succeeded', 'queued', 'running', 'awaiting_approval')"
+
+
+def write_where(wanted: CallFilter, cursor: str | None) -> tuple[str, list[Any]]:
+    """Return the WHERE clause of a list of calls, and the values of its placeholders."""
+    clauses: list[str] = []
+    values: list[Any] = []
+
+    def add(clause: str, *more: Any) -> None:
+        numbers = []
+        for value in more:
+            values.append(value)
+            numbers.append(f"${len(values)}")
+        clauses.append(clause.format(*numbers, all=", ".join(numbers)))
+
+    # Few calls are open, so no other column's index is to be taken for them.
+    unindexed = " || ''" if wanted.status in OPEN else ""
+    add("tenant = {0}", wanted.tenant)
+    if wanted.status is not None:
+        add(_write_status(wanted.status))
+    if wanted.names is not None:
+        add(f"name{unindexed} IN ({{all}})" if wanted.names else "1 = 0", *wanted.names)
+    for clause, value in _single(wanted, cursor, unindexed):
+        if value is not None:
+            add(clause, value)
+    return "WHERE " + " AND ".join(clauses), values
+
+
+def _write_status(status: CallStatus) -> str:
+    if status == "succeeded":  # Most calls have.
+        return "status = 'succeeded'"
+    return f"{_OF_OPEN if status in OPEN else _OF_ENDED} AND status = '{status}'"
+
+
+def _single(wanted: CallFilter, cursor: str | None, unindexed: str) -> list[tuple[str, Any]]:
+    return [
+        ("kind = {0}", wanted.kind),
+        (f"caller{unindexed} = {{0}}", wanted.caller),
+        ("id >= {0}", None if wanted.since is None else first_id(wanted.since)),
+        ("id < {0}", None if wanted.until is None else first_id(wanted.until)),
+        ("id < {0}", cursor),
+    ]
+
+
+def first_id(seconds: float) -> str:
+    """Return the smallest call id from that time on; a UUIDv7 begins with its time in milliseconds."""
+    digits = f"{max(0, int(seconds * 1000)):012x}"
+    return f"{digits[:8]}-{digits[8:]}"

@@ -6,10 +6,11 @@ from uuid import uuid4
 
 from sidecall.features.approvals.memory_rules import MemoryRules
 from sidecall.features.audit.entry import AuditTrail
-from sidecall.features.audit.memory_store import MemoryAudit
+from sidecall.features.audit.stores import MemoryAudit
 from sidecall.features.calls.callbacks import CallbackQueue
 from sidecall.features.calls.notices import NoNotices, Notices
 from sidecall.features.calls.progress import ProgressLog
+from sidecall.features.calls.sql_kept import CallBounds
 from sidecall.features.calls.stores import CallQueue, Calls
 from sidecall.features.credentials.memory_store import MemorySecrets
 from sidecall.features.webhooks.sql_store import SqlCallbacks
@@ -81,3 +82,23 @@ class Ledger:
         """Finish pending work, within a bounded time."""
         await self.notices.close()
         await self.database.close()
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerBounds:
+    """How much is stored, and for how many seconds."""
+
+    approval_ttl: float = 3600.0
+    max_approvals: int = 5000
+    max_waiting_bytes: int = 32 * 1024 * 1024
+    artifact_ttl: float = 3600.0
+    max_artifact_bytes: int = 32 * 1024 * 1024
+    max_store_bytes: int = 16 * 1024 * 1024
+    max_item_bytes: int = 1024 * 1024
+    max_rules: int = 10_000
+    max_artifact_bytes_per_caller: int | None = None
+    audit_ttl: float = 7_776_000.0
+    max_audit_entries: int = 100_000
+    max_secrets: int = 10_000
+    max_rules_per_tenant: int = 1000
+    calls: CallBounds = field(default_factory=CallBounds)

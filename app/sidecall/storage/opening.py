@@ -10,25 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 from sidecall.features.approvals.memory_rules import MemoryRules
 from sidecall.features.approvals.memory_store import MemoryApprovals
-from sidecall.features.audit.memory_store import MemoryAudit
+from sidecall.features.audit.stores import MemoryAudit
 from sidecall.features.calls.sql_queue import SqlCallQueue
 from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.contents.memory_store import MemoryContents
 from sidecall.features.credentials.memory_store import MemorySecrets
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.core.overload import StoreUnfit
-from sidecall.storage.bounds import LedgerBounds
 from sidecall.storage.database import Database
-from sidecall.storage.ledger import Ledger
+from sidecall.storage.ledger import Ledger, LedgerBounds
 from sidecall.storage.memory.late_database import LateDatabase
-from sidecall.storage.memory.room import Room
-from sidecall.storage.postgres.roles import FILES, HISTORY
+from sidecall.storage.memory.weight import Room
+from sidecall.storage.postgres.outage import FILES, HISTORY
 from sidecall.storage.sql_ledger import DatabaseLedger
-from sidecall.storage.sqlite import roles as _purposes
+from sidecall.storage.sqlite import tables as _purposes
 from sidecall.storage.sqlite.database import SqliteDatabase
 
 if TYPE_CHECKING:
-    from sidecall.features.calls import sql_lost_answers as _lost_answers
+    from sidecall.features.calls import sql_store as _lost_answers
 
 
 IN_MEMORY = "memory://"

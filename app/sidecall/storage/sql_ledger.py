@@ -10,21 +10,19 @@ from uuid import uuid4
 
 from sidecall.features.approvals.sql_rules import SqlRules
 from sidecall.features.approvals.sql_store import SqlApprovals
-from sidecall.features.audit.sql_store import SqlAudit
-from sidecall.features.calls.sql_lost_answers import MakeAnswer
-from sidecall.features.calls.sql_progress import SqlProgress
+from sidecall.features.audit.stores import SqlAudit
+from sidecall.features.calls.progress import SqlProgress
 from sidecall.features.calls.sql_queue import SqlCallQueue
-from sidecall.features.calls.sql_store import SqlCalls
+from sidecall.features.calls.sql_store import MakeAnswer, SqlCalls
 from sidecall.features.contents.sql_store import SqlContents
 from sidecall.features.credentials.sql_store import SqlSecrets
 from sidecall.features.rates.sql_store import SqlRates
 from sidecall.features.store.sql_store import SqlItems
 from sidecall.kernel.core.overload import StoreUnavailable
-from sidecall.storage.bounds import LedgerBounds
 from sidecall.storage.database import Database
 from sidecall.storage.heartbeat import SILENCE, Heartbeat
 from sidecall.storage.late_steps import LateSteps
-from sidecall.storage.ledger import Ledger, StoreKind
+from sidecall.storage.ledger import Ledger, LedgerBounds, StoreKind
 from sidecall.storage.sqlite.workers import WorkerHeartbeat, name_worker
 
 logger = logging.getLogger("sidecall")

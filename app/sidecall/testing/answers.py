@@ -9,8 +9,7 @@ from pydantic_core import from_json
 from sidecall.client.answers import Failure, Progress, ToolAnswer
 from sidecall.kernel.concurrency.backpressure import Pause
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.core.messages import Content, ToolMessage
-from sidecall.kernel.core.result_values import ABSENT, find_value
+from sidecall.kernel.core.messages import ABSENT, Content, ToolMessage, find_value
 from sidecall.kernel.ports.approvals.approval import Approval, Decision
 from sidecall.kernel.ports.observer import Unobserved
 from sidecall.kernel.ports.user_tokens import SignIn

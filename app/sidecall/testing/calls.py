@@ -16,16 +16,15 @@ from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.core.invocation import CallRequest, CallServices
 from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.pipeline.admission import Admission
+from sidecall.kernel.pipeline.batch import answer_for
 from sidecall.kernel.pipeline.budget import Budget
-from sidecall.kernel.pipeline.isolate import answer_for
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import Stages
 from sidecall.kernel.pipeline.stages import default_stages
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired, Decision
 from sidecall.kernel.ports.contents import JSON, TEXT
 from sidecall.kernel.ports.sandbox import Sandbox
-from sidecall.kernel.ports.store import Store, SyncStore
-from sidecall.kernel.ports.tenant_store import ItemStore
+from sidecall.kernel.ports.tenant_store import ItemStore, Store, SyncStore
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.answers import content_url
 from sidecall.kernel.rest.dialects import read_call

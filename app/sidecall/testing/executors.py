@@ -9,8 +9,7 @@ from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.options import IN_PROCESSES, ExecutorName
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.executors.base import Executor
-from sidecall.kernel.executors.inline import InlineExecutor
+from sidecall.kernel.executors.base import Executor, InlineExecutor
 from sidecall.kernel.executors.process.finder import Finder
 from sidecall.later import Later
 from sidecall.main import build_executors

@@ -19,8 +19,7 @@ from sidecall.kernel.registry import Registry
 from sidecall.loading.discovery import discover
 from sidecall.main import create_app
 from sidecall.server.connections import Connection
-from sidecall.server.memory_limits import RequestRoom
-from sidecall.server.open_files import room_for
+from sidecall.server.reading import RequestRoom, room_for
 from sidecall.server.server import Server
 from sidecall.server.watchdog import Watchdog
 from sidecall.settings import Settings

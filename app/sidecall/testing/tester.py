@@ -11,7 +11,7 @@ from sidecall.kernel.authoring.offers import compile_offers, list_offers
 from sidecall.kernel.core.context import ANONYMOUS, Caller, HeaderMap
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.ports.store import Store, SyncStore, pick_tenant
+from sidecall.kernel.ports.tenant_store import Store, SyncStore, pick_tenant
 from sidecall.kernel.ports.workspaces import HEADER
 from sidecall.kernel.registry import Registry
 from sidecall.testing.answers import Answer

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.cli.starting.empty import NothingOffered, refuse_empty
+from sidecall.cli.starting.serving import NothingOffered, refuse_empty
 from sidecall.kernel.registry import Registry
 from sidecall.loading.discovery import discover
 from sidecall.settings import Settings

@@ -9,7 +9,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import BaseToolkit
 
 import sidecall
-from sidecall.compat.foreign.adopt import adopt, is_foreign_tool, is_foreign_toolkit
+from sidecall.compat.foreign.tool import adopt, is_foreign_tool, is_foreign_toolkit
 from sidecall.kernel.core.errors import DefinitionError
 from tests.compat.foreign.test_agents import hand_built
 from tests.kernel.authoring.agents_sdk import FunctionTool

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from sidecall import StructuredTool, tool
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import GuardrailTripped, ToolCallFailed, ToolTimeout
-from sidecall.kernel.pipeline.visible import is_visible
+from sidecall.kernel.pipeline.hooks import is_visible
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from tests.kernel.authoring.agents_sdk import (
     FunctionTool,

@@ -1,7 +1,7 @@
 """The context that functions of the OpenAI Agents SDK get has the fields that they know."""
 
 from sidecall import Caller, ToolContext, Usage
-from sidecall.compat.foreign.context import AgentsContext, make_agents_context
+from sidecall.compat.foreign.agents import AgentsContext, make_agents_context
 
 
 def test_a_calls_context_is_said_in_the_sdks_words() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sidecall import ToolContext
-from sidecall.compat.foreign.guardrails import as_input_guardrail, as_output_guardrail
+from sidecall.compat.foreign.agents import as_input_guardrail, as_output_guardrail
 from sidecall.kernel.core.guardrails import ToolGuardrailFunctionOutput, ToolInputGuardrailData, ToolOutputGuardrailData
 from tests.kernel.authoring.agents_sdk import Guardrail, GuardrailOutput
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sidecall import Caller, tool
-from sidecall.compat.foreign import nested
+from sidecall.compat.foreign import agents
 from tests.kernel.authoring.agents_sdk import FunctionTool
 from tests.kit.calls import write_call
 from tests.kit.clients import MakeClient
@@ -141,7 +141,7 @@ async def test_what_waits_inside_is_shown_and_goes_on_when_it_is_approved(
 
 async def test_nobody_shares_a_run_with_another_caller(state: State) -> None:
     """Although their calls are the same."""
-    runs = nested.NestedRuns()
+    runs = agents.NestedRuns()
     asked = [
         SimpleNamespace(caller=Caller(it), tool_call_id="c", approved=False, rejection=None)
         for it in ("ada", "bo", "ada")
@@ -152,7 +152,7 @@ async def test_nobody_shares_a_run_with_another_caller(state: State) -> None:
         async def invoke(theirs: Any = theirs) -> None:
             state.runs[id(theirs.tool_call), theirs.scope] = Run([7])
 
-        with pytest.raises(nested.ApprovalWanted):
+        with pytest.raises(agents.ApprovalWanted):
             await runs.run(it, theirs, invoke)  # type: ignore[arg-type]  # as far as it is used
 
     assert state.scopes[0] == state.scopes[2] != state.scopes[1]
@@ -186,7 +186,7 @@ async def test_a_rejection_ends_the_call_whose_run_is_forgotten(
     make_client: MakeClient, state: State, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It would begin anew, and ask again."""
-    monkeypatch.setattr(nested, "_MOST", 0)
+    monkeypatch.setattr(agents, "_MOST", 0)
     client = await make_client(make_agent_tool(state, 7))
     place = f"/approvals/{(await client.post('/tool_calls', json=CALL)).json()['id']}"
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, Union
 import pytest
 from pydantic import ValidationError, v1
 
-from sidecall.compat.pydantic_1.check import check_by_v1
+from sidecall.compat.pydantic_1.args_schema import check_by_v1
 from sidecall.kernel.schema.explain import make_field_errors
 
 CANARY = "canary-4711"

@@ -6,7 +6,7 @@ from typing import Literal, Optional
 
 from pydantic import v1
 
-from sidecall.compat.pydantic_1.json_schema import render_v1_schema
+from sidecall.compat.pydantic_1.args_schema import render_v1_schema
 
 
 class Inner(v1.BaseModel):

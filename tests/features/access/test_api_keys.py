@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.access.api_keys import ApiKeys, KeyRing
-from sidecall.features.access.key_file import InvalidKeyFile, KeyFile
-from sidecall.features.access.keys import mint_key
+from sidecall.features.access.api_keys import ApiKeys, InvalidKeyFile, KeyFile, KeyRing, mint_key
 from sidecall.features.access.methods import BadCredential, Methods, Unauthenticated
 from sidecall.kernel.core.context import Caller
 from tests.kit.costs.steps import count_steps

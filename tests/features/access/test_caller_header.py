@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.access.caller_header import (
+from sidecall.features.access.methods import (
     PEER,
     CallerHeader,
     GatewayHeaders,

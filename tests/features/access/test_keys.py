@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from sidecall.features.access.key_file import InvalidKeyFile, KeyFile
-from sidecall.features.access.keys import digest_key, mint_key
+from sidecall.features.access.api_keys import InvalidKeyFile, KeyFile, digest_key, mint_key
 from sidecall.kernel.core.context import Caller
 
 NOW = datetime.now(UTC)

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.access.access import Access
-from sidecall.features.access.middleware import Authentication, caller_of
+from sidecall.features.access.middleware import Access, Authentication, caller_of
 from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.core.errors import RequestError
 from tests.kit.asgi import Peer, scope_of

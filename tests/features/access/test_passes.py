@@ -4,9 +4,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.access.access import Access
-from sidecall.features.access.credential_cache import HEADERS, CredentialCache
-from sidecall.features.access.middleware import Authentication, caller_of
+from sidecall.features.access.middleware import HEADERS, Access, Authentication, CredentialCache, caller_of
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import RequestError
 from tests.kit.asgi import Peer, scope_of

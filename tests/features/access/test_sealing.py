@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sidecall.features.audit.auditor import Auditor
-from sidecall.features.audit.memory_store import MemoryAudit
+from sidecall.features.audit.stores import MemoryAudit
 from sidecall.features.credentials.memory_store import MemorySecrets
 from sidecall.features.credentials.own_secrets import SecretKeeper
 from sidecall.features.credentials.sealing import Sealer

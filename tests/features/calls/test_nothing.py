@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.kernel.core.nothing import NOTHING
+from sidecall.kernel.core.invocation import NOTHING
 
 
 def test_it_is_an_empty_mapping() -> None:

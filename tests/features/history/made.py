@@ -5,11 +5,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from sidecall.features.history.history import History
-from sidecall.features.history.memory_store import MemoryBlocks
+from sidecall.features.history.memory_store import Blocks, HistoryBounds, MemoryBlocks
 from sidecall.features.history.packing import Packer
 from sidecall.features.history.pending_calls import NotedCall, PendingCalls
 from sidecall.features.history.sql_store import SqlBlocks
-from sidecall.features.history.stores import Blocks, HistoryBounds
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.ports.observer import Outcome
 from sidecall.storage.opening import open_history

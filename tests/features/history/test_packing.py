@@ -12,12 +12,11 @@ from sidecall.features.calls.entry import CallFilter
 from sidecall.features.history.blocks import SPAN, read_heads
 from sidecall.features.history.history import History
 from sidecall.features.history.listing import BlockReader
-from sidecall.features.history.memory_store import MemoryBlocks
+from sidecall.features.history.memory_store import Blocks, BlockSearch, HistoryBounds, MemoryBlocks
 from sidecall.features.history.packing import Packer, to_milliseconds
 from sidecall.features.history.pending_calls import NotedCall, PendingCalls
 from sidecall.features.history.redactor import CallRedactor
 from sidecall.features.history.sql_store import SqlBlocks
-from sidecall.features.history.stores import Blocks, BlockSearch, HistoryBounds
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallRequest, new_invocation

@@ -13,20 +13,19 @@ import pytest
 
 from sidecall import Registry, StructuredTool
 from sidecall.features.calls.entry import CallEntry
-from sidecall.features.jobs import jobs, watching
+from sidecall.features.jobs import jobs, notice_handler
 from sidecall.features.jobs import reconciler as reconciler
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits, Submission, entry_of
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.pipeline.format import refuse
-from sidecall.storage.bounds import LedgerBounds
-from sidecall.storage.ledger import Ledger
+from sidecall.storage.ledger import Ledger, LedgerBounds
 from sidecall.storage.opening import Writers, open_ledger
 from sidecall.storage.postgres.notices import PostgresNotices
-from sidecall.storage.sqlite.notices import WorkerNotices
-from sidecall.storage.sqlite.roles import LEDGER
+from sidecall.storage.sqlite.database import WorkerNotices
 from sidecall.storage.sqlite.shared_writer import SharedWriter
+from sidecall.storage.sqlite.tables import LEDGER
 from tests.kit.pipelines import make_pipeline
 from tests.kit.processes import find_writers
 from tests.kit.waiting import until
@@ -127,5 +126,5 @@ async def open_fleet(
 @pytest.fixture
 def _nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "_LOOK", _NEVER)
-    monkeypatch.setattr(watching, "_LOOK", _NEVER)
+    monkeypatch.setattr(notice_handler, "_LOOK", _NEVER)
     monkeypatch.setattr(reconciler, "_PAUSE", _NEVER)

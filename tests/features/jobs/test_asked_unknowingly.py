@@ -8,8 +8,7 @@ from contextlib import suppress
 import pytest
 
 from sidecall import ApprovalRequired, tool
-from sidecall.features.calls.entry import CallEntry
-from sidecall.features.calls.keys import CallKey
+from sidecall.features.calls.entry import CallEntry, CallKey
 from sidecall.features.jobs.submission import Submission
 from sidecall.kernel.core.deadline import allow_seconds
 from sidecall.kernel.core.overload import StoreUnavailable

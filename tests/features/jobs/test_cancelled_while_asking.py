@@ -8,8 +8,7 @@ import pytest
 
 from sidecall import ToolAnnotations, tool
 from sidecall.features.calls.entry import Acceptance, CallEntry
-from sidecall.features.jobs.completion_waiters import CompletionWaiters
-from sidecall.features.jobs.suspended import SuspendedCalls
+from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls
 from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall

@@ -6,8 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sidecall import tool
-from sidecall.features.calls.entry import Acceptance, CallEntry
-from sidecall.features.calls.keys import CallKey
+from sidecall.features.calls.entry import Acceptance, CallEntry, CallKey
 from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.jobs import reconciler as reconciler
 from sidecall.features.jobs.submission import JobLimits, Submission

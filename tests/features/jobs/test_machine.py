@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from sidecall.features.calls.entry import OPEN, Acceptance, CallCompletion
-from sidecall.features.calls.keys import CallKey
+from sidecall.features.calls.entry import OPEN, Acceptance, CallCompletion, CallKey
 from sidecall.features.calls.sql_queue import SqlCallQueue
 from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.kernel.core.invocation import CallRequest, new_invocation_id

@@ -8,8 +8,7 @@ import pytest
 
 from sidecall import ApprovalRequired, Registry, ToolAnnotations, tool
 from sidecall.features.approvals.memory_store import MemoryApprovals
-from sidecall.features.calls.entry import CallEntry
-from sidecall.features.calls.keys import CallKey
+from sidecall.features.calls.entry import CallEntry, CallKey
 from sidecall.features.calls.sql_queue import SqlCallQueue
 from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.contents.memory_store import MemoryContents
@@ -20,7 +19,7 @@ from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import PartUnavailable, StoreUnavailable
-from sidecall.kernel.executors.inline import InlineExecutor
+from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage, Stages
 from sidecall.kernel.pipeline.stages import default_stages

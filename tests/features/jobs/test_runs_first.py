@@ -8,8 +8,7 @@ import pytest
 
 from sidecall import Registry, ToolAnnotations, tool
 from sidecall.features.approvals.memory_store import MemoryApprovals
-from sidecall.features.calls.entry import CallFilter
-from sidecall.features.calls.keys import CallKey
+from sidecall.features.calls.entry import CallFilter, CallKey
 from sidecall.features.calls.sql_queue import SqlCallQueue
 from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.contents.memory_store import MemoryContents

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.mcp_client.answers import read_remote_answer
 from sidecall.features.mcp_client.link import RemoteAnswer
+from sidecall.features.mcp_client.tools import read_remote_answer
 from sidecall.kernel.core.errors import ToolException
 
 TEXT = {"type": "text", "text": "a"}

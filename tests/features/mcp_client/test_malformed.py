@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from httpx2 import AsyncClient
 
-from sidecall.features.mcp_client.listed import ListedTool
+from sidecall.features.mcp_client.link import ListedTool
 from sidecall.kernel.core.options import ToolAnnotations
 from tests.features.mcp_client.entries import describe_kit, write_servers
 from tests.features.mcp_client.test_offered import call, list_names, wait_for_tool

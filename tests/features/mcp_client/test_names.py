@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.features.mcp_client.names import NamedTools, name_remote_tools
+from sidecall.features.mcp_client.upstream import NamedTools, name_remote_tools
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sidecall.cli.commands import cli
-from sidecall.features.mcp_client.listed import ListedTool
+from sidecall.features.mcp_client.link import ListedTool
 from sidecall.features.mcp_client.pins import InvalidPins, PinFile
 
 OLD = ListedTool(name="read", description="Read a file.")

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from sidecall.features.mcp_client.entries import UpstreamEntry
-from sidecall.features.mcp_client.link import RemoteAnswer
-from sidecall.features.mcp_client.listed import ListedTool
+from sidecall.features.mcp_client.link import ListedTool, RemoteAnswer
 from sidecall.features.mcp_client.tools import make_remote_tool
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import DefinitionError

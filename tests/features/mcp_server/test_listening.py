@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from sidecall import Registry
-from sidecall.features.access.credential_cache import HEADERS
+from sidecall.features.access.middleware import HEADERS
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.contents.memory_store import MemoryContents
-from sidecall.features.mcp_server.changes import ListChanges
 from sidecall.features.mcp_server.endpoint import McpEndpoint
-from sidecall.features.mcp_server.listing import ToolPages
+from sidecall.features.mcp_server.listing import ListChanges, ToolPages
 from sidecall.features.mcp_server.parts import McpParts
 from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.http.body import Bounds

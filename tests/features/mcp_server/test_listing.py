@@ -6,7 +6,7 @@ import pytest
 
 from sidecall import ApprovalRequired, Registry, tool
 from sidecall.features.mcp_server.listing import ToolPages
-from sidecall.features.mcp_server.wire import RpcError
+from sidecall.features.mcp_server.revisions import RpcError
 from sidecall.kernel.core.context import ANONYMOUS
 from tests.features.mcp_server.messages import ask
 from tests.kit.clients import MakeClient

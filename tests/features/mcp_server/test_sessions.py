@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from sidecall import Caller, ToolContext, tool
+from sidecall.features.mcp_server.revisions import RpcError
 from sidecall.features.mcp_server.sessions import Sessions
-from sidecall.features.mcp_server.wire import RpcError
 from tests.features.mcp_server.messages import BEFORE, ask, ask_as_before
 from tests.kit.asgi import BOTH_WAYS
 from tests.kit.clients import MakeClient

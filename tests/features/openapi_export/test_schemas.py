@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.openapi_export.schemas import SchemaComponents
+from sidecall.features.openapi_export.document import SchemaComponents
 
 TOOL = {
     "type": "object",

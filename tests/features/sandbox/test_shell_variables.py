@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from sidecall.features.sandbox.shell_variables import read_exports, read_variables, write_variables
+from sidecall.features.sandbox.shell_state import read_exports, read_variables, write_variables
 
 # What bash and dash write, and the variables in it.
 CASES = [

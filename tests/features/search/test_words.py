@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.features.search.words import find_stems, read_words
+from sidecall.features.search.index import find_stems, read_words
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,11 @@ import pytest
 from sidecall import BaseTool, Registry
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.telemetry.calls import CallTelemetry
-from sidecall.features.telemetry.json_lines import make_json_lines
+from sidecall.features.telemetry.lines import make_json_lines
 from sidecall.features.telemetry.terminal_lines import make_terminal_lines
 from sidecall.kernel.core.invocation import CallRequest, CallServices
 from sidecall.kernel.core.messages import ToolMessage
-from sidecall.kernel.executors.inline import InlineExecutor
+from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.executors.thread import ThreadExecutor
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stages import default_stages

@@ -11,8 +11,8 @@ import pytest
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
+from sidecall.features.telemetry.calls import MissingExtra
 from sidecall.features.telemetry.export import flush, provider_from_environment
-from sidecall.features.telemetry.protocol import MissingExtra
 from sidecall.features.telemetry.spans import Spans
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.telemetry.fields import LineFields, Stamps, find_exception
-from sidecall.features.telemetry.redact import Redaction
+from sidecall.features.telemetry.redact import LineFields, Redaction, Stamps, find_exception
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pytest
 
 from sidecall import Caller, InjectedState, ToolContext, ToolException, tool
-from sidecall.kernel.pipeline.visible import is_visible
+from sidecall.kernel.pipeline.hooks import is_visible
 from tests.kit.calls import run
 from tests.kit.clients import MakeClient
 

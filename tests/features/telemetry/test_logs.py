@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sidecall import ToolContext, tool
-from sidecall.features.telemetry.logs import is_json, make_log_config
+from sidecall.features.telemetry.calls import is_json, make_log_config
 from tests.kit.calls import write_call
 from tests.kit.clients import MakeClient
 

@@ -6,8 +6,7 @@ import pytest
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
-from sidecall.features.telemetry.span_losses import CountedBatches, SpanLosses
-from sidecall.features.telemetry.spans import Spans
+from sidecall.features.telemetry.spans import CountedBatches, SpanLosses, Spans
 
 BEGUN = (
     "spans are lost, since their collector refuses them, does not answer or is too slow: "

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.telemetry.protocol import MissingExtra
+from sidecall.features.telemetry.calls import MissingExtra
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.tracing import open_tracing
 from sidecall.main import create_app

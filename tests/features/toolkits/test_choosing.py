@@ -6,9 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.features.toolkits import choosing
-from sidecall.features.toolkits.choosing import InvalidToolkit, find_files, find_missing, shipped_tools
-from sidecall.features.toolkits.table import TOOLKITS, ShippedToolkit
+from sidecall.features.toolkits import table
+from sidecall.features.toolkits.table import (
+    TOOLKITS,
+    InvalidToolkit,
+    ShippedToolkit,
+    find_files,
+    find_missing,
+    shipped_tools,
+)
 from sidecall.loading.discovery import discover
 from sidecall.settings import Settings
 from tests.kit.projects import names
@@ -18,7 +24,7 @@ LACKING = ShippedToolkit("lacking", "fetch", "none", "It does not run.", extra="
 SERVE = """
 import sys
 from sidecall.main import create_app
-from sidecall.features.toolkits.choosing import shipped_tools
+from sidecall.features.toolkits.table import shipped_tools
 from sidecall.features.toolkits.table import TOOLKITS
 create_app()
 loaded = {getattr(module, "__file__", None) for module in sys.modules.values()}
@@ -74,7 +80,7 @@ def test_an_unknown_name_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, 
 
 def test_a_toolkit_without_its_extra_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """With what to install."""
-    monkeypatch.setattr(choosing, "TOOLKITS", (LACKING,))
+    monkeypatch.setattr(table, "TOOLKITS", (LACKING,))
 
     assert find_missing(LACKING) == "pip install 'sidecall[nowhere]'"
     with pytest.raises(InvalidToolkit) as caught:

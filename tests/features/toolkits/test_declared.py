@@ -18,8 +18,7 @@ from sidecall import (
     ToolSearchTool,
     WebSearchTool,
 )
-from sidecall.features.toolkits.choosing import shipped_tools
-from sidecall.features.toolkits.table import TOOLKITS
+from sidecall.features.toolkits.table import TOOLKITS, shipped_tools
 from sidecall.loading.discovery import discover
 from tests.kit.clients import MakeClient
 

@@ -20,8 +20,7 @@ from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.format import refuse
-from sidecall.storage.bounds import LedgerBounds
-from sidecall.storage.ledger import Ledger
+from sidecall.storage.ledger import Ledger, LedgerBounds
 from sidecall.storage.opening import open_ledger
 from sidecall.storage.sql_ledger import DatabaseLedger
 from sidecall.storage.sqlite.database import SqliteDatabase

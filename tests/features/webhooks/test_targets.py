@@ -1,6 +1,6 @@
 """Hosts that answer soon always find a place."""
 
-from sidecall.features.webhooks.targets import Host, HostSlots
+from sidecall.features.webhooks.dispatcher import Host, HostSlots
 
 
 def take_all(places: HostSlots, *hosts: Host) -> list[int]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sidecall.features.workspaces import claims
-from sidecall.features.workspaces.errors import WorkspaceError
+from sidecall.features.workspaces.paths import WorkspaceError
 from sidecall.features.workspaces.sent import note_sent, read_sent
 from sidecall.features.workspaces.workspaces import Workspaces
 

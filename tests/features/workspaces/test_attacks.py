@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.features.workspaces.errors import WorkspaceError
+from sidecall.features.workspaces.paths import WorkspaceError
 from sidecall.features.workspaces.workspace import Workspace
 from tests.features.workspaces.attacks import PLANTED, TEXTS, USES
 from tests.features.workspaces.conftest import SECRET

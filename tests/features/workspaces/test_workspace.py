@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.features.workspaces.errors import WorkspaceError
 from sidecall.features.workspaces.limits import WorkspaceLimits
+from sidecall.features.workspaces.paths import WorkspaceError
 from sidecall.features.workspaces.workspace import Workspace
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.kernel.authoring.methods import only_refuses
+from sidecall.kernel.authoring.overrides import only_refuses
 
 
 class Refusing:

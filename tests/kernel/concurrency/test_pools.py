@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.kernel.concurrency.pools import Pool
-from sidecall.kernel.concurrency.whose import CALL, NOBODY
+from sidecall.kernel.concurrency.pools import CALL, NOBODY, Pool
 from sidecall.kernel.core.context import Caller
 from tests.kit.sources import SOURCES, name_of
 
@@ -152,7 +151,7 @@ _OUTSIDE = {
     "app/sidecall/features/remote_agents/cli.py",
     "app/sidecall/client/agents.py",
     "app/sidecall/client/either.py",
-    "app/sidecall/kernel/executors/process/inside/channel.py",
+    "app/sidecall/kernel/executors/process/inside/tool_process.py",
 }
 
 

@@ -4,7 +4,7 @@ import threading
 
 from sidecall import tool
 from sidecall.kernel.core.occupancy import Occupancy
-from sidecall.kernel.executors.inline import InlineExecutor
+from sidecall.kernel.executors.base import InlineExecutor
 from tests.kernel.executors.conftest import answering
 
 

@@ -7,7 +7,7 @@ from sidecall import tool
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.executors.late import LateExecutor
+from sidecall.kernel.executors.table import LateExecutor
 
 
 @tool

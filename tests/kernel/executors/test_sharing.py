@@ -9,8 +9,7 @@ import pytest
 
 from sidecall import tool
 from sidecall.kernel.core.occupancy import Occupancy
-from sidecall.kernel.executors.sharing import Inbox, Paces, Sharing
-from sidecall.kernel.executors.thread import ThreadExecutor
+from sidecall.kernel.executors.thread import Inbox, Paces, Sharing, ThreadExecutor
 from sidecall.kernel.executors.thread_jobs import ThreadJob
 from tests.kernel.executors.conftest import answering
 

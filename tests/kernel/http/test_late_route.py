@@ -9,7 +9,7 @@ import pytest
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.routing import APIRoute
 
-from sidecall.kernel.http.late_route import LateRoute
+from sidecall.kernel.http.parameters import LateRoute
 
 
 def _new_app() -> FastAPI:

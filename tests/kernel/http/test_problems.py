@@ -21,9 +21,8 @@ from sidecall.kernel.http.problems import install
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.rest.app import build_api
-from sidecall.kernel.rest.listing import Listings
-from sidecall.kernel.rest.parts import Parts
-from sidecall.storage.bounds import LedgerBounds
+from sidecall.kernel.rest.parts import Listings, Parts
+from sidecall.storage.ledger import LedgerBounds
 from sidecall.storage.opening import open_ledger
 from tests.kit.clients import MakeClient
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.http.fast_path import Reply
 from tests.kit.asgi import Peer, scope_of
 
 

@@ -7,7 +7,7 @@ import pytest
 from fastapi import FastAPI
 
 from sidecall.kernel.http import problems
-from sidecall.kernel.http.system_refusals import find_shortage, format_system_refusal
+from sidecall.kernel.http.application import find_shortage, format_system_refusal
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ from sidecall import Registry, ToolMessage, tool
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.overload import Overloaded
-from sidecall.kernel.executors.base import Executor
-from sidecall.kernel.executors.inline import InlineExecutor
+from sidecall.kernel.executors.base import Executor, InlineExecutor
 from sidecall.kernel.executors.thread import ThreadExecutor
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.pipeline import Pipeline

@@ -13,8 +13,7 @@ import pytest
 from sidecall import InjectedState, Registry, ToolMessage, tool
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallRequest
-from sidecall.kernel.pipeline.batch import keep, run_batch, run_together
-from sidecall.kernel.pipeline.fair_start import PORTION, PORTIONS, BatchThrottle
+from sidecall.kernel.pipeline.batch import PORTION, PORTIONS, BatchThrottle, keep, run_batch, run_together
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from tests.kernel.pipeline.stubborn import LONG
 from tests.kit.calls import write_request

@@ -13,7 +13,7 @@ from sidecall.kernel.core.errors import ApprovalConflict, InvalidDecision, Unkno
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import Overloaded
 from sidecall.kernel.core.record import CallNotRecorded
-from sidecall.kernel.executors.inline import InlineExecutor
+from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.executors.thread import ThreadExecutor
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.pipeline import Pipeline

@@ -8,7 +8,7 @@ from sidecall import tool
 from sidecall.features.approvals.decide import decide
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.overload import Overloaded
-from sidecall.kernel.executors.inline import InlineExecutor
+from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stages import default_stages

@@ -11,8 +11,7 @@ from sidecall.kernel.core.overload import Overloaded, QuotaExceeded, TooManyCall
 from sidecall.kernel.core.quota import Rate
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.admission import Admission, Limits
-from sidecall.kernel.pipeline.gate import Gate, Ticket
-from sidecall.kernel.pipeline.plan import Plans
+from sidecall.kernel.pipeline.gate import Gate, Plans, Ticket
 from sidecall.kernel.pipeline.stage import Stages
 from sidecall.kernel.ports.observer import Outcome
 from tests.kit.calls import write_request

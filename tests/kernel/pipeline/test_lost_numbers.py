@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sidecall.kernel.json_data.to_json import to_plain, to_text
-from sidecall.kernel.pipeline.json_precision import LostNumbers
+from sidecall.kernel.pipeline.format import LostNumbers
 
 
 @pytest.mark.parametrize(

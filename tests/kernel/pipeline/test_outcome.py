@@ -10,7 +10,7 @@ from sidecall.kernel.core.errors import CallDenied, GuardrailTripped, MissingCon
 from sidecall.kernel.core.invocation import new_invocation
 from sidecall.kernel.core.overload import Overloaded, QuotaExceeded, TooManyCalls
 from sidecall.kernel.core.quota import Quota
-from sidecall.kernel.pipeline.outcome import find_outcome, find_outcome_of_error
+from sidecall.kernel.pipeline.gate import find_outcome, find_outcome_of_error
 from tests.kit.calls import write_request
 from tests.kit.tools import ping
 

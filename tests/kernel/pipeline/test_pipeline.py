@@ -10,7 +10,7 @@ from sidecall import InjectedState, Registry, ToolGuardrailFunctionOutput, ToolM
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.kernel.core.errors import MissingContext
 from sidecall.kernel.core.invocation import CallRequest
-from sidecall.kernel.executors.inline import InlineExecutor
+from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.executors.thread import ThreadExecutor
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stages import default_stages

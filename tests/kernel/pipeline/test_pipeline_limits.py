@@ -10,8 +10,7 @@ from sidecall import Caller, Registry, ToolException, ToolMessage, tool
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import Overloaded, TooManyCalls
 from sidecall.kernel.pipeline.admission import Admission, Limits
-from sidecall.kernel.pipeline.batch import run_batch
-from sidecall.kernel.pipeline.fair_start import BatchThrottle
+from sidecall.kernel.pipeline.batch import BatchThrottle, run_batch
 from tests.kit.calls import write_request
 from tests.kit.pipelines import make_pipeline, run_all
 from tests.kit.virtual_time import now, outcome, running

@@ -13,7 +13,7 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import QuotaExceeded
 from sidecall.kernel.core.quota import Rate
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.executors.inline import InlineExecutor
+from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stages import default_stages

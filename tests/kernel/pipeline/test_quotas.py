@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from sidecall.features.rates.in_memory import Quotas
+from sidecall.features.rates.quotas import Quotas
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.overload import QuotaExceeded
 from sidecall.kernel.core.quota import Quota, Rate

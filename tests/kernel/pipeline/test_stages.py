@@ -5,10 +5,10 @@ from inspect import ismethod
 from sidecall import Cache, tool
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.cache.answers import Caching
-from sidecall.kernel.executors.inline import InlineExecutor
+from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.budget import Budget
-from sidecall.kernel.pipeline.plan import Plan, Plans
+from sidecall.kernel.pipeline.gate import Plan, Plans
 from sidecall.kernel.pipeline.stage import Step
 from sidecall.kernel.pipeline.stages import default_stages
 

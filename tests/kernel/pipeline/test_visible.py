@@ -8,7 +8,7 @@ import pytest
 
 from sidecall import Caller, Registry, StructuredTool, ToolCall, tool
 from sidecall.kernel.core.invocation import CallRequest
-from sidecall.kernel.pipeline.visible import is_visible, visible
+from sidecall.kernel.pipeline.hooks import is_visible, visible
 from tests.kit.clients import MakeClient
 from tests.kit.pipelines import make_pipeline
 

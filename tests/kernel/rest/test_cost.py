@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from sidecall import Registry
-from sidecall.features.toolkits.choosing import find_files
-from sidecall.features.toolkits.table import TOOLKITS
+from sidecall.features.toolkits.table import TOOLKITS, find_files
 from sidecall.kernel.http.application import Application
 from sidecall.loading.discovery import discover
 from sidecall.main import create_app

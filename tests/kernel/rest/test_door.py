@@ -7,14 +7,12 @@ import pytest
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from sidecall.features.access.hosts import OwnHosts
-from sidecall.features.access.origin_policy import OriginPolicy, PageRule
-from sidecall.features.telemetry.requests import RequestTally
+from sidecall.features.access.origin_policy import OriginPolicy, OwnHosts, PageRule
+from sidecall.features.telemetry.tally import RequestTally
 from sidecall.kernel.http.application import Application
-from sidecall.kernel.http.fast_path import FastPath
+from sidecall.kernel.http.fast_path import FastPath, RequestWatch
 from sidecall.kernel.http.problems import refuse
 from sidecall.kernel.http.request_id import RequestId
-from sidecall.kernel.http.watch import RequestWatch
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import Place, Stage, Stages
 from sidecall.kernel.ports.approvals.approval import Approval

@@ -14,8 +14,7 @@ import respx
 from starlette.routing import Mount
 
 from sidecall import Registry
-from sidecall.features.access.key_file import KeyFile
-from sidecall.features.access.keys import mint_key
+from sidecall.features.access.api_keys import KeyFile, mint_key
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.asgi import BOTH_WAYS

@@ -9,7 +9,7 @@ import pytest
 
 from sidecall import Registry, tool
 from sidecall.features.calls.entry import CallFilter
-from sidecall.features.calls.json_lines import export_calls
+from sidecall.features.calls.event_stream import export_calls
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.clients import MakeClient

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from sidecall import Caller, Registry, tool
-from sidecall.kernel.http.reply import Reply
-from sidecall.kernel.rest.listing import Listing, Listings, has, make_listing
+from sidecall.kernel.http.fast_path import Reply
+from sidecall.kernel.rest.parts import Listing, Listings, has, make_listing
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.clients import MakeClient

@@ -7,7 +7,7 @@ import pytest
 from fastapi.routing import APIRoute
 
 from sidecall.composition.features import load_features
-from sidecall.kernel.http.late_route import LateRoute, NamedRoute
+from sidecall.kernel.http.parameters import LateRoute, NamedRoute
 from sidecall.kernel.rest import explorer
 from sidecall.kernel.rest.route_table import Route, make_routes
 from tests.kit.sources import MODULES

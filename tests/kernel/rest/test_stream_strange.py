@@ -10,8 +10,7 @@ import pytest
 
 from sidecall import Registry, ToolContext, ToolGuardrailFunctionOutput, tool
 from sidecall.kernel.core.options import ExecutorName
-from sidecall.kernel.executors.base import Executor
-from sidecall.kernel.executors.inline import InlineExecutor
+from sidecall.kernel.executors.base import Executor, InlineExecutor
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import Place, Stage, Stages
 from sidecall.kernel.pipeline.stages import default_stages

@@ -10,7 +10,7 @@ import pytest
 from sidecall import BaseTool, tool
 from sidecall.kernel.core.errors import SchemaInferenceError
 from sidecall.kernel.schema.forms.definitions import FORMATS
-from sidecall.kernel.schema.walk import list_schemas
+from sidecall.kernel.schema.references import list_schemas
 from tests.features.mcp_server.messages import head, write
 from tests.kernel.schema.normal.table import ELSEWHERE, INT, REFUSED, STR, TABLE, take
 from tests.kit.calls import run

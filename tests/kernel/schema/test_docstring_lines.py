@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.kernel.schema.docstring_lines import join_sentences
+from sidecall.kernel.schema.docstrings import join_sentences
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sidecall.kernel.schema.docstring_sections.parts import Docstring, DocstringStyle
-from sidecall.kernel.schema.docstring_sections.styles import detect_style
+from sidecall.kernel.schema.docstring_sections.plain import Docstring, DocstringStyle
+from sidecall.kernel.schema.docstring_sections.split import detect_style
 from sidecall.kernel.schema.docstrings import parse_docstring
 
 GOOGLE = """Add numbers.

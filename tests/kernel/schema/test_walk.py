@@ -1,6 +1,6 @@
 """Schemas can be walked and changed."""
 
-from sidecall.kernel.schema.walk import list_schemas, map_children, walk
+from sidecall.kernel.schema.references import list_schemas, map_children, walk
 
 EVERY_PLACE = {
     "properties": {"a": {"type": "string"}, "odd": True},

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.kernel.suggest.name_index import NameIndex
+from sidecall.kernel.suggest.fuzzy_match import NameIndex
 from tests.kit.costs.steps import count_steps
 
 VERBS = ["get", "list", "create", "update", "delete", "search", "archive", "send", "move", "copy"]

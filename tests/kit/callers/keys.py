@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from sidecall.features.access.key_file import KeyFile
-from sidecall.features.access.keys import mint_key
+from sidecall.features.access.api_keys import KeyFile, mint_key
 
 
 def write_keys(

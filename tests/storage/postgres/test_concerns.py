@@ -3,7 +3,7 @@
 import re
 
 from sidecall.storage.migrate import read_migrations
-from sidecall.storage.postgres.roles import FILES, HISTORY, LEDGER
+from sidecall.storage.postgres.outage import FILES, HISTORY, LEDGER
 
 
 def test_each_table_that_is_made_has_one_concern() -> None:

@@ -6,8 +6,8 @@ import asyncpg
 import pytest
 
 from sidecall.kernel.core.overload import StoreUnfit
-from sidecall.storage.postgres.connecting import open_connection
 from sidecall.storage.postgres.database import PostgresDatabase
+from sidecall.storage.postgres.link import open_connection
 from sidecall.storage.statements import read_statements
 from tests.kit.postgres import Estate
 

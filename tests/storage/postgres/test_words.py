@@ -3,7 +3,7 @@
 import asyncpg
 import pytest
 
-from sidecall.storage.postgres.words import is_of_all, is_unavailable
+from sidecall.storage.postgres.tables import is_of_all, is_unavailable
 
 ERRORS = {
     "reset": (ConnectionResetError(), True, True),

@@ -13,8 +13,8 @@ from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.ports.approvals.approval import Decision
-from sidecall.storage.bounds import LedgerBounds
 from sidecall.storage.heartbeat import Heartbeat
+from sidecall.storage.ledger import LedgerBounds
 from sidecall.storage.postgres.database import PostgresDatabase
 from sidecall.storage.sql_ledger import DatabaseLedger
 from sidecall.storage.sqlite.database import SqliteDatabase

@@ -17,7 +17,7 @@ from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.ports.approvals.approval import Decision
 from sidecall.kernel.ports.contents import TEXT
-from sidecall.storage.bounds import LedgerBounds
+from sidecall.storage.ledger import LedgerBounds
 from sidecall.storage.sql_ledger import DatabaseLedger
 from sidecall.storage.sqlite.database import SqliteDatabase
 from tests.kit.faulty import FaultyDatabase

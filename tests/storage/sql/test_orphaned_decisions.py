@@ -13,7 +13,7 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.approval import Decision
-from sidecall.kernel.ports.approvals.orphan import OrphanedDecision
+from sidecall.kernel.ports.approvals.stores import OrphanedDecision
 from sidecall.storage.database import Row
 from sidecall.storage.sqlite.database import SqliteDatabase
 from tests.kit.faulty import FaultyDatabase

@@ -18,8 +18,8 @@ from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.sqlite.database import SqliteDatabase
 from sidecall.storage.sqlite.errors import DELETED, OVERWRITTEN, REPAIR
 from sidecall.storage.sqlite.file import SqliteFile
-from sidecall.storage.sqlite.roles import FILES, HISTORY, LEDGER, DatabaseRole
 from sidecall.storage.sqlite.shared_writer import SharedWriter
+from sidecall.storage.sqlite.tables import FILES, HISTORY, LEDGER, DatabaseRole
 from sidecall.storage.sqlite.writer_connection import Order, Unavailable, WriterConnection
 from tests.kit.processes import find_writers
 from tests.kit.waiting import until

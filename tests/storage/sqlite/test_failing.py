@@ -13,7 +13,7 @@ from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.sqlite.database import SqliteDatabase, try_file
 from sidecall.storage.sqlite.errors import DELETED, REPAIR
 from sidecall.storage.sqlite.file import SqliteFile, StoreWithoutRoom
-from sidecall.storage.sqlite.roles import HISTORY
+from sidecall.storage.sqlite.tables import HISTORY
 from sidecall.storage.sqlite.writer_connection import Unavailable, Usable, WriterConnection
 from tests.kit.processes import bounding, find_writers
 from tests.storage.sql.disks import fill_up

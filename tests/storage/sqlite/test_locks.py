@@ -12,7 +12,7 @@ import pytest
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.sqlite.database import SqliteDatabase
 from sidecall.storage.sqlite.file import SqliteFile
-from sidecall.storage.sqlite.roles import HISTORY
+from sidecall.storage.sqlite.tables import HISTORY
 from sidecall.storage.sqlite.writer_connection import WriterConnection
 from tests.kit.processes import bounding, find_writers
 

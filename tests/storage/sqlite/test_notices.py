@@ -14,8 +14,8 @@ import pytest
 
 from sidecall.storage.sqlite.database import SqliteDatabase
 from sidecall.storage.sqlite.messages import Messages, Told, pack_message
-from sidecall.storage.sqlite.roles import LEDGER
 from sidecall.storage.sqlite.shared_writer import SharedWriter
+from sidecall.storage.sqlite.tables import LEDGER
 from tests.kit.notice_listeners import NoticeLog
 from tests.kit.processes import find_writers
 from tests.kit.waiting import until

@@ -15,8 +15,7 @@ import pytest
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.migrate import Migration, read_migrations
 from sidecall.storage.sqlite.database import SqliteDatabase, try_file
-from sidecall.storage.sqlite.roles import FILES, HISTORY, LEDGER, DatabaseRole
-from sidecall.storage.sqlite.tables import carry_out
+from sidecall.storage.sqlite.tables import FILES, HISTORY, LEDGER, DatabaseRole, carry_out
 
 VERSIONS = Path(__file__).parents[1] / "versions"
 NEWEST = read_migrations("sqlite")[-1].number

@@ -7,7 +7,7 @@ from importlib.resources import files
 import pytest
 
 from sidecall.features.calls.entry import CallFilter, CallStatus
-from sidecall.storage.clauses import write_where
+from sidecall.storage.database import write_where
 from sidecall.storage.statements import read_statements
 
 STATEMENTS = read_statements("sqlite")

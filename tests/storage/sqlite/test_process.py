@@ -14,7 +14,7 @@ import pytest
 
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.sqlite.database import SqliteDatabase
-from sidecall.storage.sqlite.roles import LEDGER
+from sidecall.storage.sqlite.tables import LEDGER
 from tests.kit.processes import find_writers, has_ended
 from tests.kit.waiting import until
 from tests.storage.sql.disks import freezing
@@ -38,7 +38,7 @@ import asyncio, sys
 from dataclasses import replace
 from pathlib import Path
 from sidecall.storage.sqlite.database import SqliteDatabase
-from sidecall.storage.sqlite.roles import LEDGER
+from sidecall.storage.sqlite.tables import LEDGER
 async def serve():
     database = SqliteDatabase(Path(sys.argv[1]), purpose=replace(LEDGER, is_alone=True))
     await database.open()

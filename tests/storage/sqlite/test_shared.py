@@ -18,8 +18,8 @@ import pytest
 from sidecall.kernel.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.storage.sqlite.database import SqliteDatabase
 from sidecall.storage.sqlite.messages import pack_message
-from sidecall.storage.sqlite.roles import FILES, HISTORY, LEDGER, DatabaseRole
 from sidecall.storage.sqlite.shared_writer import SharedWriter
+from sidecall.storage.sqlite.tables import FILES, HISTORY, LEDGER, DatabaseRole
 from tests.kit.processes import find_writers, has_ended
 from tests.kit.waiting import until
 
@@ -27,7 +27,7 @@ from tests.kit.waiting import until
 SERVE = """
 import sys, threading
 from pathlib import Path
-from sidecall.storage.sqlite.roles import LEDGER
+from sidecall.storage.sqlite.tables import LEDGER
 from sidecall.storage.sqlite.shared_writer import SharedWriter
 import socket
 writer = SharedWriter(Path(sys.argv[1]), LEDGER)

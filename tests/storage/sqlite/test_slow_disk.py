@@ -14,8 +14,8 @@ import pytest
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.sqlite import writer as writing
 from sidecall.storage.sqlite.database import SqliteDatabase
-from sidecall.storage.sqlite.roles import LEDGER
 from sidecall.storage.sqlite.shared_writer import SharedWriter
+from sidecall.storage.sqlite.tables import LEDGER
 from tests.kit.processes import find_writers, has_ended
 from tests.kit.waiting import until
 

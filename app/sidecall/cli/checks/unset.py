@@ -1,7 +1,10 @@
 """Find the secrets and providers that tools and upstream services need and that are not set."""
 
 import os
+import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 
 from sidecall.features.credentials.server_secrets import list_missing, list_unknown_providers, secrets_in
 from sidecall.features.mcp_client.entries import InvalidMcpServers, UpstreamEntry, read_entries
@@ -9,6 +12,7 @@ from sidecall.features.openapi_import.services import InvalidServices, ServiceEn
 from sidecall.kernel.core.injection import Secret, UserToken
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.schema.lint import Finding
+from sidecall.loading.discovery import resolve_place
 from sidecall.settings import Settings
 
 _SERVICES, _SERVERS = "SIDECALL_OPENAPI_SERVICES", "SIDECALL_MCP_SERVERS"
@@ -76,3 +80,60 @@ def _check_servers(settings: Settings, servers: Mapping[str, UpstreamEntry]) -> 
         for secret in entry.caller_headers.secrets:
             lack = "who can keep none, since there is no SIDECALL_SECRETS_KEY"
             yield Finding(_SERVERS, "warning", f"the server {name!r} needs the secret {secret} of its caller, {lack}")
+
+
+# Deeper, and beyond so many, lies something else than tools.
+_MOST_FILES = 500
+
+_DEPTH = 4
+
+_MAKES_TOOLS = re.compile(
+    r"^\s*from\s+(?:sidecall|langchain(?:_core)?(?:\.tools)?|agents)\s+import\s+(?:\([^)]*?|[^\n(]*?)"
+    r"\b(?:tool|BaseTool|StructuredTool|function_tool|BaseToolkit|Tool)\b"
+    r"|^\s*@sidecall\.tool\b",
+    re.MULTILINE,
+)
+
+
+def find_unread(places: Iterable[str]) -> list[Finding]:
+    """List the files in these folders that import tool decorators or classes, and were not loaded."""
+    folders = [path for place in places if (path := Path(resolve_place(place)).resolve()).is_dir()]
+    loaded = {os.path.realpath(file) for it in list(sys.modules.values()) if (file := getattr(it, "__file__", None))}
+    found = {file: None for folder in folders for file in _list_below(folder) if str(file) not in loaded}
+    return [_make_finding(file) for file in found if _makes_tools(file)]
+
+
+def _make_finding(file: Path) -> Finding:
+    shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    text = f"is not looked at: of a folder, the files directly in it are. Name its folder, too: --tools {shown.parent}"
+    return Finding(str(shown), "warning", text)
+
+
+def _list_below(folder: Path) -> Iterator[Path]:
+    """List public files in subfolders."""
+    left = _MOST_FILES
+    for name, folders, files in os.walk(folder):
+        here = Path(name)
+        depth = len(here.relative_to(folder).parts)
+        folders[:] = sorted(it for it in folders if depth < _DEPTH and _is_public(it) and not _is_foreign(here / it))
+        for file in sorted(files) if depth else ():
+            left -= 1
+            if left < 0:
+                return
+            if file.endswith(".py") and _is_public(file):
+                yield here / file
+
+
+def _is_public(name: str) -> bool:
+    return not name.startswith((".", "_", "test_", "conftest")) and name not in ("tests", "node_modules")
+
+
+def _is_foreign(folder: Path) -> bool:
+    return folder.name in ("site-packages", "dist-packages") or (folder / "pyvenv.cfg").exists()
+
+
+def _makes_tools(file: Path) -> bool:
+    try:
+        return _MAKES_TOOLS.search(file.read_text()) is not None
+    except (OSError, ValueError):
+        return False

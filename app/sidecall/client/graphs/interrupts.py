@@ -2,24 +2,32 @@
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Self
+from dataclasses import dataclass, field, fields
+from typing import Any, Self, TypeAlias
 
+from langchain_core.messages import ToolMessage
 from langgraph.errors import GraphInterrupt
-from langgraph.types import interrupt
+from langgraph.types import Command, Send, interrupt
+from pydantic_core import to_jsonable_python
 
-from sidecall.client.answers import CallApproval
+from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
 from sidecall.client.failures import ApprovalNeeded, Conflicting, RequestUnfit
-from sidecall.client.graphs.decisions import read_resumption
 from sidecall.client.questions import is_shown
+from sidecall.client.remembered import read_verdict
 
 # Where LangGraph keeps what interrupts were answered with, in the config of a task. It has no public name for these.
 _PAD = "__pregel_scratchpad"
+
 _SAVER = "__pregel_checkpointer"
+
 _TASK = "__pregel_task_id"
+
 _SEND = "__pregel_send"
+
 _ANSWERS = "__resume__"
+
 _OF_NO_TASK = "00000000-0000-0000-0000-000000000000"
+
 _BY_IDS = "__pregel_resume_map"
 # In the value of an interrupt: how many the step had that were answered before, which is the place of its answer.
 _PLACE = "answered_before"
@@ -132,3 +140,96 @@ class Resumption:
             self.why = stopped.detail
         else:
             raise stopped
+
+
+def read_resumption(said: Any, approval: CallApproval) -> PersonVerdict | None:
+    """Read the value with which a graph was resumed: our forms, or those of LangChain's HumanInTheLoopMiddleware.
+
+    Raises:
+        ValueError: It is none of them, or asks for what a server cannot do.
+    """
+    if isinstance(said, Mapping) and isinstance(decisions := said.get("decisions"), list):
+        if len(decisions) != 1:
+            raise ValueError(f"This is about one call, and there are {len(decisions)} decisions; give one.")
+        said = decisions[0]
+    if isinstance(said, Mapping) and "type" in said:
+        return _read_human_decision(said, approval)
+    if said is None or isinstance(said, bool | PersonVerdict) or _is_verdict(said):
+        return read_verdict(said)
+    raise ValueError(
+        'Resume with True, False, {"decision": "approve", "args": ...}, {"decision": "reject", "reason": ...}, or as '
+        f"HumanInTheLoopMiddleware is resumed, not with {said!r:.100}."
+    )
+
+
+def _is_verdict(said: Any) -> bool:
+    members = {field.name for field in fields(PersonVerdict)}
+    return isinstance(said, Mapping) and "decision" in said and members.issuperset(said)
+
+
+def _read_human_decision(said: Mapping[str, Any], approval: CallApproval) -> PersonVerdict:
+    match said:
+        case {"type": "approve"}:
+            return PersonVerdict("approve")
+        case {"type": "edit", "edited_action": {"name": str(name), "args": dict(args)}}:
+            if name != approval.tool_call["name"]:
+                raise ValueError(f"A person can change the arguments of {approval.tool_call['name']}, not its name.")
+            return PersonVerdict("approve", args)
+        case {"type": "reject"}:
+            return PersonVerdict("reject", reason=said.get("message"))
+        case {"type": "respond"}:
+            raise ValueError(
+                "A person cannot answer in a tool's place here: reject the call, with the answer as message."
+            )
+    raise ValueError(f"This is no decision of HumanInTheLoopMiddleware: {said!r:.100}")
+
+
+GraphOutput: TypeAlias = ToolMessage | Command[Any] | list[Command[Any] | ToolMessage]
+
+
+def read_graph_output(answer: ToolAnswer) -> GraphOutput:
+    """Return the message of an answer, or the Command that the tool returned, with the message in it."""
+    message = ToolMessage(**answer.message)
+    asked = answer.response_metadata
+    if "commands" in asked:
+        commands = asked["commands"]
+        bringing = next((it for it in commands if "answer_at" in it), commands[0])
+        return [_make_command(it, message if it is bringing else None) for it in commands]
+    return _make_command(asked, message) if "state_update" in asked else message
+
+
+def _make_command(asked: Mapping[str, Any], message: ToolMessage | None) -> Command[Any]:
+    update = asked.get("state_update") or {}
+    goto = asked.get("goto") or []
+    steps = [Send(**step) if isinstance(step, dict) else step for step in (goto if isinstance(goto, list) else [goto])]
+    said = [*update.get("messages", [])]
+    if message is not None:
+        # Other messages may be those before it, or one that removes all before it.
+        said.insert(asked.get("answer_at", 0), message)
+    return Command(
+        update={**update, **({"messages": said} if said else {})},
+        goto=steps,
+        graph=asked.get("graph"),
+        resume=asked.get("resume"),
+    )
+
+
+def make_sendable(value: Any) -> Any:
+    """Convert a value to JSON.
+
+    Bytes become base64url, NaN and Infinity null, and objects without a JSON form text.
+
+    Raises:
+        ValueError: It contains itself.
+    """
+    said = to_jsonable_python(value, fallback=str, bytes_mode="base64", inf_nan_mode="null")
+    return _replace_surrogates(said)
+
+
+def _replace_surrogates(value: Any) -> Any:
+    """Replace lone surrogates, which come from file names and broken JSON and have no UTF-8 form."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode(errors="replace").decode()
+    if isinstance(value, Mapping):
+        return {_replace_surrogates(key): _replace_surrogates(inner) for key, inner in value.items()}
+    return [_replace_surrogates(inner) for inner in value] if isinstance(value, list) else value

@@ -9,19 +9,73 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from sidecall.compat.foreign.stores import TypedStore
+from sidecall.compat.foreign.hidden import TypedStore
+from sidecall.compat.foreign.tool import CONTEXT, ForeignTool, set_signature
 from sidecall.compat.supplied import make_configurable, make_writer
 from sidecall.kernel.core.context import ToolContext
-from sidecall.kernel.core.errors import CallRejected
+from sidecall.kernel.core.errors import CallRejected, InvalidToolOption
+from sidecall.kernel.core.tool import ArgsSchema, Schema
 from sidecall.kernel.core.typed_context import open_context
 from sidecall.kernel.json_data.to_json import to_text
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
-from sidecall.kernel.schema.foreign import is_instance_of
+from sidecall.kernel.schema.by_json_schema import make_json_args_schema, shape_arguments
+from sidecall.kernel.schema.injections import is_instance_of
+from sidecall.kernel.schema.references import resolve
+from sidecall.kernel.schema.signature import find_source
+from sidecall.kernel.schema.single_input import SingleInputArgsSchema
+
+
+def adopt_runnable(it: Any, name: str | None, options: Mapping[str, Any]) -> ForeignTool:
+    """Offer a Runnable: its input's fields are the arguments, or one text if the input is no object.
+
+    Raises:
+        DefinitionError: It cannot be offered.
+    """
+    if name is None:
+        raise InvalidToolOption("a runnable has no name that a model could call; give one: tool('name', runnable).")
+    written = getattr(it, "func", None) or getattr(it, "afunc", None) or it
+    schema: Schema = it.get_input_jsonschema() if hasattr(it, "get_input_jsonschema") else _read_json_schema(it)
+    is_object = resolve(schema, schema).get("type") == "object"
+    accepts: ArgsSchema = SingleInputArgsSchema(name)
+    if is_object:
+        accepts = _make_args_schema(f"{find_source(written)}: tool {name!r}", schema, options)
+    is_asked_before = options.get("requires_approval", False) is not False
+    call = set_signature(_make_call(it, is_object=is_object, is_asked_before=is_asked_before))
+    return ForeignTool.wrap(written, call, accepts, **{"name": name, "description": _find_name(it), **options})
+
+
+def _read_json_schema(it: Any) -> Schema:
+    schema: Schema = it.input_schema.model_json_schema()
+    return schema
+
+
+def _make_args_schema(where: str, schema: Schema, options: Mapping[str, Any]) -> ArgsSchema:
+    shown = shape_arguments(schema, frozenset())
+    takes = None if shown.get("additionalProperties") else frozenset(shown["properties"])
+    return make_json_args_schema(where, shown, takes, forbid_unknown=options.get("unknown_args") == "forbid")
+
+
+def _find_name(it: Any) -> str:
+    return str(it.get_name() if hasattr(it, "get_name") else type(it).__name__)
+
+
+def _make_call(it: Any, *, is_object: bool, is_asked_before: bool) -> Callable[..., Any]:
+    async def call(**arguments: Any) -> Any:
+        context: ToolContext = arguments.pop(CONTEXT)
+        given = arguments if is_object else arguments["tool_input"]
+        answer = await GraphCall(context, is_asked_before=is_asked_before).run(it, given)
+        return answer.content if is_instance_of(answer, "langchain_core", "BaseMessage") else answer
+
+    return call
+
 
 # Under these names LangGraph keeps in a config what its functions look for. It has no public name for them.
 _RUNTIME = "__pregel_runtime"
+
 _PAD = "__pregel_scratchpad"
+
 _SEND = "__pregel_send"
+
 _PLACE = "checkpoint_ns"
 # What a tool keeps from one of its questions to the next.
 _ANSWERS = "answers"

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Annotated, Any
 
-from sidecall.compat.foreign.stores import type_store
 from sidecall.compat.supplied import plan_runtime
 from sidecall.kernel.core.injection import FromCaller, FromFunction, InjectedStore, InjectedToolArg, Supply
-from sidecall.kernel.core.parameter import EMPTY, Parameter
-from sidecall.kernel.schema.foreign import match_type
-from sidecall.kernel.schema.injections import find_marker
+from sidecall.kernel.core.tool import EMPTY, Parameter
+from sidecall.kernel.ports.tenant_store import Store
+from sidecall.kernel.schema.injections import find_marker, is_store_type, match_type
 from sidecall.kernel.schema.models import open_model
 from sidecall.kernel.schema.signature import read_signature
 
@@ -89,3 +88,49 @@ def _make_runtime(kind: Any, runtime: FromFunction, supply: Supply) -> Any:
     known.context = known.context or None  # As LangGraph has it where there is none.
     names = [field.name for field in dataclasses.fields(kind) if hasattr(known, field.name)]
     return kind(**{name: getattr(known, name) for name in names})
+
+
+class TypedStore:
+    """A store that passes for LangGraph's, since LangChain checks the class of what a tool gets."""
+
+    def __init__(self, store: Store, kind: type) -> None:
+        """Wrap the store for the requested class."""
+        self._store = store
+        self._kind = kind
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return self._kind
+
+    def __reduce__(self) -> Any:
+        return TypedStore, (self._store, self._kind)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._store, name)
+
+
+class InjectedTypedStore(InjectedStore):
+    """Hide a parameter and fill it with the store, as an instance of this class."""
+
+    def __init__(self, kind: type) -> None:
+        """Set the class of the store."""
+        self._kind = kind
+
+    def adapt(self, store: Store) -> Any:
+        """Return the store as an instance of the class; a program's own store may be one already."""
+        return store if isinstance(store, self._kind) else TypedStore(store, self._kind)
+
+
+def type_store(marker: InjectedStore, annotation: Any) -> InjectedStore:
+    """Set the store class of a marker, if the annotation names LangGraph's."""
+    kind = _find_store_type(annotation)
+    return marker if kind is None else InjectedTypedStore(kind)
+
+
+def _find_store_type(annotation: Any) -> type | None:
+    if is_store_type(annotation):
+        return typing.cast("type", annotation)
+    found = (_find_store_type(part) for part in typing.get_args(annotation))
+    return next((kind for kind in found if kind is not None), None)

@@ -9,15 +9,13 @@ import typer
 from pydantic import ValidationError
 from rich.table import Column, Table
 
-from sidecall.features.access.key_file import KeyFile
-from sidecall.features.access.keys import ApiKey, mint_key
+from sidecall.features.access.api_keys import ApiKey, KeyFile, mint_key
 from sidecall.kernel.core.context import ANY_SCOPE
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.scopes import CALL, SERVER_SCOPES
 from sidecall.kernel.ports.store_checks import DEFAULT_TENANT
-from sidecall.terminal.console import make_console
-from sidecall.terminal.given import read_settings
-from sidecall.terminal.json_output import print_json
+from sidecall.terminal.console import make_console, print_json
+from sidecall.terminal.options import read_settings
 
 keys = typer.Typer(
     help="Make, list and revoke keys of callers; of each the file has a hash only.", no_args_is_help=True

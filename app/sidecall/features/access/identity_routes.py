@@ -4,9 +4,8 @@ from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
-from sidecall.kernel.http.late_route import LateRoute
-from sidecall.kernel.http.parameters import refuse_unknown_parameters
-from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.http.fast_path import Reply
+from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
 from sidecall.kernel.rest.parts import CallerDep
 

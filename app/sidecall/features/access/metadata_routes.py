@@ -6,11 +6,10 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
-from sidecall.features.access.access import Access
-from sidecall.features.access.resource import WELL_KNOWN
-from sidecall.kernel.http.late_route import LateRoute
+from sidecall.features.access.middleware import WELL_KNOWN, Access
+from sidecall.kernel.http.fast_path import Reply
+from sidecall.kernel.http.parameters import LateRoute
 from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.http.reply import Reply
 
 router = APIRouter(tags=["callers"], route_class=LateRoute)
 

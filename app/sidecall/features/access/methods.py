@@ -1,13 +1,162 @@
-"""Authentication methods, tried in order."""
+"""Authenticate callers by headers that a trusted gateway sets."""
 
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import ip_address, ip_network
 from typing import Protocol
 
 from starlette.types import Scope
 
-from sidecall.kernel.core.context import Caller
+from sidecall.features.access.middleware import HEADERS, METADATA
+from sidecall.kernel.core.context import ANONYMOUS, EVERYTHING, Caller
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.overload import Overloaded
+from sidecall.kernel.core.scopes import MissingScope
+from sidecall.kernel.ports.store_checks import DEFAULT_TENANT
+
+# Identify the caller of a request that came through a proxy.
+PEER = "sidecall.peer"
+# Somewhat more than an e-mail address.
+_LONGEST = 256
+
+_LONGEST_SCOPES = 4096
+# Callers whose headers are cached.
+_REMEMBERED = 1024
+
+
+class InvalidCaller(RequestError):
+    """The header that says who calls does not name one caller."""
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayHeaders:
+    """The headers in which a gateway names callers; without one for scopes a named caller may do everything."""
+
+    subject: str
+    tenant: str | None = None
+    scopes: str | None = None
+
+
+class Gateways:
+    """The addresses of gateways that are trusted to name callers."""
+
+    def __init__(self, networks: Iterable[str]) -> None:
+        self._networks = [ip_network(network) for network in networks]
+        self._has = lru_cache(_REMEMBERED)(self._contains)
+
+    def sent(self, scope: Scope) -> bool:
+        """Return whether a request comes from one of them."""
+        peer = scope.get(PEER) or scope.get("client")
+        return peer is not None and self._has(peer[0])
+
+    def _contains(self, peer: str) -> bool:
+        try:
+            address = ip_address(peer)
+        except ValueError:
+            return False
+        address = getattr(address, "ipv4_mapped", None) or address
+        return any(address.version == network.version and address in network for network in self._networks)
+
+
+# Trusted where no gateway is configured.
+LOOPBACK = ("127.0.0.0/8", "::1/128")
+
+
+class CallerHeader:
+    """Take callers from the headers of a trusted gateway."""
+
+    def __init__(self, headers: GatewayHeaders, gateways: Gateways | None = None) -> None:
+        """Take the names of the headers; without `gateways` every sender is trusted."""
+        self._headers = headers
+        self._names = (
+            _write_both(headers.subject),
+            None if headers.tenant is None else _write_both(headers.tenant),
+            None if headers.scopes is None else _write_both(headers.scopes),
+        )
+        self._gateways = gateways
+        self._read = lru_cache(_REMEMBERED)(self._caller)
+
+    def recognize(self, scope: Scope) -> Caller | None:
+        """Return the caller that a gateway names; None without a name, or when the sender is not a trusted gateway.
+
+        Raises:
+            InvalidCaller: A header comes twice, or is too long, or not in printable UTF-8.
+        """
+        if self._gateways is not None and not self._gateways.sent(scope):
+            return None
+        names = self._names
+        subject = _find(scope, *names[0])
+        if subject is None:
+            return None
+        tenant = None if names[1] is None else _find(scope, *names[1])
+        scopes = None if names[2] is None else (_find(scope, *names[2]) or b"")
+        return self._read(subject, tenant, scopes)
+
+    def _caller(self, subject: bytes, tenant: bytes | None, scopes: bytes | None) -> Caller | None:
+        names = self._headers
+        name = _decode(names.subject, subject, _LONGEST)
+        if not name:
+            return None
+        where = None if tenant is None else _decode(names.tenant or "", tenant, _LONGEST)
+        may = EVERYTHING if scopes is None else _decode(names.scopes or "", scopes, _LONGEST_SCOPES).split(" ")
+        return Caller(name, where or DEFAULT_TENANT, frozenset(filter(None, may)))
+
+
+class NamedOrAnonymous:
+    """Use the named caller; all other requests come from one anonymous caller with all rights."""
+
+    def __init__(self, header: CallerHeader) -> None:
+        self._header = header
+
+    def authenticate(self, scope: Scope) -> Caller:
+        """Return the caller of a request.
+
+        Raises:
+            InvalidCaller: The headers are ambiguous.
+        """
+        return self._header.recognize(scope) or ANONYMOUS
+
+
+def _write_both(header: str) -> tuple[str, bytes]:
+    """Return the name of a header for messages, and in the form in which it arrives."""
+    return header, header.lower().encode()
+
+
+def _find(scope: Scope, header: str, raw: bytes) -> bytes | None:
+    found: Mapping[bytes, bytes] | None = scope.get(HEADERS)
+    if found is not None and len(found) == len(scope["headers"]):  # None of them came twice.
+        return found.get(raw)
+    values = list(values_of(scope, raw))
+    if len(values) > 1:
+        # One of them may be the client's own, which the gateway should have replaced.
+        raise InvalidCaller(f"The header {header} must come once; it came {len(values)} times.")
+    return values[0] if values else None
+
+
+def _decode(header: str, value: bytes, longest: int) -> str:
+    try:
+        # Blanks of other kinds may be the end of a letter.
+        text = value.strip(b" \t").decode()
+    except UnicodeDecodeError:
+        raise InvalidCaller(f"The header {header} must be UTF-8.") from None
+    if len(text) > longest or not text.isprintable():
+        raise InvalidCaller(f"The header {header} must hold up to {longest} printable characters.")
+    return text
+
+
+def challenge(scope: Scope, error: RequestError) -> dict[str, str]:
+    """Write the header for a request that was refused with this error; none where no credential is missing."""
+    if isinstance(error, MissingScope):
+        said = ['error="insufficient_scope"', f'scope="{" ".join(error.scopes)}"']
+    elif isinstance(error, Unauthenticated):
+        said = ['error="invalid_token"'] if error.is_tried else []
+    else:
+        return {}
+    if METADATA in scope:
+        said.append(f'resource_metadata="{scope[METADATA].find_document(scope)}"')
+    return {"WWW-Authenticate": ", ".join(['Bearer realm="sidecall"', *said])}
+
 
 # The caller, directly or as an awaitable; None where a request has no such credential.
 Found = Caller | Awaitable[Caller] | None

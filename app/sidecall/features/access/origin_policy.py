@@ -4,18 +4,78 @@ A browser sends a page's requests to everything that its machine reaches, withou
 send neither an origin nor a foreign host name, and are not affected.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+import re
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sidecall.features.access.credential_cache import HEADERS
-from sidecall.features.access.hosts import OwnHosts
-from sidecall.features.access.middleware import Refuse, path_of
+from sidecall.features.access.middleware import HEADERS, Refuse, path_of
 from sidecall.kernel.core.errors import RequestError
+
+# A name or address with an optional port, which is ignored.
+_HOST = re.compile(r"(?:\[([0-9a-f:.]{2,45})\]|([a-z0-9._-]{1,253}))(?::[0-9]{0,5})?", re.IGNORECASE)
+# Name endings that cannot be registered on the internet: of clusters, home and company networks, and Docker's.
+_PRIVATE = (".svc", ".local", ".internal")
+
+
+class OwnHosts:
+    """The names of this server: loopback, the address it is bound to, and those that its operator has named.
+
+    When bound to an address that other machines reach, it also accepts every IP address, which cannot be rebound, and
+    every name outside the public DNS, such as that of a container or a Kubernetes Service.
+    """
+
+    def __init__(self, bound: str, named: Iterable[str] = ()) -> None:
+        """Take the names.
+
+        Args:
+            bound: The address that the server listens on.
+            named: Further names: names, addresses, `*.example.com` for every name below that one, `*` for all.
+        """
+        bound, *named = (_tidy(name) for name in (bound, *named))
+        self._is_any = "*" in named
+        self._exact = frozenset((bound, *named))
+        self._ends = tuple(name[1:] for name in named if name.startswith("*."))
+        self._is_reached = not _is_loopback(bound)
+
+    def include(self, host: str) -> bool:
+        """Return whether a value of the header `Host` names this server."""
+        found = _HOST.fullmatch(host)
+        if found is None:
+            return False
+        name = _tidy(found[1] or found[2])
+        is_named = self._is_any or name in self._exact or name.endswith(self._ends)
+        return is_named or _is_loopback(name) or (self._is_reached and _is_private(name))
+
+
+def _tidy(name: str) -> str:
+    name = name.lower().strip("[]").removesuffix(".")
+    address = _address(name)
+    return name if address is None else str(address)
+
+
+def _address(name: str) -> IPv4Address | IPv6Address | None:
+    try:
+        address = ip_address(name)
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+def _is_loopback(name: str) -> bool:
+    address = _address(name)
+    return name == "localhost" or name.endswith(".localhost") if address is None else address.is_loopback
+
+
+def _is_private(name: str) -> bool:
+    return "." not in name or name.endswith(_PRIVATE) or _address(name) is not None
+
 
 # The headers in which browsers name the page of a request.
 _SAYS_WHENCE = frozenset((b"origin", b"sec-fetch-site"))
+
 _OWN_SITES = (None, b"same-origin", b"none")
 # Cached values of `Host`.
 _REMEMBERED = 1024

@@ -9,7 +9,7 @@ from sidecall.features.calls.cli import refuse_misplaced
 from sidecall.features.calls.cli_rows import print_approval, print_approvals, print_rules
 from sidecall.kernel.json_data.text import read_object
 from sidecall.kernel.ports.approvals.approval import ApprovalStatus
-from sidecall.terminal.json_output import print_json
+from sidecall.terminal.console import print_json
 from sidecall.terminal.remote import DEFAULT_URL, AsJson, Url, ask, list_pages, place_of, reach, require, require_id
 
 approvals = typer.Typer(help="Decide about calls that wait for a person; alone it lists them, oldest first.")

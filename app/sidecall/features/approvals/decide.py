@@ -11,8 +11,7 @@ from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.entry import AuditAction
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.deadline import Deadline
-from sidecall.kernel.core.error_kind import ErrorKind
-from sidecall.kernel.core.errors import ApprovalConflict, CallRejected, CallUnanswered, InvalidDecision
+from sidecall.kernel.core.errors import ApprovalConflict, CallRejected, CallUnanswered, ErrorKind, InvalidDecision
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.native_items import wants_acknowledgement

@@ -1,19 +1,19 @@
 """Track decisions that this process carries out, and those that it may have written without confirmation."""
 
 import asyncio
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from sidecall.features.approvals.orphan_reports import OrphanReports
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.ports.approvals.approval import ApprovalRecord
-from sidecall.kernel.ports.approvals.orphan import OrphanedDecision
+from sidecall.kernel.ports.approvals.stores import OnOrphan, OrphanedDecision
 
 # Seconds between checks of an approval in doubt, and how many checks there are: a statement whose connection broke may
 # still be executed for a while.
 _PAUSE = 1.0
+
 _LOOKS = 30
 
 
@@ -107,3 +107,41 @@ class DecisionTracker:
         if approval_id not in self._running:  # Otherwise another decision was written.
             self._running[approval_id] = record
             self._news.tell(OrphanedDecision(record, was_begun))
+
+
+# Kept until there is a listener; a program without a server never has one.
+_MOST = 100
+
+
+class OrphanReports:
+    """Report orphans to a listener, each once; up to `most` are kept until there is a listener."""
+
+    def __init__(self, most: int | None = None) -> None:
+        self.listener: OnOrphan | None = None
+        self._unreported: deque[OrphanedDecision] = deque(maxlen=most)
+
+    def hear(self, listener: OnOrphan | None) -> None:
+        """Set the listener; None removes it."""
+        self.listener = listener
+        while listener is not None and self._unreported:
+            listener(self._unreported.popleft())
+
+    def tell(self, orphan: OrphanedDecision) -> None:
+        """Report an orphan, at once or when there is a listener."""
+        if self.listener is None:
+            self._unreported.append(orphan)
+        else:
+            self.listener(orphan)
+
+
+class ExpiredCalls:
+    """Report calls that had begun, asked a person in the middle of their work, and expired then."""
+
+    def __init__(self) -> None:
+        self._news = OrphanReports(_MOST)
+        self.hear = self._news.hear
+
+    def note(self, record: ApprovalRecord) -> None:
+        """Note that an approval was removed; calls that had not begun are not reported."""
+        if record.state is not None and record.call is not None:
+            self._news.tell(OrphanedDecision(record, was_begun=True, has_expired=True))

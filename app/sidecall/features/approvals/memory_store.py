@@ -5,20 +5,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sidecall.features.approvals.orphan_reports import ExpiredCalls
-from sidecall.features.approvals.packing import PackedApproval
-from sidecall.features.approvals.shortened import EXPIRED_SHOWN, expire, shorten
+from sidecall.features.approvals.decision_tracker import ExpiredCalls
+from sidecall.features.approvals.packing import EXPIRED_SHOWN, PackedApproval, expire, shorten
 from sidecall.features.calls.entry import to_datetime
 from sidecall.kernel.core.errors import UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.overload import APPROVALS_FULL, TooManyApprovals
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
-from sidecall.kernel.ports.approvals.fingerprint import compute_fingerprint
-from sidecall.kernel.ports.approvals.listing import ApprovalPage, ListedApproval, WaitingApprovals
-from sidecall.kernel.ports.approvals.orphan import OnOrphan
-from sidecall.kernel.ports.approvals.preview import NO_PREVIEW, Preview
-from sidecall.storage.memory.room import Room
+from sidecall.kernel.ports.approvals.fingerprint import NO_PREVIEW, Preview, compute_fingerprint
+from sidecall.kernel.ports.approvals.stores import ApprovalPage, ListedApproval, OnOrphan, WaitingApprovals
+from sidecall.storage.memory.weight import Room
 
 # Bytes of an entry besides its texts: Python's objects, a short decision and a short answer.
 _BESIDE = 4096

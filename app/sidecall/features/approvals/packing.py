@@ -1,20 +1,108 @@
 """Approvals as bytes: as Python objects the same JSON takes up to fifty times as much memory."""
 
 import json
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from pydantic_core import to_json
 
-from sidecall.kernel.core.messages import ToolMessage
-from sidecall.kernel.core.result_values import find_stored_value, keep_value, write_stored
+from sidecall.kernel.core.messages import ToolCall, ToolMessage, find_stored_value, keep_value, write_stored
+from sidecall.kernel.core.native_items import settle_item
+from sidecall.kernel.json_data.to_json import to_text
 from sidecall.kernel.ports.approvals.approval import ApprovalRecord, ApprovalState
-from sidecall.kernel.ports.approvals.listing import ListedApproval, ListedCall
+from sidecall.kernel.ports.approvals.stores import ListedApproval, ListedCall
+from sidecall.storage.database import Database
+
+# Ended approvals that are listed at once.
+_AT_ONCE = 100
+
+# Replaces one record by another; False where the record has changed.
+Change = Callable[[ApprovalRecord, ApprovalRecord], Awaitable[bool]]
+
+
+class EndedApprovals:
+    """Trim the texts of answered approvals to fit the bounds, then delete whole ones, oldest first.
+
+    Those that a durable call waits for are kept.
+    """
+
+    def __init__(self, database: Database, most: int, most_bytes: int, beside: int, change: Change) -> None:
+        """Take the bounds; `beside` is the size of a record besides its texts."""
+        self._database = database
+        self._most = most
+        self._most_bytes = most_bytes
+        self._beside = beside
+        self._change = change
+
+    async def forget_oldest(self) -> None:
+        """Delete the oldest ones beyond the maximum number.
+
+        Raises:
+            StoreUnavailable: The database is unavailable.
+        """
+        [(ended, _)] = await self._database.read("measure_ended_approvals")
+        await self._forget(0, ended - self._most)
+
+    async def make_room(self, size: int) -> bool:
+        """Make room for so many more bytes; if that is impossible, delete nothing and return False.
+
+        Raises:
+            StoreUnavailable: The database is unavailable.
+        """
+        [(_, taken)] = await self._database.read("count_approvals")
+        [(_, held)] = await self._database.read("measure_ended_approvals")
+        over = taken + size - self._most_bytes
+        if not 0 < over <= held:
+            return False
+        await self._forget(await self._shorten(over), 0)
+        return True
+
+    async def _shorten(self, over: int) -> int:
+        """Trim the oldest until so many bytes are free; return how many are still missing."""
+        number = 0
+        while over > 0 and (rows := await self._list(number, 2 * self._beside)):
+            number = rows[-1][0]
+            for _, approval_id, size in rows:
+                if over > 0:
+                    over -= await self._shorten_one(approval_id, size)
+        return over
+
+    async def _shorten_one(self, approval_id: str, size: int) -> int:
+        """Trim one, or delete it if it stays large; return the bytes that this freed."""
+        rows = await self._database.read("get_decided_approval", approval_id, 0.0)
+        if not rows:
+            return 0
+        record = read_packed(rows[0][0])
+        shortened = shorten(record)
+        left = PackedApproval.of(shortened).size + self._beside
+        if left > 2 * self._beside:
+            return size if await self._database.write("forget_ended_approval", approval_id) is not None else 0
+        return size - left if await self._change(record, shortened) else 0
+
+    async def _forget(self, over: int, too_many: int) -> None:
+        number = 0
+        # Expired approvals only take places, no bytes.
+        while (over > 0 or too_many > 0) and (rows := await self._list(number, 0 if over > 0 else -1)):
+            number = rows[-1][0]
+            for _, approval_id, size in rows:
+                if over <= 0 and too_many <= 0:
+                    break
+                if await self._database.write("forget_ended_approval", approval_id) is not None:
+                    over, too_many = over - size, too_many - 1
+
+    async def _list(self, number: int, larger_than: int) -> list[tuple[int, str, int]]:
+        """List number, id and size of the oldest after a number."""
+        rows = await self._database.read("list_ended_approvals", number, larger_than, _AT_ONCE)
+        return [(number, approval_id, size) for number, approval_id, size in rows]
+
 
 # Arguments and answers up to this length are shown in lists.
 _LISTED = 4096
+
 _APART_OF_HEAD: Any = {"tool_call": {"args"}, "asked_args": True, "message": True}
+
 _APART: Any = {"approval": True, "asked": {"args"}, "call": {"tool_call": {"args"}}}
 
 
@@ -121,3 +209,62 @@ def _join(parts: dict[str, Any]) -> ApprovalRecord:
     if record.approval.message is not None:
         keep_value(record.approval.message, find_stored_value(parts["message"]))
     return record
+
+
+# Seconds for which lists show expired calls, at least.
+EXPIRED_SHOWN = 3600.0
+# Characters of arguments, of an answer, and of other texts that stay.
+_SHORT = 1024
+
+_LET_GO = "Error: the call was answered, but its answer is not kept any more; it may have had effects."
+
+
+def shorten(record: ApprovalRecord) -> ApprovalRecord:
+    """Return the record of an answered call without large arguments and answer; the decision stays."""
+    approval, asked = record.approval, record.asked
+    members: dict[str, Any] = {
+        name: None
+        for name in ("asked_args", "preview", "payload", "description", "preview_error")
+        if _is_large(getattr(approval, name))
+    }
+    if _is_large(approval.tool_call.args):
+        members["tool_call"] = approval.tool_call.model_copy(update={"args": {}})
+    message = approval.message
+    if message is not None and _is_large(message.model_dump(mode="json")):
+        members["message"] = _make_placeholder(message, asked)
+    if _is_large(asked.args):
+        asked = asked.model_copy(update={"args": {}})
+    shortened = approval.model_copy(update=members)
+    return record.model_copy(update={"approval": shortened, "asked": asked, "call": None, "state": None})
+
+
+def expire(record: ApprovalRecord) -> ApprovalRecord:
+    """Return an expired, undecided call as lists show it."""
+    approval = record.approval.model_copy(update={"status": "expired"})
+    return shorten(record.model_copy(update={"approval": approval}))
+
+
+def _is_large(value: Any) -> bool:
+    return value is not None and len(to_text(value)) > _SHORT
+
+
+def _make_placeholder(message: ToolMessage, asked: ToolCall) -> ToolMessage:
+    """Make a placeholder for an answer, which does not say whether it was a success."""
+    error = {
+        "kind": "output_error",
+        "message": _LET_GO.removeprefix("Error: "),
+        "retryable": False,
+        "errors": [],
+        "nearest": [],
+    }
+    standing = ToolMessage(
+        content=_LET_GO,
+        tool_call_id=message.tool_call_id,
+        name=message.name,
+        status="error",
+        id=message.id,
+        response_metadata={"error": error},
+    )
+    if asked.item is not None:
+        settle_item(standing, asked)
+    return standing

@@ -3,17 +3,29 @@
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 
-from sidecall.features.approvals.expired import note_expired
-from sidecall.features.approvals.orphans import recover_orphan
+from sidecall.features.approvals.decide import (
+    DecisionTerms,
+    answer_rejected,
+    finish,
+    keep_answer,
+    note_end,
+    put_decided_args,
+    reopening,
+)
 from sidecall.features.audit.auditor import Auditor
+from sidecall.features.calls.errors import EXPIRED_MIDWAY, CallExpired, OutcomeUnknown
 from sidecall.kernel.concurrency.coroutines import BegunWork
-from sidecall.kernel.core.errors import RequestError, SidecallError
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.errors import CallRejected, ErrorKind, RequestError, SidecallError
+from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.ports.approvals.approval import ApprovalRecord
-from sidecall.kernel.ports.approvals.orphan import OrphanedDecision
-from sidecall.kernel.ports.approvals.stores import Approvals, Notice
+from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, Decision
+from sidecall.kernel.ports.approvals.decided import describe_beginning, describe_decision
+from sidecall.kernel.ports.approvals.stores import Approvals, Notice, OrphanedDecision
 
 logger = logging.getLogger("sidecall")
 
@@ -67,3 +79,76 @@ class OrphanRecovery:
         with suppress(RequestError):
             if record.call is not None and not await self._is_remembered(record.call):
                 note_expired(self._pipeline, record)
+
+
+async def recover_orphan(
+    pipeline: Pipeline, approvals: Approvals, orphan: OrphanedDecision, auditor: Auditor | None
+) -> Approval:
+    """Run an approved call, or answer a rejected one; a call that may have run ends as unknown.
+
+    A rule for later calls has to be decided again, since its duration is not stored. For a call with an answer, only
+    watchers are notified.
+
+    Raises:
+        Overloaded: There is no room to run the call now; it goes on waiting for a person.
+    """
+    record, approval_id = orphan.record, orphan.record.approval.id
+    call = record.call
+    assert call is not None
+    if orphan.answer is not None:
+        kind: ErrorKind = "rejected" if _has_only_to_be_refused(record) else "outcome_unknown"
+        note_end(pipeline, call, record.approval, orphan.answer, kind)
+        return record.answer(orphan.answer).approval
+    if orphan.was_begun:
+        return await keep_answer(approvals, approval_id, refuse(OutcomeUnknown(), call.tool_call), call)
+    if record.approval.always:
+        return (await approvals.reopen(approval_id)).approval
+    if _has_only_to_be_refused(record):
+        await _audit(record, auditor)
+        return await answer_rejected(pipeline, approvals, record.approval, call)
+    request = _make_request(record, call)
+    async with reopening(approvals, approval_id):
+        entered = await pipeline.gate.enter(request)
+    await _audit(record, auditor)
+    return await finish(pipeline, approvals, request, entered, call)
+
+
+def _has_only_to_be_refused(record: ApprovalRecord) -> bool:
+    """Return whether a call was rejected and its tool does not learn of it."""
+    return record.approval.status == "rejected" and not record.tells_tool
+
+
+def _make_request(record: ApprovalRecord, call: CallRecord) -> CallRequest:
+    approval = record.approval
+    if approval.sign_in is not None:
+        return replace(call.to_request(), resumes=approval.id)
+    request, decided = put_decided_args(call, approval).to_request(), describe_decision(approval)
+    request = replace(request, resumes=approval.id)
+    request = replace(request, approved=True, resumed=record.state, reply=approval.reason, decided=decided)
+    if approval.status == "rejected":
+        request = replace(request, rejection=CallRejected(approval.reason).message)
+    return request
+
+
+async def _audit(record: ApprovalRecord, auditor: Auditor | None) -> None:
+    approval = record.approval
+    if approval.sign_in is not None or not approval.decided_by:
+        return
+    args = approval.tool_call.args if approval.asked_args is not None else None
+    decision = Decision(
+        decision="approve" if approval.status == "approved" else "reject",
+        reason=approval.reason,
+        args=args if isinstance(args, dict) else None,
+    )
+    by = Caller(approval.decided_by, tenant=record.tenant)
+    await DecisionTerms(auditor=auditor).record(approval.id, decision, by, None)
+
+
+def note_expired(pipeline: Pipeline, record: ApprovalRecord) -> None:
+    """Write the end of an expired call, with what has run and who decided."""
+    call = record.call
+    if call is None or call.lost:
+        return
+    message = refuse(CallExpired(EXPIRED_MIDWAY), call.tool_call).model_copy(update={"id": call.id})
+    request = replace(call.to_request(), resumes=record.approval.id, decided=describe_beginning(record))
+    pipeline.note_end(request, message, "expired")

@@ -13,17 +13,15 @@ from sidecall.features.native_items.rest.writing import name_failure
 from sidecall.kernel.core.errors import InvalidDecision, UnknownApproval
 from sidecall.kernel.core.scopes import DECIDE
 from sidecall.kernel.http.body import read_json
-from sidecall.kernel.http.late_route import LateRoute
-from sidecall.kernel.http.parameters import ENTRY, OF_LINK, WHOLE_NUMBER, refuse_unknown_parameters
+from sidecall.kernel.http.fast_path import Reply
+from sidecall.kernel.http.parameters import ENTRY, OF_LINK, WHOLE_NUMBER, LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.http.reply import Reply
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalStatus, Decision
-from sidecall.kernel.ports.approvals.listing import ListedApproval
+from sidecall.kernel.ports.approvals.stores import ListedApproval
 from sidecall.kernel.rest.body_errors import format_errors, list_errors
-from sidecall.kernel.rest.deadline import DeadlineDep
 from sidecall.kernel.rest.examples import APPROVAL, DECISIONS
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, json_body
-from sidecall.kernel.rest.parts import CallerDep, PartsDep
+from sidecall.kernel.rest.parts import CallerDep, DeadlineDep, PartsDep
 from sidecall.kernel.rest.plain_calls import write_answer
 from sidecall.kernel.rest.wire import Answer
 

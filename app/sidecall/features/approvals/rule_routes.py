@@ -6,10 +6,9 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Path, Query, Response
 from pydantic_core import to_json
 
-from sidecall.kernel.http.late_route import LateRoute
-from sidecall.kernel.http.parameters import ENTRY, OF_LINK, WHOLE_NUMBER, refuse_unknown_parameters
+from sidecall.kernel.http.fast_path import Reply
+from sidecall.kernel.http.parameters import ENTRY, OF_LINK, WHOLE_NUMBER, LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.http.reply import Reply
 from sidecall.kernel.ports.approvals.rules import ApprovalRule
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
 from sidecall.kernel.rest.parts import CallerDep, PartsDep

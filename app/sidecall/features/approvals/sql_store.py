@@ -5,22 +5,17 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 
-from sidecall.features.approvals.decision_tracker import DecisionTracker
-from sidecall.features.approvals.orphan_reports import ExpiredCalls
-from sidecall.features.approvals.packing import PackedApproval, read_packed
-from sidecall.features.approvals.shortened import EXPIRED_SHOWN, expire
-from sidecall.features.approvals.sql_ended import EndedApprovals
+from sidecall.features.approvals.decision_tracker import DecisionTracker, ExpiredCalls
+from sidecall.features.approvals.packing import EXPIRED_SHOWN, EndedApprovals, PackedApproval, expire, read_packed
 from sidecall.features.calls.entry import to_datetime
-from sidecall.features.calls.sql_lost_answers import MakeAnswer, answer_lost
+from sidecall.features.calls.sql_store import MakeAnswer, answer_lost
 from sidecall.kernel.core.errors import UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.overload import APPROVALS_FULL, StoreUnavailable, TooManyApprovals
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
-from sidecall.kernel.ports.approvals.fingerprint import compute_fingerprint
-from sidecall.kernel.ports.approvals.listing import ApprovalPage, ListedApproval, WaitingApprovals
-from sidecall.kernel.ports.approvals.orphan import OnOrphan
-from sidecall.kernel.ports.approvals.preview import NO_PREVIEW, Preview
+from sidecall.kernel.ports.approvals.fingerprint import NO_PREVIEW, Preview, compute_fingerprint
+from sidecall.kernel.ports.approvals.stores import ApprovalPage, ListedApproval, OnOrphan, WaitingApprovals
 from sidecall.storage.database import Database
 
 # Bytes of an entry besides its texts: index entries, a short decision and a short answer.

@@ -11,17 +11,16 @@ from sidecall.features.approvals.questions import asks_inside
 from sidecall.features.telemetry import log_hook_failure
 from sidecall.kernel.core.errors import CallRejected, ToolExecutionError
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.core.messages import ToolCall
+from sidecall.kernel.core.messages import ToolCall, copy_message
 from sidecall.kernel.core.native_items import CHECKS, DECISION, wants_acknowledgement
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
-from sidecall.kernel.core.result_values import copy_message
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.execution.preview import make_preview, show_question
 from sidecall.kernel.pipeline.hooks import HookFailed, call_hook, patience
 from sidecall.kernel.ports.approvals.approval import AlreadyAnswered, ApprovalRecord, ApprovalRequired
 from sidecall.kernel.ports.approvals.decided import describe_decision
-from sidecall.kernel.ports.approvals.preview import Preview
+from sidecall.kernel.ports.approvals.fingerprint import Preview
 from sidecall.kernel.ports.approvals.rules import ApprovedByRule, Decided
 from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
 from sidecall.kernel.ports.approvals.wanted import ApprovalWanted

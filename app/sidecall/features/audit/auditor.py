@@ -20,7 +20,7 @@ from sidecall.kernel.core.scopes import MissingScope, require_scope
 from sidecall.kernel.ports.store_checks import DEFAULT_TENANT
 
 if TYPE_CHECKING:
-    from sidecall.features.access import keys as _keys
+    from sidecall.features.access import api_keys as _keys
 
 logger = logging.getLogger("sidecall.audit")
 

@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from sidecall.features.audit.entry import AuditAction
-from sidecall.features.calls.cli_filters import SinceOption, UntilOption, make_query
+from sidecall.features.calls.cli_follow import SinceOption, UntilOption, make_query
 from sidecall.features.calls.cli_rows import print_audit
-from sidecall.terminal.json_output import print_json
+from sidecall.terminal.console import print_json
 from sidecall.terminal.remote import DEFAULT_URL, AsJson, Url, list_pages, reach
 
 

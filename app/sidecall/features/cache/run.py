@@ -2,18 +2,110 @@
 
 import hashlib
 import logging
-from collections.abc import Mapping
+import types
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from sidecall.features.cache.answers import Caching, KeptAnswer, KeptAnswers
-from sidecall.features.cache.exact import write_exactly
-from sidecall.features.cache.flight import Flight, FlightResult
-from sidecall.features.cache.freshness import Freshness, read_freshness
-from sidecall.kernel.core.cache_policy import Cache
+from sidecall.features.cache.answers import Caching, Flight, FlightResult, KeptAnswer, KeptAnswers
 from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.options import Cache
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.format import format_output
+
+
+def write_exactly(value: Any) -> bytes:
+    """Write a value with the types of all its parts; the order of mappings and sets is ignored.
+
+    Other types are pickled.
+
+    Raises:
+        Exception: It cannot be pickled, or its own code raises.
+    """
+    writer = _WRITERS.get(type(value))
+    if writer is not None:
+        return writer(value)
+    if isinstance(value, _NAMED):
+        return _join(b"name", [f"{value.__module__}.{value.__qualname__}".encode()])
+    reduced = value.__reduce_ex__(2)
+    if isinstance(reduced, str):
+        return _join(b"global", [f"{type(value).__module__}.{reduced}".encode()])
+    # The last parts of a reduction are iterators: the items of a subclass of list or dict.
+    return _join(b"object", [write_exactly(_take(part)) for part in reduced])
+
+
+def _take(part: Any) -> Any:
+    return list(part) if hasattr(part, "__next__") else part
+
+
+def _join(kind: bytes, parts: Iterable[bytes]) -> bytes:
+    """Join parts with their lengths in front, so that the result is unambiguous."""
+    written = b"".join(b"%d:%s" % (len(part), part) for part in parts)
+    return b"%s(%s)" % (kind, written)
+
+
+def _write_pair(pair: tuple[Any, Any]) -> bytes:
+    return _join(b"pair", map(write_exactly, pair))
+
+
+_NAMED = (type, types.FunctionType, types.BuiltinFunctionType)
+
+_WRITERS: dict[type, Callable[[Any], bytes]] = {
+    type(None): lambda _: b"none()",
+    bool: lambda value: _join(b"bool", [b"1" if value else b"0"]),
+    # Hexadecimal, since integers may have any number of digits.
+    int: lambda value: _join(b"int", [hex(value).encode()]),
+    float: lambda value: _join(b"float", [value.hex().encode()]),
+    str: lambda value: _join(b"str", [value.encode("utf-8", "surrogatepass")]),
+    bytes: lambda value: _join(b"bytes", [value]),
+    list: lambda value: _join(b"list", map(write_exactly, value)),
+    tuple: lambda value: _join(b"tuple", map(write_exactly, value)),
+    dict: lambda value: _join(b"dict", sorted(map(_write_pair, value.items()))),
+    set: lambda value: _join(b"set", sorted(map(write_exactly, value))),
+    frozenset: lambda value: _join(b"frozenset", sorted(map(write_exactly, value))),
+}
+
+
+_NAME = "cache-control"
+# More digits than any age has.
+_DIGITS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """The ages that a client accepts: `max_age` in seconds, None for any, 0 if the tool has to run.
+
+    With `may_keep` False the answer is neither read from the cache nor stored.
+    """
+
+    may_keep: bool = True
+    max_age: int | None = None
+
+    @property
+    def wants_run(self) -> bool:
+        """Whether the tool has to run for this call."""
+        return self.max_age == 0
+
+
+ANY = Freshness()
+
+
+def read_freshness(headers: Mapping[str, str]) -> Freshness:
+    """Read the header of a request; directives other than `no-store`, `no-cache` and `max-age` are ignored."""
+    if _NAME not in headers:
+        return ANY
+    # A header may come more than once.
+    text = ",".join(value for name, value in headers.items() if name.lower() == _NAME)
+    said = [part.strip().lower() for part in text.split(",")]
+    ages = [0] if "no-cache" in said else []
+    for part in said:
+        name, _, value = part.partition("=")
+        value = value.strip('"')
+        if name == "max-age" and value.isascii() and value.isdecimal() and len(value) <= _DIGITS:
+            ages.append(int(value))
+    return Freshness("no-store" not in said, min(ages, default=None))
+
 
 logger = logging.getLogger("sidecall")
 

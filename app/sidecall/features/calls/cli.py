@@ -6,7 +6,7 @@ from typing import Annotated
 import httpx
 import typer
 
-from sidecall.features.calls.cli_filters import (
+from sidecall.features.calls.cli_follow import (
     CallerOption,
     KindOption,
     NameOption,
@@ -14,11 +14,11 @@ from sidecall.features.calls.cli_filters import (
     StatusOption,
     TagOption,
     UntilOption,
+    follow,
     make_query,
 )
-from sidecall.features.calls.cli_follow import follow
 from sidecall.features.calls.cli_rows import print_calls
-from sidecall.terminal.json_output import print_json, print_lines
+from sidecall.terminal.console import print_json, print_lines
 from sidecall.terminal.remote import (
     DEFAULT_URL,
     AsJson,

@@ -1,24 +1,106 @@
 """The entry of a call, and the values that are stored with it."""
 
+import hashlib
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import from_json, to_json
 
-from sidecall.features.calls.decision import CallDecision
-from sidecall.features.calls.keys import CallKey
+from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.cost import BILLION, to_number
-from sidecall.kernel.core.messages import ToolMessage, make_unchecked
+from sidecall.kernel.core.messages import ABSENT, ToolCall, ToolMessage, find_value, make_unchecked, write_stored
 from sidecall.kernel.core.record import CallRecord
-from sidecall.kernel.core.result_values import ABSENT, find_value, write_stored
+from sidecall.kernel.json_data.text import quote_text
+from sidecall.kernel.ports.approvals.fingerprint import read_args
+
+
+@dataclass(frozen=True, slots=True)
+class CallKey:
+    """The key that identifies repeated requests of a call.
+
+    `expires_at` (seconds since 1970) is the expiry if the call ends at once; a later end extends it. `reused` describes
+    the conflict when the key belongs to another call.
+    """
+
+    text: str
+    fingerprint: str
+    expires_at: float
+    reused: str | None = None
+
+
+def make_key(kind: str, caller: Caller, text: str, call: ToolCall, beside: Sequence[Any], expires_at: float) -> CallKey:
+    """Make the key of a call; equal texts of two callers make two keys.
+
+    Args:
+        kind: The source of the text.
+        caller: The sender.
+        text: The text of the key.
+        call: The call that the key identifies.
+        beside: State and context, which also distinguish calls.
+        expires_at: When the key expires if the call ends at once, in seconds since 1970.
+    """
+    whose = ", ".join(map(quote_text, (kind, caller.tenant, caller.subject, text)))
+    # Without its id: programs that send none get a new one each time.
+    what = [call.name, read_args(call.args), *beside]
+    return CallKey(_hash(f"[{whose}]"), _hash(_write(what)), expires_at)
+
+
+# Made on demand, since that takes as long as using it.
+_write = json.JSONEncoder(sort_keys=True).encode
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class CallDecision:
+    """Who decided about a call, when and why.
+
+    `asked_args` are the requested arguments and `args` those that ran, as JSON text without hidden values; both are
+    None unless they were changed. `approval_id` is the approval of a repeated call, which has not waited itself.
+    """
+
+    by: str
+    at: datetime | None = None
+    reason: str | None = None
+    asked_args: str | None = None
+    args: str | None = None
+    approval_id: str | None = None
+
+    def write(self) -> str:
+        """Write it as JSON text."""
+        at = None if self.at is None else self.at.isoformat()
+        return to_json((self.by, at, self.reason, self.asked_args, self.args, self.approval_id)).decode()
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Read what this or an earlier version has written."""
+        by, at, *rest = from_json(text)
+        return cls(by, None if at is None else datetime.fromisoformat(at), *rest)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the decision for an entry, with the arguments that ran if they were changed."""
+        said: dict[str, Any] = {"decided_by": self.by, "decided_at": self.at, "reason": self.reason}
+        if self.args is not None:
+            said["args"] = from_json(self.args)
+        if self.asked_args is not None:
+            said["asked_args"] = from_json(self.asked_args)
+        if self.approval_id is not None:
+            said["approval_id"] = self.approval_id
+        return said
+
 
 CallStatus = Literal[
     "queued", "running", "awaiting_approval", "succeeded", "failed", "cancelled", "expired", "outcome_unknown"
 ]
 # Bytes of arguments and answers after which a page of calls ends.
 PAGE_CHARACTERS = 1024 * 1024
+
 OPEN: frozenset[CallStatus] = frozenset(("queued", "running", "awaiting_approval"))
 
 

@@ -8,15 +8,16 @@ from contextlib import aclosing
 from pydantic_core import to_json
 from starlette.requests import Request
 
-from sidecall.features.calls.entry import CallEntry
+from sidecall.features.calls.entry import CallEntry, CallFilter
+from sidecall.features.calls.past_calls import list_calls
+from sidecall.features.calls.remembered import show_entry
 from sidecall.features.jobs.event_log import LoggedEvent
-from sidecall.features.jobs.watching import Sights
+from sidecall.features.jobs.notice_handler import Sights
 from sidecall.features.native_items.rest.received import DialectName
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.http import problems
-from sidecall.kernel.http.events import KEEP_ALIVE, STILL_WORKING, write_event
-from sidecall.kernel.http.pieces import PIECE
-from sidecall.kernel.http.shutdown import shutdown_problem
+from sidecall.kernel.http.events import KEEP_ALIVE, PIECE, STILL_WORKING, write_event
+from sidecall.kernel.http.problems import shutdown_problem
 from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.plain_calls import write_answer
 
@@ -99,3 +100,20 @@ def _write_message(entry: CallEntry, form: DialectName) -> Iterator[bytes]:
     event = memoryview(write_event("message", to_json(write_answer(entry.message, form)), LAST))
     for start in range(0, len(event), PIECE):  # A slow reader holds up one piece, rather than a copy of all.
         yield bytes(event[start : start + PIECE])
+
+
+LINES = "application/x-ndjson"
+# Calls of one page, which has fewer when they are large.
+_PAGE = 32
+
+
+async def export_calls(parts: Parts, wanted: CallFilter, form: DialectName) -> AsyncGenerator[bytes]:
+    """Write each matching call as a line, newest first, with its message in this dialect."""
+    cursor: str | None = None
+    while True:
+        page = await list_calls(parts, wanted, _PAGE, cursor, is_whole=True)
+        for entry in page.calls:
+            yield show_entry(entry, form) + b"\n"
+        cursor = page.cursor
+        if cursor is None:
+            return

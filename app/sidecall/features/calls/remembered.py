@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import to_json
 
 from sidecall.features.cache.headers import cache_headers
-from sidecall.features.calls.accepted import AcceptedCall
 from sidecall.features.calls.entry import CallCompletion, CallEntry
 from sidecall.features.calls.errors import NotRepeatable
 from sidecall.features.calls.past_calls import find_sent
+from sidecall.features.calls.stores import AcceptedCall
 from sidecall.features.jobs.completion import may_repeat
 from sidecall.features.jobs.keys import make_call_key, make_replay_key
 from sidecall.features.jobs.submission import Submission, Submitted, entry_of
@@ -21,10 +21,10 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.context import RequestContext
+from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.preferences import Preferences
-from sidecall.kernel.http.reply import Reply
-from sidecall.kernel.pipeline.isolate import find_problem
-from sidecall.kernel.pipeline.visible import is_visible
+from sidecall.kernel.pipeline.batch import find_problem
+from sidecall.kernel.pipeline.hooks import is_visible
 from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.plain_calls import write_answer
 from sidecall.later import Later

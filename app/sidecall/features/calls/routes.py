@@ -13,20 +13,18 @@ from pydantic_core import to_json
 
 from sidecall.features.calls.entry import CallEntry, CallFilter, CallStatus
 from sidecall.features.calls.errors import CallNotKept
-from sidecall.features.calls.event_stream import EVENTS, LAST, read_last, write_call_events
-from sidecall.features.calls.json_lines import LINES, export_calls
+from sidecall.features.calls.event_stream import EVENTS, LAST, LINES, export_calls, read_last, write_call_events
 from sidecall.features.calls.past_calls import cancel_call, find_call, list_calls
 from sidecall.features.calls.remembered import show_entry
 from sidecall.features.history.rollups import CallSummary, SummaryPart
 from sidecall.features.native_items.rest.received import DialectName
 from sidecall.features.native_items.rest.writing import name_failure
-from sidecall.kernel.core.error_kind import ErrorKind
+from sidecall.kernel.core.errors import ErrorKind
 from sidecall.kernel.http.events import MEDIA_TYPE
-from sidecall.kernel.http.late_route import LateRoute
-from sidecall.kernel.http.parameters import WHOLE_NUMBER, must_be_of_link, refuse_unknown_parameters
+from sidecall.kernel.http.fast_path import Reply
+from sidecall.kernel.http.parameters import WHOLE_NUMBER, LateRoute, must_be_of_link, refuse_unknown_parameters
 from sidecall.kernel.http.preferences import PREFER, read_preferences
 from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.http.reply import Reply
 from sidecall.kernel.http.streaming import PieceStream
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
 from sidecall.kernel.rest.parts import CallerDep, ContextDep, PartsDep

@@ -7,32 +7,35 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from sidecall.features.calls.accepted import AcceptedCall
-from sidecall.features.calls.decision import CallDecision
 from sidecall.features.calls.entry import (
     Acceptance,
     CallCompletion,
+    CallDecision,
     CallEntry,
     CallFilter,
+    CallKey,
     CallPage,
     measure_ms,
     to_datetime,
 )
-from sidecall.features.calls.errors import KeyReused, UnknownCall
-from sidecall.features.calls.keys import CallKey
+from sidecall.features.calls.errors import KeyReused, OutcomeUnknown, UnknownCall
 from sidecall.features.calls.sql_kept import CallBounds, KeptCalls
-from sidecall.features.calls.stores import EndedCalls
-from sidecall.kernel.concurrency.shares import Shares
+from sidecall.features.calls.stores import AcceptedCall, EndedCalls
+from sidecall.kernel.concurrency.turns import Shares
 from sidecall.kernel.core.cost import to_number
+from sidecall.kernel.core.errors import CallRejected, ToolFailure
+from sidecall.kernel.core.messages import ToolCall, ToolMessage, read_stored
+from sidecall.kernel.core.native_items import settle_item
 from sidecall.kernel.core.record import CallRecord
-from sidecall.kernel.core.result_values import read_stored
 from sidecall.kernel.json_data.text import quote_text
-from sidecall.storage.database import LONG_READS, Database, Row
-from sidecall.storage.listing import read_page
+from sidecall.kernel.ports.approvals.approval import ApprovalRecord
+from sidecall.storage.database import LONG_READS, Database, Row, read_page
 
 # The number of an entry's columns, in the order of the statements that read one.
 _COLUMNS = 18
+
 ATTEMPT = 8
+
 _ENDED = 11
 # Bytes of a row besides its texts.
 _BESIDE = 256
@@ -247,3 +250,19 @@ def _measure(text: str) -> int:
 
 def _read(text: str | None) -> Any:
     return None if text is None else from_json(text)
+
+
+MakeAnswer = Callable[[ToolFailure, ToolCall], ToolMessage]
+
+
+def answer_lost(record: ApprovalRecord, make_answer: MakeAnswer) -> ToolMessage:
+    """Make the answer of such a call."""
+    approval = record.approval
+    is_refused = approval.status == "rejected" and not record.tells_tool
+    failure = CallRejected(approval.reason) if is_refused else OutcomeUnknown()
+    # The shown call lacks its item, which an answer repeats.
+    sent = approval.tool_call if record.call is None else record.call.tool_call
+    message = make_answer(failure, sent).model_copy(update={} if record.call is None else {"id": record.call.id})
+    if sent.item is not None:
+        settle_item(message, sent, approved=approval.status == "approved")
+    return message

@@ -13,8 +13,7 @@ from starlette.responses import Response
 from sidecall.features.contents.text_lines import ALL, MOST_CHARACTERS, cut_lines, find_lines, read_range
 from sidecall.kernel.concurrency.outlasting import outlast
 from sidecall.kernel.concurrency.pools import EXCERPTS
-from sidecall.kernel.concurrency.semaphore import Semaphore
-from sidecall.kernel.concurrency.turns import CallerKey, key_of
+from sidecall.kernel.concurrency.turns import CallerKey, Semaphore, key_of
 from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import InvalidParameter, write_seconds

@@ -13,15 +13,13 @@ from sidecall.features.contents.ranges import find_range
 from sidecall.kernel.core.errors import BodyTooLarge, UnsupportedMediaType
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.http.body import read_bytes
-from sidecall.kernel.http.late_route import LateRoute
-from sidecall.kernel.http.parameters import refuse_unknown_parameters
-from sidecall.kernel.http.pieces import InPieces
-from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.http.events import InPieces
+from sidecall.kernel.http.fast_path import Reply
+from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
 from sidecall.kernel.ports.contents import KeptContent, is_media_type
 from sidecall.kernel.rest.answers import content_url
-from sidecall.kernel.rest.listing import has
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_bytes, describe_problems
-from sidecall.kernel.rest.parts import CallerDep, ContextDep, PartsDep
+from sidecall.kernel.rest.parts import CallerDep, ContextDep, PartsDep, has
 
 router = APIRouter(tags=["contents"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

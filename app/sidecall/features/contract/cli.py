@@ -6,11 +6,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from sidecall.features.contract.lock import InvalidLock, ToolChange, compare_tools, parse_lock, write_lock
-from sidecall.features.contract.lock_path import LOCK
+from sidecall.features.contract.lock import LOCK, InvalidLock, ToolChange, compare_tools, parse_lock, write_lock
 from sidecall.kernel.registry import Registry
-from sidecall.terminal.given import load_registry, read_settings, write_count
-from sidecall.terminal.options import Tools
+from sidecall.terminal.options import Tools, load_registry, read_settings, write_count
 
 # The exit code of `sidecall check --lock` for differences that do not break callers.
 COMPATIBLE = 3

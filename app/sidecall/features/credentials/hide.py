@@ -8,7 +8,7 @@ from sidecall.kernel.concurrency.backpressure import Pause
 from sidecall.kernel.core.context import EventListener
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.core.result_values import ABSENT, find_value, keep_value
+from sidecall.kernel.core.messages import ABSENT, find_value, keep_value
 from sidecall.kernel.core.secret_mask import SecretMask
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.json_data.to_json import to_plain

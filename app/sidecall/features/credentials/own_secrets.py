@@ -18,7 +18,7 @@ from sidecall.kernel.ports.secrets import (
 )
 
 if TYPE_CHECKING:
-    from sidecall.features.credentials.oauth import sign_in as _signing_in
+    from sidecall.features.credentials.oauth import tokens as _signing_in
 
 logger = logging.getLogger("sidecall")
 

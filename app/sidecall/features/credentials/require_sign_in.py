@@ -6,7 +6,7 @@ from sidecall.features.approvals.steps import ask_person
 from sidecall.kernel.core.errors import ToolExecutionError, refuse_unconfigured
 from sidecall.kernel.core.injection import Injection
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.ports.approvals.preview import Preview
+from sidecall.kernel.ports.approvals.fingerprint import Preview
 from sidecall.kernel.ports.approvals.stores import Approvals
 from sidecall.kernel.ports.user_tokens import TokenUnavailable, UserTokenRefused, UserTokens
 

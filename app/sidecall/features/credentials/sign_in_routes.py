@@ -4,32 +4,24 @@ import logging
 import re
 import secrets
 from collections.abc import Mapping
+from html import escape
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Request, Response
-from starlette.responses import RedirectResponse
+from starlette.responses import HTMLResponse, RedirectResponse
 
-from sidecall.features.access.access import Access
 from sidecall.features.access.methods import Unauthenticated
+from sidecall.features.access.middleware import Access
 from sidecall.features.credentials.oauth.authorization_flow import (
     AuthorizationFlows,
     Invitation,
     LinkInvalid,
     SignInDenied,
 )
-from sidecall.features.credentials.oauth.paths import CALLBACK, START
+from sidecall.features.credentials.oauth.settings import CALLBACK, START
 from sidecall.features.credentials.own_secrets import SecretKeeper
-from sidecall.features.credentials.sign_in_pages import (
-    show_denied,
-    show_failed,
-    show_invalid,
-    show_off,
-    show_other,
-    show_signed_in,
-    show_start,
-)
 from sidecall.kernel.core.context import ANONYMOUS, Caller
-from sidecall.kernel.http.late_route import LateRoute
+from sidecall.kernel.http.parameters import LateRoute
 from sidecall.kernel.ports.secrets import TooManySecrets
 from sidecall.kernel.ports.user_tokens import TokenUnavailable
 from sidecall.kernel.rest.parts import PartsDep
@@ -39,7 +31,9 @@ logger = logging.getLogger("sidecall")
 router = APIRouter(include_in_schema=False, route_class=LateRoute)
 
 _COOKIE = "sidecall_sign_in"
+
 _BROWSER = re.compile(r"[A-Za-z0-9_-]{32}")
+
 _PATIENCE = 900
 
 
@@ -152,3 +146,73 @@ async def _is_other(request: Request, wanted: Caller) -> bool:
     except Unauthenticated:
         return False
     return caller != ANONYMOUS and (caller.tenant, caller.subject) != (wanted.tenant, wanted.subject)
+
+
+_SAFE = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title></head>
+<body><h1>{title}</h1>{body}</body>
+</html>
+"""
+
+
+def show_start(subject: str, tenant: str, provider: str) -> HTMLResponse:
+    """Ask a person whether they want to sign in for a caller."""
+    whose = f"<b>{escape(subject)}</b>" + ("" if tenant == "default" else f" of <b>{escape(tenant)}</b>")
+    body = (
+        f"<p>{whose} wants to act for you at <b>{escape(provider)}</b>.</p>"
+        "<p>Go on only if you know this program, and have asked it for something yourself.</p>"
+        '<form method="post"><button>Go on</button></form>'
+    )
+    # Otherwise the browser would not send the form's origin.
+    return _make(200, "Sign in?", body, {"Referrer-Policy": "same-origin"})
+
+
+def _make(status: int, title: str, body: str, headers: Mapping[str, str]) -> HTMLResponse:
+    return HTMLResponse(_PAGE.format(title=title, body=body), status, {**_SAFE, **headers})
+
+
+def _render(status: int, title: str, text: str) -> HTMLResponse:
+    return _make(status, title, f"<p>{text}</p>", {"Referrer-Policy": "no-referrer"})
+
+
+def show_signed_in() -> HTMLResponse:
+    """Show that the sign-in is done."""
+    return _render(200, "Signed in", "The program goes on by itself. You can close this window.")
+
+
+def show_denied() -> HTMLResponse:
+    """Show that the person declined."""
+    return _render(200, "Not allowed", "The program is told that you do not allow it. You can close this window.")
+
+
+def show_invalid() -> HTMLResponse:
+    """Refuse an invalid link or redirect."""
+    return _render(
+        400,
+        "This link does not work",
+        "It is too old, was used before, or belongs to another browser. Open the link again that the program gave you.",
+    )
+
+
+def show_other() -> HTMLResponse:
+    """Refuse a browser whose person is not the one the link is for."""
+    return _render(403, "This link is not yours", "It was made for another person.")
+
+
+def show_failed() -> HTMLResponse:
+    """Ask a person to try again."""
+    return _render(502, "It did not work", "Open the link again that the program gave you. The server's log says more.")
+
+
+def show_off() -> HTMLResponse:
+    """Show that sign-in is switched off."""
+    return _render(404, "Nothing here", "This server has no sign-in.")

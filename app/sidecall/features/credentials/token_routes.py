@@ -5,10 +5,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Response
 from pydantic_core import to_json
 
-from sidecall.kernel.http.late_route import LateRoute
-from sidecall.kernel.http.parameters import refuse_unknown_parameters
+from sidecall.kernel.http.fast_path import Reply
+from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.http.reply import Reply
 from sidecall.kernel.ports.user_tokens import TokenListing, TokenRemoval, UnknownUserToken
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
 from sidecall.kernel.rest.parts import CallerDep, PartsDep

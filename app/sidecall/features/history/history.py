@@ -4,18 +4,19 @@ import asyncio
 import logging
 import time
 from collections import deque
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from itertools import islice
+from operator import attrgetter
 
 from sidecall.features.calls.entry import OPEN, CallEntry, CallFilter, CallPage
 from sidecall.features.calls.errors import CallNotKept, UnknownCall
-from sidecall.features.history.blocks import Block
+from sidecall.features.history.blocks import Block, Piece
 from sidecall.features.history.listing import BlockReader
+from sidecall.features.history.memory_store import Blocks, BlockSearch, find_in, find_sums, read_in
 from sidecall.features.history.packing import Packer
 from sidecall.features.history.pending_calls import PendingCalls
-from sidecall.features.history.rollups import HOUR, CallSummary, SummaryPart, find_without_kind, summarize
-from sidecall.features.history.stores import Blocks
-from sidecall.features.history.with_pending import HistoryWithPending
+from sidecall.features.history.rollups import HOUR, CallSummary, FoundSum, SummaryPart, find_without_kind, summarize
 from sidecall.features.telemetry.calls import CallNotes
 from sidecall.kernel.concurrency.outlasting import outlast
 from sidecall.kernel.core.context import Caller
@@ -28,11 +29,13 @@ logger = logging.getLogger("sidecall")
 
 # Seconds between two writes, and between two checks for old calls.
 _ROUND = 0.5
+
 _LOOK = 5.0
 # Others get a turn between two steps of deletion.
 _REST = 0.02
 # Blocks that are written at once.
 _WRITTEN = 32
+
 _EVER = 2**40
 
 
@@ -210,3 +213,33 @@ class History:
             except Exception:
                 logger.exception("the history could not be looked through for what is too old")
             await asyncio.sleep(_REST if more else _LOOK)
+
+
+_by_last_id = attrgetter("last_id")
+
+
+class HistoryWithPending:
+    """Find blocks and sums, both stored and pending."""
+
+    def __init__(self, blocks: Blocks, backlog: Collection[Block], packer: Packer) -> None:
+        """Join the store with the blocks of a backlog, and with a packer's sums."""
+        self._blocks = blocks
+        self._backlog = backlog
+        self._packer = packer
+
+    async def find(self, search: BlockSearch) -> Sequence[tuple[str, bytes]]:
+        """Return the last ids and heads of blocks, newest first."""
+        waiting = find_in(sorted(self._backlog, key=_by_last_id), search)
+        found = dict(await self._blocks.find(search))
+        return sorted((found | dict(waiting)).items(), reverse=True)[: search.most]
+
+    async def read(self, tenant: str, pieces: Mapping[str, Piece]) -> Mapping[str, bytes]:
+        """Return these parts of what blocks keep of their calls."""
+        found = read_in(self._backlog, tenant, pieces)
+        rest = {last_id: piece for last_id, piece in pieces.items() if last_id not in found}
+        return {**found, **await self._blocks.read(tenant, rest)} if rest else found
+
+    async def sum_up(self, tenant: str, by: SummaryPart, first: int, before: int) -> Sequence[FoundSum]:
+        """Return the sums of these hours."""
+        waiting = find_sums(self._packer.sums, tenant, by, first, before)
+        return [*await self._blocks.sum_up(tenant, by, first, before), *waiting]

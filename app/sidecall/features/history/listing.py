@@ -15,9 +15,9 @@ from sidecall.features.history.blocks import (
     read_heads,
     unpack_body,
 )
+from sidecall.features.history.memory_store import BlockSearch, FoundBlocks
 from sidecall.features.history.packing import to_milliseconds
-from sidecall.features.history.stores import BlockSearch, FoundBlocks
-from sidecall.storage.clauses import first_id
+from sidecall.storage.database import first_id
 
 # Blocks that are read first, and at most, at once.
 _FEW = 4

@@ -12,14 +12,13 @@ from pydantic_core import to_json
 
 from sidecall.features.calls.entry import CallStatus
 from sidecall.features.history.blocks import MOST_CALLS, SPAN, Block, Heads, make_marks, place_all
-from sidecall.features.history.decided import hide_in_decision
-from sidecall.features.history.pending_calls import KeptValues, NotedCall
+from sidecall.features.history.pending_calls import KeptValues, NotedCall, hide_in_decision
 from sidecall.features.history.redactor import write_shown
 from sidecall.features.history.rollups import BUCKETS, COST, HOUR, WIDTH, Callers, Sum, SumKey, Sums
 from sidecall.kernel.core.context import cut_id
 from sidecall.kernel.core.secret_mask import hide_spellings
 from sidecall.kernel.ports.observer import Outcome
-from sidecall.storage.clauses import first_id
+from sidecall.storage.database import first_id
 
 _HEX_OF_TIME = 13  # Of an id: eight digits, a hyphen, four digits.
 

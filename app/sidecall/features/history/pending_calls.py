@@ -1,17 +1,57 @@
 """Note ended calls: references to existing objects, with as little work as possible."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
-from sidecall.features.history.decided import KeptDecision, keep_decision
 from sidecall.features.history.redactor import CallRedactor, ShownArgs
 from sidecall.kernel.core.context import Caller, cut_id
 from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.messages import Content
+from sidecall.kernel.core.secret_mask import hide_spellings
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.observer import Outcome
 from sidecall.kernel.schema.repair.text import parse_arguments
+
+# The approval's id, if the call waited; who decided and when; the arguments that the person changed; their comment. The
+# last two only where arguments and answers are kept. Most calls have none of it.
+KeptDecision = tuple[()] | tuple[str | None, str | None, str | None, Any, str | None]
+
+
+def keep_decision(request: CallRequest, showing: CallRedactor | None, hidden: Collection[str]) -> KeptDecision:
+    """Copy a decision without hidden parameters and secrets."""
+    decided = request.decided
+    if decided is None:
+        return (request.resumes, None, None, None, None)
+    asked = reason = None
+    if showing is not None:
+        reason = None if decided.reason is None else showing.show_content(decided.reason)
+        if isinstance(decided.asked_args, Mapping):
+            asked = showing.show_args(decided.asked_args, hidden).args
+    at = None if decided.at is None else decided.at.isoformat()
+    return (request.resumes, decided.by, at, asked, reason)
+
+
+def hide_in_decision(kept: KeptDecision, secrets: Collection[str]) -> KeptDecision:
+    """Copy a decision with these secrets masked."""
+    if not kept or not secrets:
+        return kept
+    return (*kept[:3], hide_spellings(kept[3], secrets), hide_spellings(kept[4], secrets))
+
+
+def show_decision(kept: KeptDecision) -> dict[str, Any]:
+    """Return what an entry says of it."""
+    approval_id, by, at, asked, reason = kept or (None,) * 5
+    decided_at = None if at is None else datetime.fromisoformat(at)
+    return {
+        "approval_id": approval_id,
+        "decided_by": by,
+        "decided_at": decided_at,
+        "asked_args": asked,
+        "reason": reason,
+    }
+
 
 # As many are packed before more have come.
 MANY = 256
@@ -29,6 +69,7 @@ _new = tuple.__new__
 # the answer's content, and the error; which arguments were ignored and repaired, if any. A tuple without names, since
 # it is made for every call and written to JSON as it is.
 KeptNotes = tuple[Sequence[str], Sequence[str]]
+
 KeptValues = (
     tuple[Mapping[str, Any] | None, bool, Any, Any] | tuple[Mapping[str, Any] | None, bool, Any, Any, KeptNotes]
 )

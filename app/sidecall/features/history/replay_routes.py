@@ -10,8 +10,7 @@ from sidecall.features.calls.past_calls import find_call
 from sidecall.features.calls.remembered import answer_replay
 from sidecall.features.calls.routes import AnswerForm, CallId
 from sidecall.kernel.http.body import parse_body, read_body
-from sidecall.kernel.http.late_route import LateRoute
-from sidecall.kernel.http.parameters import refuse_unknown_parameters
+from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.preferences import DOCUMENTED, PARAMETERS, read_preferences
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.ports.approvals.approval import Approval

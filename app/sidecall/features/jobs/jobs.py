@@ -8,26 +8,21 @@ from contextlib import AsyncExitStack
 
 from sidecall.features.approvals.recovery import OrphanRecovery
 from sidecall.features.audit.auditor import Auditor
-from sidecall.features.calls.accepted import AcceptedCall
-from sidecall.features.calls.entry import Acceptance, CallEntry, CallFilter, CallPage
+from sidecall.features.calls.entry import Acceptance, CallEntry, CallFilter, CallKey, CallPage
 from sidecall.features.calls.errors import CallEnded, CallNotKept, TooManyJobs, UnknownCall
-from sidecall.features.calls.keys import CallKey
+from sidecall.features.calls.stores import AcceptedCall
 from sidecall.features.credentials.resume import SignInWaits
 from sidecall.features.jobs.completion import end_unwanted, may_repeat
-from sidecall.features.jobs.completion_waiters import CompletionWaiters, wait_for_news
 from sidecall.features.jobs.completion_writer import CompletionWriter
 from sidecall.features.jobs.event_log import EventLogs
 from sidecall.features.jobs.keys import make_call_key
-from sidecall.features.jobs.load import JobLoad
-from sidecall.features.jobs.notice_handler import NoticeHandler
-from sidecall.features.jobs.progress_reader import ProgressReader
+from sidecall.features.jobs.notice_handler import NoticeHandler, ProgressReader, Sights, watch_call
 from sidecall.features.jobs.progress_writer import ProgressWriter
-from sidecall.features.jobs.reconciler import JobReconciler
+from sidecall.features.jobs.reconciler import JobLoad, JobReconciler
 from sidecall.features.jobs.retention import Retention
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.jobs.submission import JobLimits, Show, Submission, Submitted, entry_of, show_nothing
-from sidecall.features.jobs.suspended import SuspendedCalls
-from sidecall.features.jobs.watching import Sights, watch_call
+from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls, wait_for_news
 from sidecall.kernel.concurrency.coroutines import await_all
 from sidecall.kernel.concurrency.outlasting import outlast
 from sidecall.kernel.core.errors import ToolTimeout
@@ -38,8 +33,8 @@ from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.batch import Find
 from sidecall.kernel.pipeline.format import refuse
+from sidecall.kernel.pipeline.hooks import is_visible
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.pipeline.visible import is_visible
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
 from sidecall.kernel.ports.workspaces import FIELD, HEADER, require_conversation
 from sidecall.storage.ledger import Ledger

@@ -3,7 +3,7 @@
 import time
 from dataclasses import replace
 
-from sidecall.features.calls.keys import CallKey, make_key
+from sidecall.features.calls.entry import CallKey, make_key
 from sidecall.kernel.core.context import cut_id
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.native_items import CUT_OFF

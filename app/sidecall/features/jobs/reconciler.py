@@ -6,14 +6,14 @@ import logging
 import math
 import time
 
-from sidecall.features.calls.accepted import AcceptedCall
 from sidecall.features.calls.entry import Acceptance, ClaimedCall, LostCall
+from sidecall.features.calls.stores import AcceptedCall
 from sidecall.features.jobs.completion import end_cancelled, end_unknown, may_repeat
-from sidecall.features.jobs.completion_waiters import CompletionWaiters
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.jobs.sharing import FairShare
 from sidecall.features.jobs.submission import JobLimits
-from sidecall.features.jobs.suspended import SuspendedCalls
+from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls
+from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.batch import Find
@@ -280,3 +280,22 @@ class JobReconciler:
                 self.add()
         else:
             await self._calls.finish(lost.id, lost.attempt, end_unknown(lost.record.tool_call, lost.id))
+
+
+class JobLoad:
+    """Counts running calls of this server, and queued ones; other servers may share the queue."""
+
+    def __init__(self, runner: Runner, reconciler: JobReconciler, limits: JobLimits) -> None:
+        self._runner = runner
+        self._reconciler = reconciler
+        self._limits = limits
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """How many calls run, may run, and wait."""
+        return Occupancy(self._limits.running, self._runner.running, self._reconciler.queued)
+
+    @property
+    def most_waiting(self) -> int:
+        """The maximum number of queued calls."""
+        return self._limits.queued

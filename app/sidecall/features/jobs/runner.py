@@ -5,24 +5,27 @@ import logging
 from collections.abc import Callable
 from functools import partial
 
-from sidecall.features.calls.entry import Acceptance, ClaimedCall
+from sidecall.features.calls.entry import Acceptance, CallCompletion, ClaimedCall
 from sidecall.features.calls.stores import Calls
-from sidecall.features.jobs.call_task import CallTask
-from sidecall.features.jobs.completion import end_cancelled, end_unknown, end_with, may_repeat
-from sidecall.features.jobs.completion_writer import CompletionWriter, Write
+from sidecall.features.jobs.completion import end_cancelled, end_unanswered, end_unknown, end_with, may_repeat
+from sidecall.features.jobs.completion_writer import (
+    Accepted,
+    CallTask,
+    CompletionWriter,
+    RunningCall,
+    Write,
+    answer_sender,
+)
 from sidecall.features.jobs.event_log import EventLogs, EventPublisher
-from sidecall.features.jobs.refused import end_refused, is_final
-from sidecall.features.jobs.running import Accepted, RunningCall, answer_sender
 from sidecall.features.jobs.submission import Submission
 from sidecall.kernel.concurrency.coroutines import await_rest, cancel_from_outside
 from sidecall.kernel.core.context import EventListener
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
-from sidecall.kernel.core.overload import CallRefused, Overloaded, StoreUnavailable
+from sidecall.kernel.core.overload import BudgetSpent, CallRefused, Overloaded, StoreUnavailable, TooManyApprovals
 from sidecall.kernel.core.record import CallRecord
-from sidecall.kernel.pipeline.batch import Find
-from sidecall.kernel.pipeline.isolate import end_by_problem, is_end
+from sidecall.kernel.pipeline.batch import Find, answer_for, end_by_problem, is_end
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 
@@ -302,3 +305,20 @@ class Runner:
                 return partial(self.writer.release, running)
         running.end = end_unknown(call, running.id)
         return partial(self.writer.end_unless_asked, running)
+
+
+# Errors that keep a running tool from asking a person.
+_IN_ASKING = (TooManyApprovals, StoreUnavailable)
+
+
+def is_final(request: CallRequest, error: Overloaded) -> bool:
+    """Return whether a call is not retried: its deadline has passed, or a person would have to make room first."""
+    is_past = request.deadline is not None and request.deadline.is_past
+    return is_past or isinstance(error, (TooManyApprovals, BudgetSpent))
+
+
+def end_refused(running: RunningCall, request: CallRequest, error: RequestError) -> CallCompletion:
+    """Make the completion of a call that will not be retried; whether its tool did something is unknown."""
+    if running.has_begun and not isinstance(error, _IN_ASKING):
+        return end_unanswered(request.call, running.id)
+    return end_with(answer_for(request, error).model_copy(update={"id": running.id}))

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sidecall.features.calls.accepted import AcceptedCall
-from sidecall.features.calls.entry import CallEntry
-from sidecall.features.calls.keys import CallKey
+from sidecall.features.calls.entry import CallEntry, CallKey
+from sidecall.features.calls.stores import AcceptedCall
 from sidecall.kernel.core.messages import ToolCall
 
 # Writes arguments as JSON text without hidden values; None where they are not kept.

@@ -1,11 +1,43 @@
 """Protocol of a connection to an MCP server, independent of the library."""
 
 import asyncio
+import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from sidecall.features.mcp_client.listed import ListedTool
+from pydantic_core import to_json
+
+from sidecall.kernel.core.options import ToolAnnotations
+from sidecall.kernel.core.tool import Schema
+
+_PINNED = frozenset(("readOnlyHint", "destructiveHint", "idempotentHint"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedTool:
+    """A tool as its server lists it."""
+
+    name: str
+    description: str = ""
+    title: str | None = None
+    input_schema: Schema = field(default_factory=dict)
+    output_schema: Schema | None = None
+    annotations: ToolAnnotations = field(default_factory=ToolAnnotations)
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of its name, description, schemas and effects."""
+        # The hints of the first version, so that older pins stay valid.
+        hints = {name: value for name, value in self.annotations.mcp.items() if name in _PINNED}
+        said: list[Any] = [self.name, self.description, self.input_schema, self.output_schema, hints]
+        return hashlib.sha256(to_json(said)).hexdigest()
+
+    @property
+    def shape(self) -> str:
+        """A hash of its schemas and effects, without the description."""
+        return replace(self, description="").fingerprint
+
 
 # Called with the progress of a call: done, total, message.
 Report = Callable[[float, float | None, str | None], Awaitable[None]]

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import to_json
 
-from sidecall.features.mcp_client.listed import ListedTool
+from sidecall.features.mcp_client.link import ListedTool
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.loading.replacing import hold_alone, replace_text
 

@@ -1,6 +1,7 @@
 """Settings of the MCP servers whose tools are offered here."""
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings
@@ -29,3 +30,6 @@ class UpstreamFields(BaseSettings, defer_build=True):
         default=Path(".sidecall/mcp-pins.json"),
         description="File with the hashes of what was accepted; `sidecall mcp-servers` shows and changes it.",
     )
+
+
+UpstreamState = Literal["connecting", "connected", "down"]

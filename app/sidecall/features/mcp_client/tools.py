@@ -2,35 +2,35 @@
 
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from sidecall.compat.foreign.tool import CONTEXT, set_signature
-from sidecall.features.mcp_client.answers import read_remote_answer
 from sidecall.features.mcp_client.entries import UpstreamEntry
-from sidecall.features.mcp_client.link import RemoteAnswer
-from sidecall.features.mcp_client.listed import ListedTool
+from sidecall.features.mcp_client.link import ListedTool, RemoteAnswer
 from sidecall.kernel.core.context import ToolContext
-from sidecall.kernel.core.errors import DefinitionError, SchemaInferenceError
+from sidecall.kernel.core.errors import DefinitionError, SchemaInferenceError, ToolException
 from sidecall.kernel.core.injection import FromFunction, Secret
+from sidecall.kernel.core.messages import ContentBlock, ToolMessage, ValuedBlocks, ValuedText, name_origin
 from sidecall.kernel.core.options import ToolOptions
-from sidecall.kernel.core.parameter import Parameter
-from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.core.tool import CompiledTool, Parameter
+from sidecall.kernel.json_data.to_json import to_text
 from sidecall.kernel.schema.authored.faults import locate_fault
-from sidecall.kernel.schema.by_json_schema import JsonArgsSchema
+from sidecall.kernel.schema.by_json_schema import JsonArgsSchema, strip_titles
 from sidecall.kernel.schema.compile import DescriptionTexts, compile_tool
-from sidecall.kernel.schema.forms.mirrored import drop_headers
+from sidecall.kernel.schema.forms.definitions import drop_headers
 from sidecall.kernel.schema.forms.structured import Structure
 from sidecall.kernel.schema.normal.documents import SchemaUnfit
 from sidecall.kernel.schema.normal.normalize import normalize_schema
 from sidecall.kernel.schema.references import inline_references
-from sidecall.kernel.schema.shape import strip_titles
 
 logger = logging.getLogger("sidecall")
 
 # Parameters that neither the model nor the caller fills.
 _SECRET = "_sidecall_secret_"  # noqa: S105  a name
+
 _HEADERS = "_sidecall_headers"
 
 # Calls a tool of a server: its name there, the arguments, the context, and headers for this call only.
@@ -125,3 +125,97 @@ def _make_function(entry: UpstreamEntry, name: str, call: CallRemote) -> Callabl
 
 def _hide(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> Parameter:
     return Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation, default)
+
+
+# The program gets these values; the model reads links' names and addresses, and values as text.
+_VALUE = "structured_content"
+
+_LINKS = "resource_links"
+
+Wire = Mapping[str, Any]
+
+
+def read_remote_answer(answer: RemoteAnswer) -> tuple[Any, Any]:
+    """Return the content and artifact of an answer; for a failure with more than text, a message.
+
+    Raises:
+        ToolException: The call failed; the model reads the server's text.
+    """
+    blocks = [_write_block(block) for block in answer.blocks]
+    content, artifact = _make_content(blocks, answer), _make_artifact(answer)
+    if not answer.is_error:
+        return content, artifact
+    if artifact is None and (not blocks or isinstance(content, str)):
+        raise ToolException(content or "Error: the call failed, and its server does not say why.")
+    # Without validation, which would turn blocks into a plain list and lose the value.
+    failed = ToolMessage.model_construct(content=content, tool_call_id="", status="error", artifact=artifact)
+    return failed, artifact
+
+
+def _make_content(blocks: list[ContentBlock], answer: RemoteAnswer) -> Any:
+    """Make what the model reads, with the value that programs get in its place."""
+    if not blocks and answer.has_value:
+        return ValuedText(to_text(answer.value), answer.value)
+    if len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
+        text = _join_texts(blocks)
+        return ValuedText(text, answer.value) if answer.has_value else text
+    return ValuedBlocks(blocks, answer.value) if answer.has_value else blocks
+
+
+def _make_artifact(answer: RemoteAnswer) -> Any:
+    """Make the artifact: another Sidecall's as it is; of other servers structured values and links."""
+    if answer.artifact is not None:
+        return answer.artifact
+    links = [dict(block) for block in answer.blocks if block.get("type") == "resource_link"]
+    artifact: dict[str, Any] = {_VALUE: answer.value} if answer.has_value else {}
+    return {**artifact, _LINKS: links} if links else artifact or None
+
+
+def _join_texts(blocks: Iterable[ContentBlock]) -> str:
+    return "\n".join(block["text"] for block in blocks if block["type"] == "text")
+
+
+def _write_block(block: Wire) -> ContentBlock:
+    kind = block.get("type")
+    if kind == "text":
+        return {**_write_text(block["text"]), **_read_extras(block, "text")}
+    if kind in ("image", "audio"):
+        return {**_write_media(block["mimeType"], block["data"]), **_read_extras(block, "data", "mimeType")}
+    if kind == "resource_link":
+        return {**_write_text(_describe_link(block)), **name_origin(block)}
+    if kind == "resource":
+        return _write_resource(block)
+    return _write_text(f"[a block of the type {kind}]")
+
+
+def _write_text(text: str) -> ContentBlock:
+    return {"type": "text", "text": text}
+
+
+def _write_media(media_type: str, data: str, filename: str | None = None) -> ContentBlock:
+    # LangChain's messages have a block for images and files, and for audio only within a file.
+    kind = "image" if media_type.startswith("image/") else "file"
+    named = {"filename": filename} if filename else {}
+    return {"type": kind, "base64": data, "mime_type": media_type, **named}
+
+
+def _describe_link(link: Wire) -> str:
+    said = link.get("description") or ""
+    return f"[resource {link.get('title') or link.get('name')}: {link.get('uri')}]{' ' if said else ''}{said}"
+
+
+def _read_extras(block: Wire, *written: str) -> dict[str, Any]:
+    """Return the fields of a block besides its content, such as annotations; most have none."""
+    beside = {key: value for key, value in block.items() if key not in written}
+    return name_origin(beside) if len(beside) > 1 else {}
+
+
+def _write_resource(block: Wire) -> ContentBlock:
+    # The content block already has its text or data.
+    resource: Wire = block["resource"]
+    named = {key: value for key, value in resource.items() if key not in ("text", "blob")}
+    origin = name_origin({**block, "resource": named})
+    if "text" in resource:
+        return {**_write_text(resource["text"]), **origin}
+    name = urlsplit(str(resource.get("uri", ""))).path.rpartition("/")[2]
+    return {**_write_media(resource.get("mimeType") or "application/octet-stream", resource["blob"], name), **origin}

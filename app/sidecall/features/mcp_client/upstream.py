@@ -1,9 +1,11 @@
 """Offer the tools of all configured MCP servers, with our own."""
 
 import asyncio
+import hashlib
 import logging
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sidecall.features.mcp_client.link import LinkBounds, LinkChanges
-from sidecall.features.mcp_client.names import name_remote_tools
 from sidecall.features.mcp_client.pins import InvalidPins, PinFile
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.errors import DefinitionError
@@ -24,12 +25,13 @@ from sidecall.later import Later
 if TYPE_CHECKING:
     from sidecall.features.mcp_client import connection_supervisor as _tending
     from sidecall.features.mcp_client import entries as _entries
-    from sidecall.features.mcp_client import listed as _listed
+    from sidecall.features.mcp_client import link as _listed
     from sidecall.features.mcp_client import tools as _tools
 else:
     _entries = Later("sidecall.features.mcp_client.entries")
     _tending = Later("sidecall.features.mcp_client.connection_supervisor")
     _tools = Later("sidecall.features.mcp_client.tools")
+
 
 logger = logging.getLogger("sidecall")
 
@@ -41,11 +43,13 @@ _LOADED = (
     "jsonschema",
     "referencing",
 )
+
 _PACKAGE = "mcp"
 # What the registry knows the tools by.
 _SOURCE = "MCP servers"
 # Seconds for servers to shut down, and between two checks of the pins file.
 _PATIENCE = 10.0
+
 _LOOK = 1.0
 # Tools that are compiled at once, before other tasks get a turn.
 _AT_ONCE = 20
@@ -322,3 +326,39 @@ def read_servers(setting: str) -> "dict[str, _entries.UpstreamEntry]":
     if entries and find_spec(_PACKAGE) is None:
         raise _entries.InvalidMcpServers("SIDECALL_MCP_SERVERS needs an extra: pip install 'sidecall[mcp]'")
     return entries
+
+
+_MOST = 64
+
+_HASH = 8
+
+_FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
+
+# A server's tool names, and whether they are prefixed with its own name.
+NamedTools = tuple[bool, Iterable[str]]
+
+
+def name_remote_tools(servers: Mapping[str, NamedTools], taken: Iterable[str]) -> dict[tuple[str, str], str]:
+    """Map server and tool names to names here.
+
+    A name that is too long or taken gets a hash suffix; earlier servers keep their names.
+    """
+    known = set(taken)
+    given: dict[tuple[str, str], str] = {}
+    for server, (is_prefixed, tools) in servers.items():
+        for tool in tools:
+            name = _clean(f"{server}__{tool}" if is_prefixed else tool)
+            if len(name) > _MOST or not name or name in known:
+                name = _mark(name, server, tool)
+            known.add(name)
+            given[server, tool] = name
+    return given
+
+
+def _clean(name: str) -> str:
+    return _FOREIGN.sub("_", name)
+
+
+def _mark(name: str, server: str, tool: str) -> str:
+    digits = hashlib.sha256(f"{server}\0{tool}".encode()).hexdigest()[:_HASH]
+    return f"{name[: _MOST - _HASH - 1]}_{digits}"

@@ -1,39 +1,55 @@
 """Run a tool, and write its answer as MCP's result."""
 
+import base64
+import binascii
+import json
+import re
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
+from urllib.parse import quote
 
 from pydantic_core import to_json
 from uuid_utils import uuid4
 
 from sidecall.features.approvals.questions import asks_inside
 from sidecall.features.approvals.steps import is_asked_about, takes_user_tokens, wants_approval
-from sidecall.features.mcp_server.blocks import write_blocks
 from sidecall.features.mcp_server.consent import make_call_id, resume
-from sidecall.features.mcp_server.exchange import Exchange
-from sidecall.features.mcp_server.mirrored import compare_mirrored
-from sidecall.features.mcp_server.parts import McpParts
+from sidecall.features.mcp_server.parts import Exchange, McpParts
 from sidecall.features.mcp_server.questions import answer_waiting
+from sidecall.features.mcp_server.resources import make_uri
 from sidecall.features.mcp_server.results import write_meta
-from sidecall.features.mcp_server.wire import INVALID_PARAMS, RpcError, RpcMessage
+from sidecall.features.mcp_server.revisions import HEADER_MISMATCH, INVALID_PARAMS, RpcError, RpcMessage, decode_header
+from sidecall.kernel.core.content_blocks import Media, Part, read_block
 from sidecall.kernel.core.context import Caller, HeaderMap
 from sidecall.kernel.core.errors import cut_name
 from sidecall.kernel.core.invocation import CallRequest
-from sidecall.kernel.core.messages import ToolCall, ToolMessage
-from sidecall.kernel.core.result_values import ABSENT, find_value, say_not_kept
-from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.core.messages import (
+    ABSENT,
+    ContentBlock,
+    ToolCall,
+    ToolMessage,
+    find_beside,
+    find_note,
+    find_origin,
+    find_value,
+    say_not_kept,
+)
+from sidecall.kernel.core.tool import CompiledTool, Schema
 from sidecall.kernel.json_data.bulk import is_bulky, is_long
 from sidecall.kernel.json_data.text import read_object
-from sidecall.kernel.pipeline.visible import is_surely_visible, is_visible
+from sidecall.kernel.pipeline.hooks import is_surely_visible, is_visible
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.workspaces import require_conversation
 from sidecall.kernel.suggest.misplaced import find_loose, find_misplaced
 
 # Sent by the program with a call, as over REST; models do not write `_meta`.
 _STATE = "sidecall/state"
+
 _CONTEXT = "sidecall/context"
+
 _CALL_ID = "sidecall/tool_call_id"
+
 _HASH = "sidecall/hash"
 # Fields of a tool call besides its arguments, in all revisions.
 _PARAMS = frozenset("name arguments _meta task requestState inputResponses".split())
@@ -170,3 +186,135 @@ def _add_value(parts: McpParts, message: ToolMessage, result: dict[str, Any]) ->
     elif tool is not None and results is not None and message.status == "success" and not tool.says_values:
         result["isError"] = True
         result["content"] += [{"type": "text", "text": f"Error: {say_not_kept(tool.name)}"}]
+
+
+# URIs of contents that came within an answer, which cannot be read again.
+_INLINE = "sidecall:///inline/"
+
+# Media with a block type of their own.
+_SHOWN = frozenset(("image", "audio"))
+
+McpBlock = dict[str, Any]
+
+
+def write_blocks(message: ToolMessage) -> list[McpBlock]:
+    """Write a message's content, with a link to the whole where it was cut."""
+    content = message.content
+    blocks = (
+        [_write_text(content)]
+        if isinstance(content, str)
+        else [_write_origin(block) or {**_write_part(read_block(block)), **find_beside(block)} for block in content]
+    )
+    told = message.response_metadata
+    note = find_note(message)
+    if note is not None:
+        blocks.append(_write_text(note))
+    if told.get("artifact_url") is not None:
+        blocks.append(_link_whole(message, told["artifact_url"]))
+    return blocks
+
+
+def _write_text(text: str) -> McpBlock:
+    return {"type": "text", "text": text}
+
+
+def _write_origin(block: str | ContentBlock) -> McpBlock | None:
+    """Write a block from another MCP server as the link or resource that it was."""
+    origin = find_origin(block)
+    if origin is None or origin["type"] == "resource_link":
+        return origin
+    part = read_block(block)
+    held = {"text": part} if isinstance(part, str) else {"blob": part.data} if isinstance(part, Media) else {}
+    return {**origin, "resource": {**origin["resource"], **held}}
+
+
+def _write_part(part: Part) -> McpBlock:
+    if isinstance(part, str):
+        return _write_text(part)
+    if not isinstance(part, Media):
+        shown = part.get("json", part) if part.get("type") == "json" else part
+        return _write_text(json.dumps(shown, ensure_ascii=False))
+    if part.data is not None:
+        return _embed(part, part.data)
+    if part.url is not None:
+        return {"type": "resource_link", "uri": part.url, "name": part.filename or part.kind, "mimeType": part.type}
+    return _write_text(f"[{part.kind} {part.filename or ''}, id {part.file_id}]".replace(" ,", ","))
+
+
+def _embed(part: Media, data: str) -> McpBlock:
+    # A file may be audio too: LangChain's messages have no block for audio.
+    kind = part.kind if part.kind in _SHOWN else part.type.partition("/")[0]
+    if kind in _SHOWN:
+        return {"type": kind, "data": data, "mimeType": part.type}
+    uri = f"{_INLINE}{quote(part.filename or part.kind)}"
+    text = _decode_text(part.type, data)
+    held = {"blob": data} if text is None else {"text": text}
+    return {"type": "resource", "resource": {"uri": uri, "mimeType": part.type, **held}}
+
+
+def _decode_text(media_type: str, data: str) -> str | None:
+    if not media_type.startswith("text/") and media_type != "application/json":
+        return None
+    try:
+        return base64.b64decode(data, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+
+
+def _link_whole(message: ToolMessage, url: str) -> McpBlock:
+    media_type = "text/plain" if isinstance(message.content, str) else "application/json"
+    return {
+        "type": "resource_link",
+        "uri": make_uri(url),
+        "name": f"whole answer of {message.name}",
+        "description": "The whole of what was cut out of this answer.",
+        "mimeType": media_type,
+    }
+
+
+_WHOLE = re.compile(r"(-?[0-9]{1,400})(?:\.0+)?")
+
+
+def compare_mirrored(tool: CompiledTool, args: Any, headers: Mapping[bytes, bytes]) -> None:
+    """Require each header to equal the argument that it repeats.
+
+    Raises:
+        RpcError: They differ; a gateway may have relied on the header.
+    """
+    schema = tool.args_schema.flat
+    for header, path in tool.mirrored.items():
+        value, sent = _find(args, path, schema), headers.get(header)
+        if value is None and sent is None:
+            continue
+        shown = f"The header {header.decode()} and the argument {'.'.join(path)}"
+        if sent is None:
+            raise RpcError(HEADER_MISMATCH, f"The header {header.decode()} is missing.", status=400)
+        if value is None or not _equals(sent, value):
+            raise RpcError(HEADER_MISMATCH, f"{shown} do not say the same.", status=400)
+
+
+def _find(args: Any, path: tuple[str, ...], schema: Schema) -> Any:
+    """Return the argument at a path as it was sent; None where there is none, even if a repair adds it later."""
+    for name in path:
+        known = schema["properties"]
+        found = args.get(name) if isinstance(args, dict) else None
+        if found is None and args is not None and (not isinstance(args, dict) or not args.keys() <= known.keys()):
+            text = f"The argument {'.'.join(path)} may stand under another name, which no header repeats."
+            raise RpcError(HEADER_MISMATCH, text, status=400)
+        args, schema = found, known[name]
+    return args
+
+
+def _equals(sent: bytes, value: Any) -> bool:
+    text = sent.decode("latin-1").strip(" \t")  # Surrounding blanks are not part of a value.
+    if not (text.isascii() and text.replace("\t", " ").isprintable()):
+        return False
+    decoded = decode_header(text)
+    if decoded is None:
+        return False
+    if isinstance(value, bool):
+        return decoded == ("true" if value else "false")
+    if isinstance(value, int | float):
+        whole = _WHOLE.fullmatch(decoded)
+        return whole is not None and int(whole[1]) == value
+    return isinstance(value, str) and decoded == value

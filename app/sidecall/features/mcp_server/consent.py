@@ -13,7 +13,7 @@ from typing import Any
 from sidecall.features.approvals.decide import DecisionTerms, decide
 from sidecall.features.mcp_server.parts import McpParts
 from sidecall.features.mcp_server.questions import name_question
-from sidecall.features.mcp_server.wire import INVALID_PARAMS, RpcError, RpcMessage
+from sidecall.features.mcp_server.revisions import INVALID_PARAMS, RpcError, RpcMessage
 from sidecall.kernel.core.errors import ApprovalConflict, InvalidDecision, UnknownApproval
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage

@@ -9,33 +9,31 @@ from typing import NamedTuple
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
-from sidecall.features.access.credential_cache import HEADERS
-from sidecall.features.access.middleware import caller_of
-from sidecall.features.mcp_server.exchange import Exchange
-from sidecall.features.mcp_server.listening import listen_legacy, listen_to_changes
-from sidecall.features.mcp_server.methods import answer_message
-from sidecall.features.mcp_server.parts import McpParts
-from sidecall.features.mcp_server.revisions import is_modern, refuse_repeated
-from sidecall.features.mcp_server.sessions import HEADER, RAW_HEADER, Session
-from sidecall.features.mcp_server.streamable import TOO_SLOW, StreamableAnswer
-from sidecall.features.mcp_server.wire import (
+from sidecall.features.access.middleware import HEADERS, caller_of
+from sidecall.features.mcp_server.parts import Exchange, McpParts
+from sidecall.features.mcp_server.pipes import listen_legacy, listen_to_changes
+from sidecall.features.mcp_server.revisions import (
     INTERNAL_ERROR,
     PARSE_ERROR,
     RpcError,
     RpcMessage,
+    is_modern,
     parse_message,
+    refuse_repeated,
     write_error,
     write_result,
 )
+from sidecall.features.mcp_server.sessions import HEADER, RAW_HEADER, Session
+from sidecall.features.mcp_server.streamable import TOO_SLOW, StreamableAnswer, answer_message
 from sidecall.features.rates.headers import quota_headers
 from sidecall.kernel.core.errors import MalformedJSON, RequestError
 from sidecall.kernel.http import problems
 from sidecall.kernel.http.accepting import EVENTS, names_events, weigh
 from sidecall.kernel.http.body import is_plain, parse_body, read_body, read_plain
 from sidecall.kernel.http.context import make_context
-from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.http.fast_path import Reply
+from sidecall.kernel.http.problems import DETAIL
 from sidecall.kernel.http.request_id import NOSNIFF, header_of
-from sidecall.kernel.http.shutdown import DETAIL
 
 logger = logging.getLogger("sidecall")
 

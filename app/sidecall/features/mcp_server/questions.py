@@ -3,10 +3,9 @@
 import json
 from typing import Any
 
-from sidecall.features.mcp_server.exchange import Exchange
-from sidecall.features.mcp_server.parts import McpParts
+from sidecall.features.mcp_server.parts import Exchange, McpParts
 from sidecall.features.mcp_server.results import META, write_meta
-from sidecall.features.mcp_server.wire import RpcMessage
+from sidecall.features.mcp_server.revisions import RpcMessage
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord
 

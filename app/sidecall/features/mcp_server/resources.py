@@ -3,10 +3,9 @@
 import base64
 from typing import Any
 
-from sidecall.features.mcp_server.exchange import Exchange
-from sidecall.features.mcp_server.parts import McpParts
+from sidecall.features.mcp_server.parts import Exchange, McpParts
 from sidecall.features.mcp_server.results import hint_caching, make_complete
-from sidecall.features.mcp_server.wire import INVALID_PARAMS, OLD_RESOURCE_NOT_FOUND, RpcError
+from sidecall.features.mcp_server.revisions import INVALID_PARAMS, OLD_RESOURCE_NOT_FOUND, RpcError
 from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.errors import UnknownContent, cut_name

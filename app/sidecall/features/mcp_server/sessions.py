@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from secrets import token_urlsafe
 
-from sidecall.features.mcp_server.wire import INVALID_REQUEST, Id, RpcError
+from sidecall.features.mcp_server.revisions import INVALID_REQUEST, Id, RpcError
 from sidecall.kernel.core.context import Caller
 
 # The header that names a session.

@@ -1,17 +1,39 @@
 """Turn an answer into an event stream when there is something to send before its end."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import logging
+import math
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
+from pydantic_core import to_json
 from starlette.types import Scope, Send
+from typing_extensions import TypeIs
 
-from sidecall.features.mcp_server.progress import make_progress_listener
-from sidecall.features.mcp_server.wire import Id, RpcError, write_error
+from sidecall.features.mcp_server.calls import call_tool
+from sidecall.features.mcp_server.parts import Exchange, McpParts
+from sidecall.features.mcp_server.resources import TEMPLATE, read_resource
+from sidecall.features.mcp_server.results import SERVER, hint_caching, make_complete
+from sidecall.features.mcp_server.revisions import (
+    HANDSHAKE,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    SUPPORTED,
+    Id,
+    RpcError,
+    RpcMessage,
+    write_error,
+    write_notification,
+)
+from sidecall.features.rates.headers import quota_headers
 from sidecall.kernel.concurrency.coroutines import await_rest, cancel_from_outside
 from sidecall.kernel.core.context import EventListener
+from sidecall.kernel.core.errors import RequestError
+from sidecall.kernel.core.overload import Overloaded
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.events import KEEP_ALIVE, MEDIA_TYPE, Events, write_event
+from sidecall.kernel.http.problems import find_known, find_status
 from sidecall.kernel.http.request_id import NOSNIFF, header_of
 
 T = TypeVar("T")
@@ -136,3 +158,131 @@ class StreamableAnswer:
             self._writer.cancel()
         if self._events is not None:
             self._events.close()
+
+
+logger = logging.getLogger("sidecall")
+
+RpcMethod = Callable[[McpParts, RpcMessage, Exchange], Awaitable[bytes]]
+
+
+async def answer_message(parts: McpParts, message: RpcMessage, exchange: Exchange) -> bytes:
+    """Return the result of a request, as JSON.
+
+    Raises:
+        RpcError: It has none.
+    """
+    method = (_MODERN if exchange.is_modern else _HANDSHAKE).get(message.method)
+    if method is None:
+        raise RpcError(METHOD_NOT_FOUND, f"Method not found: {message.method[:100]}", status=404)
+    try:
+        return await method(parts, message, exchange)
+    except RequestError as error:
+        error.quotas = error.quotas or parts.pipeline.gate.quotas_of(exchange.caller, message.tool_name)
+        raise format_refusal(error) from error
+    except RpcError:
+        raise
+    except Exception as error:
+        known = find_known(error)
+        if known is not None:
+            raise format_refusal(known) from error
+        if isinstance(error, OSError):
+            raise
+        logger.error("%s failed", message.method, exc_info=error)
+        raise RpcError(INTERNAL_ERROR, "The server failed; its log has the details.", status=500) from None
+
+
+def format_refusal(error: RequestError) -> RpcError:
+    """Make the JSON-RPC error for a problem; its code is the HTTP status over REST."""
+    status, slug = find_status(error)
+    told = {"type": f"urn:sidecall:problem:{slug}", **error.members}
+    refusal = RpcError(status, error.message, told, status=status)
+    refusal.headers.update(quota_headers(error.quotas))
+    if isinstance(error, Overloaded):
+        refusal.headers["Retry-After"] = str(error.retry_after)
+    return refusal
+
+
+def _describe_capabilities(parts: McpParts) -> dict[str, Any]:
+    return {"tools": {"listChanged": parts.changes.is_fed}, "resources": {}, "prompts": {}}
+
+
+async def _discover(parts: McpParts, _message: RpcMessage, _exchange: Exchange) -> bytes:
+    said = {"supportedVersions": list(SUPPORTED), "capabilities": _describe_capabilities(parts)}
+    return to_json(make_complete(said | hint_caching(is_public=True)))
+
+
+async def _initialize(parts: McpParts, message: RpcMessage, _exchange: Exchange) -> bytes:
+    wanted = message.params.get("protocolVersion")
+    spoken = wanted if wanted in HANDSHAKE else HANDSHAKE[-1]
+    return to_json({"protocolVersion": spoken, "capabilities": _describe_capabilities(parts), "serverInfo": SERVER})
+
+
+async def _ping(_parts: McpParts, _message: RpcMessage, _exchange: Exchange) -> bytes:
+    return b"{}"
+
+
+async def _list_tools(parts: McpParts, message: RpcMessage, exchange: Exchange) -> bytes:
+    return await parts.pages.find(exchange.caller, message.params.get("cursor"))
+
+
+def _list_all(name: str, *items: Any) -> RpcMethod:
+    """Make the method that answers with a list which never changes."""
+    whole = to_json(make_complete({name: items} | hint_caching(is_public=True)))
+
+    async def answer_list(_parts: McpParts, message: RpcMessage, _exchange: Exchange) -> bytes:
+        if message.params.get("cursor") is not None:
+            raise RpcError(INVALID_PARAMS, "This list has one page, and no cursor.")
+        return whole
+
+    return answer_list
+
+
+async def _read(parts: McpParts, message: RpcMessage, exchange: Exchange) -> bytes:
+    return to_json(await read_resource(parts, message.params.get("uri"), exchange))
+
+
+async def _refuse_prompt(_parts: McpParts, _message: RpcMessage, _exchange: Exchange) -> bytes:
+    raise RpcError(INVALID_PARAMS, "There is no such prompt: this server has none.")
+
+
+_COMMON: Mapping[str, RpcMethod] = {
+    "tools/list": _list_tools,
+    "tools/call": call_tool,
+    "resources/list": _list_all("resources"),
+    "resources/templates/list": _list_all("resourceTemplates", TEMPLATE),
+    "resources/read": _read,
+    "prompts/list": _list_all("prompts"),
+    "prompts/get": _refuse_prompt,
+}
+
+_MODERN: Mapping[str, RpcMethod] = {**_COMMON, "server/discover": _discover}
+
+_HANDSHAKE: Mapping[str, RpcMethod] = {**_COMMON, "initialize": _initialize, "ping": _ping}
+
+
+# Schedules a message, from any thread.
+PassOn = Callable[[Callable[[], bytes]], None]
+
+
+def make_progress_listener(token: Id, pass_on: PassOn) -> EventListener:
+    """Make a listener that sends progress under the client's token; values that do not increase are skipped."""
+    reached = -math.inf
+
+    def listen(kind: str, _call_id: str, said: Mapping[str, Any]) -> None:
+        nonlocal reached
+        done, total, text = said.get("done"), said.get("total"), said.get("message")
+        if kind != "progress" or not _is_number(done) or done <= reached:
+            return
+        reached = done
+        params: dict[str, Any] = {"progressToken": token, "progress": done}
+        if _is_number(total):
+            params["total"] = total
+        if isinstance(text, str) and text:
+            params["message"] = text
+        pass_on(lambda: write_notification("notifications/progress", params))
+
+    return listen
+
+
+def _is_number(value: Any) -> TypeIs[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -7,7 +7,7 @@ from pydantic.errors import PydanticUserError
 from pydantic_core import SchemaError
 
 from sidecall.kernel.core.errors import InvalidToolOption
-from sidecall.kernel.core.native_kinds import ARGUMENTS, Grammar, NativeKind
+from sidecall.kernel.core.options import ARGUMENTS, Grammar, NativeKind
 from sidecall.kernel.core.tool import CompiledTool, Schema
 
 # What Anthropic needs to know about a screen, from the tool's `extras`.

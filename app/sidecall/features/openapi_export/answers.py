@@ -10,20 +10,18 @@ from sidecall.features.cache.headers import cache_headers
 from sidecall.features.calls.remembered import accept_call, is_remembered, write_entry
 from sidecall.features.rates.headers import quota_headers
 from sidecall.kernel.core.content_blocks import holds_media
-from sidecall.kernel.core.error_kind import ErrorKind
-from sidecall.kernel.core.errors import RequestError
+from sidecall.kernel.core.errors import ErrorKind, RequestError
 from sidecall.kernel.core.invocation import CallRequest
-from sidecall.kernel.core.messages import ToolMessage
-from sidecall.kernel.core.result_values import ABSENT, find_value, say_not_kept
+from sidecall.kernel.core.messages import ABSENT, ToolMessage, find_value, say_not_kept
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.preferences import PLAIN, Preferences
 from sidecall.kernel.http.problems import PROBLEM, problem
-from sidecall.kernel.http.reply import Reply
-from sidecall.kernel.pipeline.visible import is_visible
+from sidecall.kernel.pipeline.hooks import is_visible
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.contents import JSON
 from sidecall.kernel.rest.answers import content_url, write_json
-from sidecall.kernel.rest.document.sample import make_arguments
+from sidecall.kernel.rest.document.served import make_arguments
 from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.writing import write_openai
 

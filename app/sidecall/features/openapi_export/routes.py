@@ -18,21 +18,19 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.body import parse_body, read_body
-from sidecall.kernel.http.late_route import LateRoute
-from sidecall.kernel.http.parameters import refuse_unknown_parameters
+from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.preferences import DOCUMENTED as PREFERENCES
 from sidecall.kernel.http.preferences import PARAMETERS, REPLAYED, read_preferences
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.json_data.text import name_json_type, read_object
-from sidecall.kernel.pipeline.visible import is_permitted
+from sidecall.kernel.pipeline.hooks import is_permitted
 from sidecall.kernel.ports.approvals.approval import Approval
 from sidecall.kernel.rest.choice import Names, OfToolset, Tags, ToolChoice
-from sidecall.kernel.rest.document.sample import make_arguments
-from sidecall.kernel.rest.listing import Listing, make_listing
+from sidecall.kernel.rest.document.served import make_arguments
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
-from sidecall.kernel.rest.parts import CallContextDep, CallerDep, Parts, PartsDep
+from sidecall.kernel.rest.parts import CallContextDep, CallerDep, Listing, Parts, PartsDep, make_listing
 from sidecall.kernel.rest.routes.tools import IfNoneMatch
-from sidecall.kernel.rest.shown_context import ShownContextDep
+from sidecall.kernel.rest.shortcuts import ShownContextDep
 
 router = APIRouter(tags=["tools"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

@@ -6,9 +6,8 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sidecall.features.openapi_import.definitions import Definitions, Unusable
+from sidecall.features.openapi_import.definitions import Definitions, Unusable, write_compact, write_scalar
 from sidecall.features.openapi_import.encodings import BYTES, Encoding, Member
-from sidecall.features.openapi_import.styles import write_compact, write_scalar
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.tool import Schema
 

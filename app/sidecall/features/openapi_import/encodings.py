@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from sidecall.features.openapi_import.definitions import Definitions
-from sidecall.features.openapi_import.styles import Place, write_compact, write_scalar
+from sidecall.features.openapi_import.definitions import Definitions, Place, write_compact, write_scalar
 
 # With one of these a member is written like a query parameter, and its content type is ignored.
 _STYLING = ("style", "explode", "allowReserved")

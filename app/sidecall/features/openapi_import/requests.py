@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 from pydantic_core import from_json
 
+from sidecall.features.openapi_import.definitions import write_compact
 from sidecall.features.openapi_import.planning import RequestPlan
-from sidecall.features.openapi_import.styles import write_compact
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.injection import UserToken

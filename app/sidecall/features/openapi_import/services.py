@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_core import from_json
 
-from sidecall.features.openapi_import.credentials import Credential, ForwardedHeader
 from sidecall.features.openapi_import.operations import OperationFilter
+from sidecall.features.openapi_import.planning import Credential, ForwardedHeader
 from sidecall.features.openapi_import.yaml_text import load_yaml
 from sidecall.kernel.core.errors import DefinitionError
 from sidecall.kernel.core.injection import Secret, UserToken

@@ -7,35 +7,46 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import urljoin, urlsplit
 
 from pydantic import Field, PrivateAttr
 
 from sidecall.compat.foreign.tool import CONTEXT, ForeignTool, set_signature
-from sidecall.features.openapi_import.credentials import Auth, check_auth, choose_credentials, refuse_unknown_schemes
 from sidecall.features.openapi_import.definitions import Definitions, Unusable
 from sidecall.features.openapi_import.operations import ApiOperation, OperationFilter, ToolNames, list_operations
-from sidecall.features.openapi_import.planning import ArgumentPlan, RequestPlan, plan_body, plan_parameters
+from sidecall.features.openapi_import.planning import (
+    ArgumentPlan,
+    Auth,
+    RequestPlan,
+    check_auth,
+    choose_credentials,
+    plan_body,
+    plan_parameters,
+    refuse_unknown_schemes,
+)
 from sidecall.features.openapi_import.reading import InvalidDocument, read_document
 from sidecall.features.openapi_import.requests import Destination, send_request
-from sidecall.features.openapi_import.servers import find_destination, find_server
 from sidecall.kernel.authoring.cacheable import refuse_uncacheable
+from sidecall.kernel.authoring.offers import BaseToolkit
 from sidecall.kernel.authoring.tool import BaseTool
-from sidecall.kernel.authoring.toolkit import BaseToolkit
 from sidecall.kernel.concurrency.garbage_collector import pause_collector
 from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption
 from sidecall.kernel.core.options import ToolAnnotations
-from sidecall.kernel.core.parameter import EMPTY, Parameter
-from sidecall.kernel.core.tool import NAME, CompiledTool, Schema
+from sidecall.kernel.core.tool import EMPTY, NAME, CompiledTool, Parameter, Schema
 from sidecall.kernel.schema.by_json_schema import JsonArgsSchema, compile_json_args_schema
-from sidecall.kernel.schema.walk import map_children
+from sidecall.kernel.schema.references import map_children
+from sidecall.outgoing.rules import USUAL_PORTS
 
 _SECRET = "_sidecall_credential_"  # noqa: S105  the beginning of a parameter's name
 # OpenAI's limit for the description of a function.
 _MOST_OF_TEXT = 1024
 # Errors from values of types that a document should not have.
 _MALFORMED = (AttributeError, KeyError, RecursionError, TypeError, ValueError)
+
 _DEPRECATED = "The service is going to give this operation up."
+
 _IDEMPOTENT = ("get", "head", "put", "delete", "query")
+
 _NO_TOOLS = ("options", "trace")
 
 logger = logging.getLogger("sidecall")
@@ -293,3 +304,39 @@ def _list_schemes(document: dict[str, Any], definitions: Definitions) -> dict[st
     components = document.get("components")
     found = components.get("securitySchemes") if isinstance(components, dict) else None
     return {name: definitions.resolve(scheme) for name, scheme in found.items()} if isinstance(found, dict) else {}
+
+
+def find_server(operation: ApiOperation, document: dict[str, Any], base_url: str | None, origin: str | None) -> str:
+    """Return the base URL of an operation.
+
+    Raises:
+        Unusable: The document names none.
+    """
+    if base_url is not None:
+        return _require_address(base_url)
+    written = operation.said.get("servers") or operation.beside.get("servers") or document.get("servers")
+    return _require_address(urljoin(origin or "", _fill_server(written) if written else "/"))
+
+
+def _require_address(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in USUAL_PORTS or not parts.hostname:
+        raise Unusable("the document does not say where the service is; give base_url='https://…'")
+    return url
+
+
+def _fill_server(servers: Any) -> str:
+    first = servers[0] if isinstance(servers, list) and servers and isinstance(servers[0], dict) else {}
+    url = str(first.get("url", ""))
+    variables = first.get("variables")
+    for name, variable in variables.items() if isinstance(variables, dict) else ():
+        url = url.replace(f"{{{name}}}", str(variable.get("default", "")) if isinstance(variable, dict) else "")
+    return url
+
+
+def find_destination(base: str, *, is_private: bool) -> Destination:
+    """Return what the requests to an address may reach: its host alone."""
+    parts = urlsplit(base)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
+    named = f"{host}:{parts.port or USUAL_PORTS[parts.scheme]}"
+    return Destination(named, (named,) if is_private else ())

@@ -6,9 +6,8 @@ import typer
 from rich.text import Text
 
 from sidecall.features.calls.cli_rows import clean
-from sidecall.terminal.console import make_console
-from sidecall.terminal.given import write_count
-from sidecall.terminal.json_output import print_json
+from sidecall.terminal.console import make_console, print_json
+from sidecall.terminal.options import write_count
 from sidecall.terminal.remote import DEFAULT_URL, Url, ask, reach
 
 _NOUNS = {"tools": "tool", "toolsets": "toolset", "mcp_servers": "MCP server"}

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 import typer
 
 from sidecall.features.remote_agents.agent import LATE, RemoteAgent
-from sidecall.features.remote_agents.turns import AgentAnswer, AgentTurn
+from sidecall.features.remote_agents.chat import AgentAnswer, AgentTurn
 from sidecall.kernel.core.errors import SidecallError, ToolException
-from sidecall.terminal.json_output import print_json
+from sidecall.terminal.console import print_json
 
 
 class NoAgentSecret(SidecallError):

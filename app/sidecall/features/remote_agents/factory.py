@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from sidecall.features.remote_agents.agent import RemoteAgent
-from sidecall.features.remote_agents.turns import AgentAnswer, AgentTurn
+from sidecall.features.remote_agents.chat import AgentAnswer, AgentTurn
 from sidecall.kernel.authoring.structured import StructuredTool
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import ToolException

@@ -9,13 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sidecall.features.sandbox.bubblewrap import HOME, PATH, Mount
+from sidecall.features.sandbox.bubblewrap import HOME, PATH, Mount, SandboxBackend, SandboxFailed, SandboxSpec
 from sidecall.features.sandbox.confined import Confined, store_bytes
-from sidecall.features.sandbox.kept_output import KeptOutput
-from sidecall.features.sandbox.running import ProgramEnd, run_within
-from sidecall.features.sandbox.spec import SandboxBackend, SandboxFailed, SandboxSpec
-from sidecall.kernel.concurrency.semaphore import Semaphore
-from sidecall.kernel.concurrency.turns import key_of
+from sidecall.features.sandbox.python_sessions import KeptOutput
+from sidecall.features.sandbox.self_test import ProgramEnd, run_within
+from sidecall.kernel.concurrency.turns import Semaphore, key_of
 from sidecall.kernel.core.errors import ToolException, ToolOutputError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.tool import CompiledTool

@@ -5,13 +5,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sidecall.features.sandbox.bubblewrap import HOME, Mount
-from sidecall.features.sandbox.confined import Confined
-from sidecall.features.sandbox.kept_output import KeptOutput
-from sidecall.features.sandbox.running import run_within
+from sidecall.features.sandbox.bubblewrap import HOME, Mount, SandboxBackend, SandboxSpec
+from sidecall.features.sandbox.confined import Confined, Stream
+from sidecall.features.sandbox.python_sessions import KeptOutput
+from sidecall.features.sandbox.self_test import run_within
 from sidecall.features.sandbox.shell_state import MOST, ShellState, ShellStates, read_saved
-from sidecall.features.sandbox.spec import SandboxBackend, SandboxSpec
-from sidecall.features.sandbox.streams import Stream
 from sidecall.kernel.ports.sandbox import CommandEnd, OpenSpill, SandboxLimits
 
 _START = Path(__file__).with_name("inside") / "start_shell.sh"

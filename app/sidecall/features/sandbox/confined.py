@@ -9,18 +9,25 @@ import select
 import signal
 import subprocess
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 
-from sidecall.features.sandbox.bubblewrap import COPIED, FILES, write_arguments
+from sidecall.features.sandbox.bubblewrap import (
+    COPIED,
+    FILES,
+    SandboxBackend,
+    SandboxFailed,
+    SandboxSpec,
+    list_limits,
+    write_arguments,
+)
 from sidecall.features.sandbox.cgroups import HeldGroup
-from sidecall.features.sandbox.ending import end_early
-from sidecall.features.sandbox.spec import SandboxBackend, SandboxFailed, SandboxSpec, list_limits
-from sidecall.features.sandbox.streams import Stream, wait_until_readable
 from sidecall.kernel.concurrency.outlasting import read_error
 from sidecall.kernel.concurrency.pools import SANDBOXES
+from sidecall.kernel.executors.process.descendants import children_of
 
 _MOST_STATUS = 8192
+
 _MOST_WORDS = 2000
 # Milliseconds to wait for the end of a killed process.
 _PATIENCE = 1000
@@ -248,3 +255,100 @@ def _wait_here(fd: int) -> None:
     poll = select.poll()
     poll.register(fd, select.POLLIN)
     poll.poll(_PATIENCE)
+
+
+_PIECE = 65_536
+# Pieces of one pipe before others get a turn, and pieces that are read at its end.
+_MOST_AT_ONCE, _MOST_AT_END = 4, 16
+
+
+def do_nothing() -> None:
+    """Do nothing."""
+
+
+class Stream:
+    """Reads a pipe until its other end is closed or the reader has enough."""
+
+    def __init__(self, fd: int, take: Callable[[bytes], None], at_end: Callable[[], None] = do_nothing) -> None:
+        """Start to hand each piece on; `at_end` is called at the end."""
+        self._at_end = at_end
+        self._fd = fd
+        self._take = take
+        self._loop = asyncio.get_running_loop()
+        self._is_open = True
+        os.set_blocking(fd, False)
+        self._loop.add_reader(fd, self._read)
+
+    def _read(self) -> None:
+        for _ in range(_MOST_AT_ONCE):
+            if not self._read_once():
+                return
+
+    def _read_once(self) -> bool:
+        try:
+            piece = os.read(self._fd, _PIECE)
+        except BlockingIOError:
+            return False
+        except OSError:
+            piece = b""
+        if piece:
+            self._take(piece)
+            return len(piece) == _PIECE
+        self.close()
+        return False
+
+    def read_on(self) -> None:
+        """Read what is in the pipe now, even if a program keeps filling it."""
+        for _ in range(_MOST_AT_END):
+            if not (self._is_open and self._read_once()):
+                return
+
+    def finish(self) -> None:
+        """Read what is left in the pipe, without waiting for its other end to close."""
+        self.read_on()
+        self.close()
+
+    def close(self) -> None:
+        """Stop reading."""
+        if self._is_open:
+            self._is_open = False
+            self._loop.remove_reader(self._fd)
+            os.close(self._fd)
+            self._at_end()
+
+
+async def wait_until_readable(fd: int) -> None:
+    """Wait until there is something to read or, for a process, until it has ended."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[None] = loop.create_future()
+
+    def settle() -> None:
+        if not future.done():
+            future.set_result(None)
+
+    loop.add_reader(fd, settle)
+    try:
+        await future
+    finally:
+        loop.remove_reader(fd)
+
+
+_END_PATIENCE = 1.0
+
+
+def end_early(process: subprocess.Popen[bytes]) -> None:
+    """Kill it and its child, which it may be creating."""
+    if process.poll() is None:
+        with suppress(ProcessLookupError, ChildProcessError):
+            # Once it is stopped, it either has a child, which can be found, or will never have one.
+            os.kill(process.pid, signal.SIGSTOP)
+            os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            children = children_of(process.pid)
+            for pid in children:
+                os.kill(pid, signal.SIGKILL)
+            if children:  # Which it reaps, and ends.
+                os.kill(process.pid, signal.SIGCONT)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(_END_PATIENCE)
+    process.kill()
+    process.wait()

@@ -13,9 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from sidecall.features.sandbox.bubblewrap import HOME, PLAIN
+from sidecall.features.sandbox.bubblewrap import HOME, PLAIN, SandboxFailed
 from sidecall.features.sandbox.shell_state import ShellStates
-from sidecall.features.sandbox.spec import SandboxFailed
 from sidecall.kernel.concurrency.outlasting import outlast
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.ports.sandbox import (

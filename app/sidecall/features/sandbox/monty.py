@@ -8,7 +8,8 @@ import math
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,19 +18,22 @@ from typing import Any
 import pydantic_monty as monty
 
 from sidecall.features.sandbox.bubblewrap import HOME
-from sidecall.features.sandbox.kept_output import KeptOutput
-from sidecall.features.sandbox.monty_values import format_value
-from sidecall.features.sandbox.python_session import show_output
+from sidecall.features.sandbox.python_sessions import KeptOutput, show_output
+from sidecall.kernel.core.log_text import shorten
 from sidecall.kernel.ports.sandbox import PythonEnd, SandboxLimits
 
 _WORKERS = 4
+
 _MOST_OUTPUT = 65_536
+
 _MOST_CHECKOUTS = 500
 # Our own timeout ends it before.
 _PATIENCE = 2.0
 # Each step with a file counts; only time limits them.
 _MOST_STEPS = 2**31 - 1
+
 _WHOLE_SLEEPS = {"sleep_system_max": math.inf}
+
 _TIME_IS_UP = (
     "TimeoutError: stopped after {:g} seconds. Where the code reads or writes files in many small steps: "
     "collect the text and write it once, read a file once."
@@ -133,3 +137,44 @@ def _end_late(worker: int, seconds: float) -> Iterator[None]:
 def _format_error(failure: Any) -> str:
     show: Callable[[], str] | None = getattr(failure, "display", None)
     return (str(failure) if show is None else show()).strip()
+
+
+_MOST_SHOWN = 65_536
+# A lower bound of the output's size, so that formatting does not exhaust memory or time.
+_MOST_WRITTEN = 16_000_000
+
+_WRITTEN_OF_EACH = 32
+
+
+def format_value(value: Any) -> tuple[str | None, str | None]:
+    """Return a value as Python formats it, without the middle of a long one, or the error of formatting it."""
+    if value is None:
+        return None, None
+    if _is_too_large(value):
+        return None, "MemoryError: the value of the last line is too large to show; print the part of it that you need"
+    try:
+        return shorten(repr(value), _MOST_SHOWN), None
+    except Exception as error:  # A number with too many digits, or lists nested too deeply: the model has to fix it.
+        return None, f"{type(error).__name__}: the value of the last line cannot be shown: {error}"
+
+
+def _is_too_large(value: Any) -> bool:
+    # A value may contain another many times, and each time it is written out.
+    written, waiting = 0, [value]
+    while waiting:
+        found = waiting.pop()
+        parts = _list_parts(found)
+        written += _WRITTEN_OF_EACH + (len(found) if isinstance(found, str | bytes) else len(parts))
+        if written > _MOST_WRITTEN:
+            return True
+        waiting.extend(parts)
+    return False
+
+
+def _list_parts(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return [*value.keys(), *value.values()]
+    if isinstance(value, monty.MontyClassProxy):
+        return list(value.attributes.values())
+    parts: Iterable[Any] = value if isinstance(value, list | tuple | set | frozenset | deque) else ()
+    return list(parts)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from sidecall.features.sandbox.bubblewrap import HOME, Mount, mount_python
-from sidecall.features.sandbox.confined import Confined
-from sidecall.features.sandbox.spec import (
+from sidecall.features.sandbox.bubblewrap import (
+    HOME,
+    Mount,
     Running,
     SandboxBackend,
     SandboxFailed,
@@ -23,8 +23,9 @@ from sidecall.features.sandbox.spec import (
     Take,
     ignore,
     list_limits,
+    mount_python,
 )
-from sidecall.features.sandbox.streams import Stream, wait_until_readable
+from sidecall.features.sandbox.confined import Confined, Stream, wait_until_readable
 from sidecall.features.sandbox.system_calls import ALONE, DANGEROUS, SHARED, build_filter
 from sidecall.kernel.concurrency.outlasting import read_error
 from sidecall.kernel.concurrency.pools import SANDBOXES

@@ -6,19 +6,23 @@ import socket
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
-from sidecall.features.sandbox.kept_output import KeptOutput
+from sidecall.features.sandbox.bubblewrap import Running, SandboxFailed
 from sidecall.features.sandbox.python_programs import Program, StartProgram
-from sidecall.features.sandbox.running import run_within
-from sidecall.features.sandbox.spec import SandboxFailed
+from sidecall.features.sandbox.python_sessions import KeptOutput
 from sidecall.kernel.ports.sandbox import SandboxCheck
 
 _PROBES = Path(__file__).with_name("inside") / "probes.py"
+
 _SLEEPER = Path(__file__).with_name("inside") / "sleeper.py"
+
 _SECONDS = 20.0
 # The timeout for what has to be stopped.
 _DEADLINE = 0.05
+
 _MOST = 65_536
+
 _WORDS = {
     "files": "it writes nothing outside",
     "network": "it reaches no network",
@@ -87,3 +91,40 @@ async def _try_all(start: StartProgram, folder: Path, given: tuple[str, ...]) ->
 async def _try_deadline(start: StartProgram, folder: Path) -> str:
     ended = await run_within(start(Program(file=_SLEEPER, directory=folder)), _DEADLINE)
     return "" if ended.is_late else "it ended by itself"
+
+
+class ProgramEnd(NamedTuple):
+    """How a program ended: with an exit code, or by its timeout."""
+
+    exit_code: int
+    is_late: bool
+
+
+async def run_within(running: Running, seconds: float) -> ProgramEnd:
+    """Run a program, and clean up after it in any case.
+
+    Raises:
+        SandboxFailed: It could not start.
+    """
+    is_late = False
+
+    def stop() -> None:
+        nonlocal is_late
+        is_late = True
+        running.kill()
+
+    timer = asyncio.get_running_loop().call_later(seconds, stop)
+    code: int | None = None
+    try:
+        await running.begin()
+        code = await running.wait()
+    except SandboxFailed:
+        if not is_late:
+            raise
+    finally:
+        timer.cancel()
+        running.close()
+        await running.wait_closed()
+    if code is None and not is_late:
+        raise SandboxFailed(running.trouble)
+    return ProgramEnd(-1 if code is None else code, is_late)

@@ -1,13 +1,14 @@
 """Find tools by words (BM25), or by a regular expression."""
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+import Stemmer
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
-from sidecall.features.search.words import find_stems, read_words
 from sidecall.kernel.core.tool import CompiledTool
 
 # Maximum characters of a question; longer ones are not meant for tools.
@@ -137,3 +138,20 @@ def _weigh(counts: list[dict[str, float]]) -> dict[str, list[tuple[int, float]]]
         rarity = math.log(1 + (len(counts) - len(tools) + 0.5) / (len(tools) + 0.5))
         weighed[word] = [(number, rarity * weight) for number, weight in tools]
     return weighed
+
+
+# Within names: `sendMail` has two.
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+def read_words(text: str) -> list[str]:
+    """List the words of a text in lower case."""
+    return _WORD.findall(_HUMP.sub(" ", text).casefold())
+
+
+def find_stems(words: Iterable[str]) -> dict[str, str]:
+    """Map words to their English stems: `refunding` and `refunds` to `refund`; words of other languages mostly stay."""
+    listed = list(words)
+    return dict(zip(listed, Stemmer.Stemmer("english").stemWords(listed), strict=True))

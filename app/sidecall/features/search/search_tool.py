@@ -1,27 +1,33 @@
 """The tools with which models find other tools: the server's own, under Anthropic's names."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from sidecall.features.search.index import MOST_OF_QUERY, BadPattern
-from sidecall.features.search.search import find_tools
-from sidecall.kernel.core.context import ToolContext
+from sidecall.kernel.concurrency.pools import TOOL_SEARCH
+from sidecall.kernel.concurrency.turns import key_of
+from sidecall.kernel.core.context import Caller, ToolContext
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.options import ToolAnnotations, ToolOptions
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.pipeline.hooks import visible
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.schema.compile import DescriptionTexts, compile_tool
 from sidecall.kernel.schema.forms.deferred import SEARCH_BY_PATTERN, SEARCH_BY_WORDS, write_found
 
 _MOST = 20
+
 _OPTIONS = ToolOptions(
     response_format="content_and_artifact", annotations=ToolAnnotations(read_only=True, destructive=False)
 )
 
 Query = Annotated[str, Field(min_length=1, max_length=MOST_OF_QUERY)]
+
 Count = Annotated[int, Field(ge=1, le=_MOST)]
+
 _Found = tuple[str, dict[str, Any]]
 
 
@@ -69,5 +75,26 @@ def _compile(name: str, function: Any) -> CompiledTool:
 
 # The parts that are the same for every registry.
 _NOTHING = _Search(Registry())
+
 _BY_WORDS = _compile(SEARCH_BY_WORDS, _NOTHING.by_words)
+
 _BY_PATTERN = _compile(SEARCH_BY_PATTERN, _NOTHING.by_pattern)
+
+
+# The kind of a question: words, or a regular expression.
+SearchMode = Literal["bm25", "regex"]
+
+
+async def find_tools(
+    registry: Registry, caller: Caller, context: Mapping[str, Any], query: str, mode: SearchMode = "bm25"
+) -> list[CompiledTool]:
+    """List the matching tools that a caller may see, best first.
+
+    Raises:
+        BadPattern: The query is not a valid regular expression.
+    """
+    find = registry.index.rank if mode == "bm25" else registry.index.match
+    # The first search indexes all tools, which takes long if they are many.
+    names = await TOOL_SEARCH.run_for(key_of(caller), find, query)
+    found = [tool for name in names if (tool := registry.get(name)) is not None]
+    return await visible(found, caller, context)

@@ -8,9 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from sidecall.features.calls.cli_rows import clean, write_time
-from sidecall.terminal.console import make_console
-from sidecall.terminal.given import write_count
-from sidecall.terminal.json_output import print_json
+from sidecall.terminal.console import make_console, print_json
+from sidecall.terminal.options import write_count
 from sidecall.terminal.remote import DEFAULT_URL, AsJson, Url, ask, reach
 
 _GOOD, _BAD, _FAIR = "green", "bold red", "yellow"

@@ -9,8 +9,7 @@ from sidecall.features.mcp_client.upstream import Upstream
 from sidecall.features.telemetry.per_minute import Minutes
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.pipeline.admission import Admission
-from sidecall.kernel.ports.approvals.listing import WaitingApprovals
-from sidecall.kernel.ports.approvals.stores import Approvals
+from sidecall.kernel.ports.approvals.stores import Approvals, WaitingApprovals
 from sidecall.kernel.registry import Registry
 from sidecall.storage.ledger import Ledger
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from sidecall.features.calls.entry import to_datetime
 from sidecall.features.history.no_history import NoHistory
-from sidecall.features.jobs.load import JobLoad
+from sidecall.features.jobs.reconciler import JobLoad
 from sidecall.features.mcp_client.upstream import Upstream
 from sidecall.features.status.operation import Operation
 from sidecall.features.status.shown import (
@@ -22,11 +22,11 @@ from sidecall.features.status.shown import (
 )
 from sidecall.features.telemetry.metrics import Metrics
 from sidecall.features.telemetry.per_minute import estimate_ms
-from sidecall.features.telemetry.standard_streams import count_dropped
+from sidecall.features.telemetry.writer import count_dropped
 from sidecall.features.workspaces.workspaces import Workspaces
 from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.lifecycle import Lifecycle
-from sidecall.kernel.ports.approvals.listing import WaitingApprovals
+from sidecall.kernel.ports.approvals.stores import WaitingApprovals
 from sidecall.storage.database import Database
 from sidecall.storage.ledger import StoreKind
 from sidecall.version import __version__

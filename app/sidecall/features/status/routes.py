@@ -7,9 +7,8 @@ from sidecall.features.status.operation import count_waiting
 from sidecall.features.status.reading import StatusReader, show_workspaces
 from sidecall.features.status.shown import ServerStatus
 from sidecall.kernel.concurrency.pools import SERVER
-from sidecall.kernel.http.late_route import LateRoute
-from sidecall.kernel.http.parameters import refuse_unknown_parameters
-from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.http.fast_path import Reply
+from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
 from sidecall.kernel.rest.parts import PartsDep
 

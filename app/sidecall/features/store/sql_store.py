@@ -7,8 +7,14 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
-from sidecall.features.store.item_text import MINUTE, MOST_ITEM_BYTES, read_item, write_value
-from sidecall.features.store.matching import compile_filter, pick_namespaces
+from sidecall.features.store.memory_store import (
+    MINUTE,
+    MOST_ITEM_BYTES,
+    compile_filter,
+    pick_namespaces,
+    read_item,
+    write_value,
+)
 from sidecall.kernel.ports.store_items import Item, Namespace, NamespaceSearch, Search
 from sidecall.storage.database import Database, Row
 

@@ -1,18 +1,79 @@
 """Observe every call from beginning to end."""
 
+import sys
 import time
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from sidecall.features.telemetry.lines import CallLines
 from sidecall.features.telemetry.metrics import UNKNOWN, Metrics
-from sidecall.features.telemetry.protocol import Tracing
+from sidecall.features.telemetry.modes import LogFormat
 from sidecall.features.telemetry.tally import Tally
 from sidecall.kernel.core.current import CALL
+from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.overload import CallRefused
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.approvals.approval import AlreadyAnswered
 from sidecall.kernel.ports.observer import Outcome
+
+# By name, so that a server that writes JSON does not load the column formatter.
+_JSON = "sidecall.features.telemetry.lines.make_json_lines"
+
+_TERMINAL = "sidecall.features.telemetry.terminal_lines.make_terminal_lines"
+# They warn of malformed headers, with which any client could fill the log.
+_TALKATIVE = ("opentelemetry.baggage.propagation", "opentelemetry.trace.span", "python_multipart")
+
+
+def make_log_config(level: str, form: LogFormat, redact: Iterable[str] = ()) -> dict[str, Any]:
+    """Configure `logging` for a server: our lines, uvicorn's, those of libraries, and warnings.
+
+    Plain values only, since uvicorn passes it to worker processes.
+    """
+    ours = {"level": level.upper()}
+    formatter = {"()": _JSON if is_json(form) else _TERMINAL, "redact": list(redact)}
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"sidecall": formatter},
+        "handlers": {"stderr": {"class": "sidecall.features.telemetry.writer.LineHandler", "formatter": "sidecall"}},
+        "root": {"handlers": ["stderr"], "level": "WARNING"},
+        "loggers": {"sidecall": ours, "uvicorn": ours, **{name: {"level": "ERROR"} for name in _TALKATIVE}},
+    }
+
+
+def is_json(form: LogFormat) -> bool:
+    """Choose JSON, unless the output is a terminal."""
+    return form == "json" or (form == "auto" and not sys.stderr.isatty())
+
+
+class MissingExtra(SidecallError):
+    """Spans need the extra `otel`: pip install 'sidecall[otel]'"""
+
+
+class Tracing(Protocol):
+    """Follow calls with spans."""
+
+    def begin(self, invocation: Invocation) -> Any:
+        """Begin a call's span, and name its trace in the invocation; what this returns is handed to `end`."""
+
+    def end(self, invocation: Invocation, begun: Any, outcome: str) -> None:
+        """End it."""
+
+    def headers(self) -> dict[str, str]:
+        """Name the span that is current, for another process."""
+
+    def within(self, headers: Mapping[str, str]) -> AbstractContextManager[None]:
+        """Make the spans of a `with` block children of the one that another process has named."""
+
+    @property
+    def dropped(self) -> int | None:
+        """How many spans were lost; None where this process sends none."""
+
+    async def close(self) -> None:
+        """Send the remaining spans."""
+
 
 # A call's tally, its parent call, its span, and its notes.
 _Begun = tuple[Tally, Invocation | None, Any, Any]

@@ -1,13 +1,24 @@
 """The log lines about calls."""
 
+import json
 import logging
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from types import FunctionType
 from typing import Any
 
-from sidecall.features.telemetry.fast_log_path import FastLogPath
-from sidecall.features.telemetry.json_lines import write_line
-from sidecall.features.telemetry.redact import Redaction
+from pydantic_core import to_json
+
+from sidecall.features.telemetry.redact import (
+    MOST_OF_LINE,
+    LineFields,
+    Redaction,
+    Stamps,
+    find_exception,
+    leave_out_nested,
+    write_traceback,
+)
+from sidecall.features.telemetry.writer import LineHandler, LineWriter, find_writer
 from sidecall.kernel.core.context import ANONYMOUS, cut_id
 from sidecall.kernel.core.current import CALL, REQUEST_ID
 from sidecall.kernel.core.errors import (
@@ -185,3 +196,93 @@ def _make_missing_key(invocation: Invocation) -> dict[str, str]:
     """Name the missing context, if that is why the call did not run."""
     error = invocation.error
     return {"missing": cut_id(error.message)} if isinstance(error, MissingContext) else {}
+
+
+_root = logging.getLogger()
+# Methods that programs replace to see or change every record.
+_MAKE, _CALL = logging.Logger.makeRecord, logging.Logger.callHandlers
+# Unless there was one before.
+_ARE_STOCK = all(type(it) is FunctionType and it.__code__.co_filename == logging.__file__ for it in (_MAKE, _CALL))
+# Field names of these lines, unless an operator has named one as secret.
+_NEVER_SECRET = ("trace_id", "request_id", "caller", "arguments", "result")
+
+
+class FastLogPath:
+    """Whether lines of a logger and level would become our own JSON on stderr, and nothing else."""
+
+    def __init__(self, logger: logging.Logger, level: int, redaction: Redaction) -> None:
+        self._logger = logger
+        self._level = level
+        self._redaction = redaction
+        self._may_be_straight = _ARE_STOCK and not any(map(redaction.is_secret, _NEVER_SECRET))
+        self._stamps = Stamps()
+        # The last handler, its parts, and its writer if it qualifies for the fast path.
+        self._seen: tuple[Any, Any, Any] = (None, None, None)
+        self._writer: LineWriter | None = None
+
+    def read_clock(self) -> str:
+        """Return the present time, as lines have it."""
+        return self._stamps.write(time.time())
+
+    def find(self) -> LineWriter | None:
+        """Return the writer of lines to stderr; None where other filters, handlers or formatters take part."""
+        logger, handlers = self._logger, _root.handlers
+        if len(handlers) != 1 or logger.handlers or logger.filters or not logger.propagate:
+            return None
+        handler: Any = handlers[0]
+        known, form, stream = self._seen
+        if handler is not known or handler.formatter is not form or getattr(handler, "stream", None) is not stream:
+            self._look_at(handler)
+        if handler.filters or handler.level > self._level or logging.getLogRecordFactory() is not logging.LogRecord:
+            return None
+        usual = logging.Logger
+        return self._writer if usual.makeRecord is _MAKE and usual.callHandlers is _CALL else None
+
+    def _look_at(self, handler: logging.Handler) -> None:
+        form, stream = handler.formatter, getattr(handler, "stream", None)
+        is_ours = type(handler) is LineHandler and type(form) is JsonLines and form.redaction == self._redaction
+        self._writer = find_writer(stream) if is_ours and self._may_be_straight else None
+        self._seen = (handler, form, stream)
+
+
+# Made once: json.dumps makes an encoder for every line. It writes what `to_json` refuses, such as lone surrogates.
+_to_json_text = json.JSONEncoder(default=repr, separators=(",", ":")).encode
+
+
+class JsonLines(logging.Formatter):
+    """Make each record one JSON object on one line."""
+
+    def __init__(self, redact: Iterable[str] = ()) -> None:
+        super().__init__()
+        self.redaction = Redaction(redact)
+        self.stamps = Stamps()
+        self._fields = LineFields(self.redaction)
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Format a record of any library."""
+        line = self._fields.read(record, self.stamps.write(record.created))
+        exc_info = find_exception(record)
+        if exc_info is not None:
+            line["exception"] = write_traceback(exc_info)
+        return write_line(line)[:-1].decode()
+
+
+def make_json_lines(redact: Iterable[str] = ()) -> JsonLines:
+    """Make the formatter of a process, and have its warnings logged from now on."""
+    logging.captureWarnings(True)
+    return JsonLines(redact)
+
+
+def write_line(line: Mapping[str, Any]) -> bytes:
+    """Write fields as a line of ASCII JSON; if it is too long, without nested fields."""
+    written = _write(line)
+    return written if len(written) <= MOST_OF_LINE else _write(leave_out_nested(line))
+
+
+def _write(line: Mapping[str, Any]) -> bytes:
+    try:
+        written = to_json(line, fallback=repr)
+        # Few lines have other characters, and asking for ASCII takes as long as all the rest.
+        return (written if written.isascii() else to_json(line, ensure_ascii=True, fallback=repr)) + b"\n"
+    except ValueError:
+        return _to_json_text(line).encode() + b"\n"

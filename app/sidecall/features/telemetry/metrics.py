@@ -5,10 +5,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from sidecall.features.telemetry.gauges import GaugeSources, HasOccupancy
-from sidecall.features.telemetry.requests import RequestTally
 from sidecall.features.telemetry.shared_counts import REQUESTS, SharedCounter, SharedReadings, SharedTally
-from sidecall.features.telemetry.tally import Tally
+from sidecall.features.telemetry.tally import GaugeSources, HasOccupancy, RequestTally, Tally
 from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.lifecycle import Counts

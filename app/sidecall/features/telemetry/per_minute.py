@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 
 from pydantic import BaseModel, Field
 
-from sidecall.features.telemetry.gauges import HasOccupancy
 from sidecall.features.telemetry.metrics import Metrics
-from sidecall.features.telemetry.tally import Tally
+from sidecall.features.telemetry.tally import HasOccupancy, Tally
 
 # Two hours.
 MOST_MINUTES = 120

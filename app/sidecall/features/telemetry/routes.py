@@ -7,7 +7,7 @@ from fastapi import APIRouter, Header, Response
 
 from sidecall.features.status.operation import count_waiting
 from sidecall.features.telemetry.all_workers import render_page
-from sidecall.kernel.http.late_route import LateRoute
+from sidecall.kernel.http.parameters import LateRoute
 from sidecall.kernel.rest.parts import PartsDep
 
 router = APIRouter(tags=["operations"], route_class=LateRoute)

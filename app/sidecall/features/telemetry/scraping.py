@@ -15,10 +15,9 @@ from prometheus_client.core import (
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from sidecall.features.telemetry.gauges import GaugeSources
 from sidecall.features.telemetry.merging import Merged, collect_past, write_families
-from sidecall.features.telemetry.standard_streams import count_dropped
-from sidecall.features.telemetry.tally import Tally
+from sidecall.features.telemetry.tally import GaugeSources, Tally
+from sidecall.features.telemetry.writer import count_dropped
 from sidecall.version import __version__
 
 _OF_EXECUTORS = (

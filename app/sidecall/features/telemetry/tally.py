@@ -1,13 +1,82 @@
 """Count the calls of one tool."""
 
+import logging
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from threading import Lock
+from typing import Protocol
 
+from sidecall.kernel.core.context import ANONYMOUS, Caller, cut_id
 from sidecall.kernel.core.cost import CallCost, to_number
+from sidecall.kernel.core.occupancy import Occupancy
+from sidecall.kernel.core.options import ExecutorName
+
+logger = logging.getLogger("sidecall")
+
+# The label of requests without a route; paths from clients would be unbounded.
+NO_ROUTE = "none"
+# Polled every few seconds by orchestrators; logged only when refused.
+_PROBES = frozenset(("/healthz", "/readyz"))
+
+_REFUSED = 400
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredRequest:
+    """A request whose answer begins.
+
+    `route` is the template of its path, such as `/tools/{name}`; `problem` is the end of the answer's `type` for an
+    error, and `detail` its text; `seconds` is the time since the request arrived.
+    """
+
+    method: str
+    route: str
+    status: int
+    seconds: float
+    problem: str | None = None
+    detail: str = ""
+    caller: Caller = ANONYMOUS
+
+
+class RequestTally:
+    """Count the requests of one application by their route and status, and log each where that is wanted."""
+
+    def __init__(self, unread: Mapping[int, int]) -> None:
+        """Begin with none; `unread` are those that the server refused itself, by status."""
+        self.logs = False
+        self.counts: dict[tuple[str, int], int] = {}
+        self._unread = unread
+
+    def read(self) -> dict[tuple[str, ...], float]:
+        """Return the counts by route and status."""
+        counts = Counter(dict(self.counts))  # In one step, since more are counted meanwhile.
+        counts.update({(NO_ROUTE, status): count for status, count in self._unread.items()})
+        return {(route, str(status)): count for (route, status), count in counts.items()}
+
+    def log(self, request: AnsweredRequest) -> None:
+        """Log one line for a request."""
+        if request.route in _PROBES and request.status < _REFUSED:
+            return
+        keys = {
+            "event": "request",
+            "method": cut_id(request.method),
+            "route": request.route,
+            "status": request.status,
+            "duration_ms": round(request.seconds * 1000, 3),
+        }
+        if request.problem is not None:
+            keys |= {"problem": request.problem, "detail": cut_id(request.detail)}
+        if request.caller is not ANONYMOUS:
+            keys["caller"] = cut_id(request.caller.subject)
+        said = f"{request.status} {request.problem or ''}".rstrip()
+        logger.info("%s %s: %s", keys["method"], request.route, said, extra=keys)
+
 
 # Upper bounds of the buckets in seconds: from adding two numbers to browsing the web.
 DURATIONS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
+
 WAITS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0)
 
 
@@ -122,3 +191,33 @@ def _cumulate(bounds: Sequence[float], counts: Sequence[int]) -> Iterator[tuple[
     for bound, count in zip((*bounds, "+Inf"), counts, strict=True):
         total += count
         yield str(bound), total
+
+
+class HasOccupancy(Protocol):
+    """Has an occupancy."""
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """The present numbers."""
+
+
+@dataclass(slots=True)
+class GaugeSources:
+    """Tool names, the counters of each and what makes them, and the other metrics with name, help and source.
+
+    `abandoned` are the calls that run on after their answer, by executor; `families` have one label, and `counters_of`
+    several.
+    """
+
+    tools: Callable[[], Iterable[str]]
+    tally: Callable[[str], Tally]
+    unread: Mapping[int, int] = field(default_factory=dict)
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    executors: Mapping[ExecutorName, HasOccupancy] = field(default_factory=dict)
+    abandoned: Mapping[ExecutorName, int] = field(default_factory=dict)
+    gauges: dict[str, tuple[str, Callable[[], float]]] = field(default_factory=dict)
+    counters: dict[str, tuple[str, Callable[[], float]]] = field(default_factory=dict)
+    families: dict[str, tuple[str, str, Callable[[], Mapping[str, float]]]] = field(default_factory=dict)
+    counters_of: dict[str, tuple[str, Sequence[str], Callable[[], Mapping[tuple[str, ...], float]]]] = field(
+        default_factory=dict
+    )

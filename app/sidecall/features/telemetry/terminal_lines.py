@@ -8,16 +8,16 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sidecall.features.telemetry.fields import (
+from sidecall.features.telemetry.redact import (
     LEFT_OUT,
     MOST_OF_LINE,
     ExceptionInfo,
     LineFields,
+    Redaction,
     find_exception,
     is_short,
     write_traceback,
 )
-from sidecall.features.telemetry.redact import Redaction
 
 # Names of what only we write; fields of others that have them get another.
 _RESERVED = frozenset(("stack", "exception", "exc_info"))

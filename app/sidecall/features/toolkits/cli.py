@@ -8,13 +8,10 @@ from rich.table import Table
 from rich.text import Text
 
 from sidecall.features.sandbox.local import LocalSandbox
-from sidecall.features.toolkits.choosing import find_missing
-from sidecall.features.toolkits.table import TOOLKITS, ShippedToolkit
+from sidecall.features.toolkits.table import TOOLKITS, ShippedToolkit, find_missing
 from sidecall.main import build_sandbox
-from sidecall.terminal.console import make_console
-from sidecall.terminal.given import read_settings
-from sidecall.terminal.json_output import print_json
-from sidecall.terminal.options import Toolkits
+from sidecall.terminal.console import make_console, print_json
+from sidecall.terminal.options import Toolkits, read_settings
 from sidecall.terminal.remote import AsJson
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from starlette.types import Scope
 
-from sidecall.features.access.access import Authenticator
+from sidecall.features.access.middleware import Authenticator
 from sidecall.kernel.core.context import ANONYMOUS, Caller, Toolset
 from sidecall.kernel.core.errors import RequestError, SidecallError
 

@@ -14,14 +14,12 @@ from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.features.workspaces.rest.forms import read_form
 from sidecall.kernel.core.errors import InvalidParameter
 from sidecall.kernel.http.body import read_bytes
-from sidecall.kernel.http.late_route import LateRoute
-from sidecall.kernel.http.parameters import WHOLE_NUMBER, refuse_unknown_parameters
-from sidecall.kernel.http.pieces import InPieces
+from sidecall.kernel.http.events import InPieces
+from sidecall.kernel.http.fast_path import Reply
+from sidecall.kernel.http.parameters import WHOLE_NUMBER, LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.http.reply import Reply
-from sidecall.kernel.rest.listing import has
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
-from sidecall.kernel.rest.parts import CallerDep, PartsDep
+from sidecall.kernel.rest.parts import CallerDep, PartsDep, has
 
 router = APIRouter(tags=["file search"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

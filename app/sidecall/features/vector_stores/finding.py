@@ -8,10 +8,16 @@ from typing import Any
 from sidecall.features.vector_stores.embedding import EmbeddingFailed, Embeddings
 from sidecall.features.vector_stores.file_indexer import make_mark
 from sidecall.features.vector_stores.indexing.filters import write_filter
-from sidecall.features.vector_stores.indexing.ranking import find_nearest_vectors, fuse, spread, to_share
-from sidecall.features.vector_stores.indexing.words import list_query_words, write_words
+from sidecall.features.vector_stores.indexing.index import (
+    find_nearest_vectors,
+    fuse,
+    list_query_words,
+    spread,
+    to_share,
+    write_words,
+)
 from sidecall.kernel.concurrency.pools import PASSAGES
-from sidecall.kernel.concurrency.shares import Shares
+from sidecall.kernel.concurrency.turns import Shares
 from sidecall.kernel.ports.passages import FilePassage
 from sidecall.storage.database import LONG_READS, Database
 

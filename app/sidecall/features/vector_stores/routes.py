@@ -25,10 +25,9 @@ from sidecall.features.vector_stores.shown import (
     VectorStoreSearchResults,
 )
 from sidecall.kernel.core.errors import InvalidParameter, ToolException
-from sidecall.kernel.http.late_route import LateRoute
-from sidecall.kernel.http.parameters import refuse_unknown_parameters
+from sidecall.kernel.http.fast_path import Reply
+from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.http.reply import Reply
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, json_body
 from sidecall.kernel.rest.parts import CallerDep, PartsDep
 

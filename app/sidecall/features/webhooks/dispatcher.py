@@ -4,6 +4,7 @@ import asyncio
 import logging
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -12,7 +13,6 @@ from sidecall.features.calls.callbacks import DueCallback
 from sidecall.features.calls.entry import CallEntry
 from sidecall.features.calls.errors import CallbackRefused, UnknownCall
 from sidecall.features.webhooks.receivers import AllowedHosts, Receiver
-from sidecall.features.webhooks.targets import MOST_OF_HOST, Host, HostSlots
 from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.later import Later
@@ -23,6 +23,65 @@ if TYPE_CHECKING:
 else:
     _sender = Later("sidecall.features.webhooks.sender")
 
+
+# A host and its port; None for one that is not allowed.
+Host = tuple[str, int] | None
+
+# Open messages in all, those to slow hosts, and those to each host of either kind.
+MOST = 20
+
+_MOST_LATE = 15
+
+MOST_OF_HOST = 4
+
+_MOST_OF_LATE_HOST = 1
+# Seconds within which a prompt host answers.
+_PROMPT = 2.0
+# Hosts that are known to be prompt.
+_MOST_KNOWN = 1000
+
+
+class HostSlots:
+    """Limit open messages by host: several for hosts that were prompt last, one for slow or unknown ones."""
+
+    def __init__(self) -> None:
+        """Start with all slots free, and no host known."""
+        self._taken: Counter[Host] = Counter()
+        self._prompt: dict[Host, None] = {}
+
+    @property
+    def are_taken(self) -> bool:
+        """Whether no slot is free, for any host."""
+        return self._taken.total() >= MOST
+
+    def take(self, host: Host) -> bool:
+        """Take a slot for a message to a host; False if none is free."""
+        has_place = not self.are_taken and self._taken[host] < MOST_OF_HOST
+        if has_place and self._may_be_late(host):
+            late = sum(count for other, count in self._taken.items() if self._may_be_late(other))
+            has_place = self._taken[host] < _MOST_OF_LATE_HOST and late < _MOST_LATE
+        if has_place:
+            self._taken[host] += 1
+        return has_place
+
+    def _may_be_late(self, host: Host) -> bool:
+        return host is not None and host not in self._prompt  # To none nothing is sent.
+
+    def leave(self, host: Host) -> None:
+        """Give one back."""
+        self._taken[host] -= 1
+        if not self._taken[host]:
+            del self._taken[host]
+
+    def note(self, host: Host, seconds: float) -> None:
+        """Note how long a host took to answer, or not to."""
+        self._prompt.pop(host, None)
+        if seconds < _PROMPT:
+            if len(self._prompt) >= _MOST_KNOWN:
+                del self._prompt[next(iter(self._prompt))]
+            self._prompt[host] = None
+
+
 logger = logging.getLogger("sidecall")
 
 # Writes what `GET /tool_calls/{id}` shows.
@@ -32,6 +91,7 @@ ShowEntry = Callable[[CallEntry], bytes]
 PAUSES = (5.0, 30.0, 120.0, 600.0, 1800.0, 7200.0, 18_000.0, 36_000.0)
 # Seconds between two polls for due messages, and between polls after a success, when more may be due.
 _LOOK = 1.0
+
 _BREATH = 0.1
 # Seconds for which a server owns a message; if it stops, another one sends it then.
 _LEASE = 60.0

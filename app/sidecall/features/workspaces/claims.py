@@ -11,9 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from sidecall.features.workspaces.errors import NO_ROOM, refuse_removed
-from sidecall.features.workspaces.paths import UNFINISHED
-from sidecall.features.workspaces.removing import empty_folder, make_unfinished_name
+from sidecall.features.workspaces.paths import NO_ROOM, UNFINISHED, refuse_removed
+from sidecall.features.workspaces.writing import empty_folder, make_unfinished_name
 
 FILES = "files"
 _LEASE = "lease"

@@ -8,10 +8,9 @@ import typer
 from rich.table import Table
 
 from sidecall.features.workspaces.limits import write_size
-from sidecall.features.workspaces.shown import make_file_id
+from sidecall.features.workspaces.steps import make_file_id
 from sidecall.kernel.core.errors import SidecallError
-from sidecall.terminal.console import make_console
-from sidecall.terminal.json_output import print_json
+from sidecall.terminal.console import make_console, print_json
 from sidecall.terminal.remote import DEFAULT_URL, AsJson, Url, ask, place_of, reach, require
 
 workspace = typer.Typer(help="See, fetch, send and delete the files of a conversation.", no_args_is_help=True)

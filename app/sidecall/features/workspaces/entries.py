@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from sidecall.features.workspaces.errors import WorkspaceError
-from sidecall.features.workspaces.paths import UNFINISHED, has_no_controls, join_path
+from sidecall.features.workspaces.paths import UNFINISHED, WorkspaceError, has_no_controls, join_path
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,98 @@
 """Paths as models write them: `/workspace/a/b` and `a/b` are the same."""
 
+import errno
 import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Literal
 
-from sidecall.features.workspaces.errors import WorkspaceError
+from sidecall.kernel.core.errors import ToolException
+
+FileProblem = Literal["missing", "exists", "not_a_file", "refused", "too_large", "quota", "unwritable"]
+
+_OUTSIDE = "{path} is a link or leads through one. Links are not followed: use the path of the file itself."
+
+_SPECIAL = "{path} is not an ordinary file, and is not opened."
+
+_FULL = "There is no space left for files. Delete some of them first."
+
+_NO_DISK = "There is no space left on the server's disk. Delete files that are not needed, or try again later."
+
+_UNWRITABLE = "The server cannot write its folder for files. Its operator has to change that; go on without files."
+
+NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT))
+# System errors, and their messages for a model.
+_WORDS: dict[int, tuple[FileProblem, str]] = {
+    errno.ENOENT: ("missing", "There is nothing at {path}."),
+    errno.ENOTDIR: ("not_a_file", "{path} is not a folder, or leads through a file."),
+    errno.EISDIR: ("not_a_file", "{path} is a folder, not a file."),
+    errno.EEXIST: ("exists", "There is already something at {path}."),
+    errno.ENOTEMPTY: ("exists", "There is already a folder with files at {path}."),
+    errno.EXDEV: ("refused", _OUTSIDE),
+    errno.ELOOP: ("refused", _OUTSIDE),
+    errno.ENXIO: ("refused", _SPECIAL),
+    errno.ENODEV: ("refused", _SPECIAL),
+    errno.EAGAIN: ("refused", "The folders of {path} are being moved. Try again."),
+    errno.ENAMETOOLONG: ("refused", "The path is too long."),
+    errno.EINVAL: ("refused", "That cannot be done with {path}."),
+    errno.EACCES: ("refused", "{path} may not be opened. Its permissions forbid it."),
+    errno.EPERM: ("refused", "{path} may not be changed. Its permissions forbid it."),
+    errno.EBUSY: ("refused", "{path} is in use."),
+    errno.EMLINK: ("quota", _FULL),
+    errno.ENOSPC: ("quota", _NO_DISK),
+    errno.EDQUOT: ("quota", _FULL),
+    errno.EFBIG: ("too_large", "{path} would be too large."),
+    errno.EROFS: ("unwritable", _UNWRITABLE),
+    errno.EIO: ("unwritable", _UNWRITABLE),
+}
+
+
+class WorkspaceError(ToolException):
+    """Something cannot be done with a file of the workspace; `problem` says why in one word."""
+
+    def __init__(self, problem: FileProblem, message: str, *, retryable: bool = False) -> None:
+        super().__init__(message, retryable=retryable)
+        self.problem = problem
+
+    def __reduce__(self) -> tuple[Callable[..., "WorkspaceError"], tuple[FileProblem, str, bool]]:
+        return _make, (self.problem, self.message, self.retryable)
+
+
+def _make(problem: FileProblem, message: str, retryable: bool) -> WorkspaceError:
+    return WorkspaceError(problem, message, retryable=retryable)
+
+
+def refuse_folder(error: OSError) -> WorkspaceError:
+    """Return the error for a model when the server's workspace folder cannot take another one."""
+    if error.errno in NO_ROOM:
+        return WorkspaceError("quota", _NO_DISK, retryable=True)
+    return WorkspaceError("unwritable", _UNWRITABLE)
+
+
+def refuse_removed() -> WorkspaceError:
+    """Return the error of a workspace that others remove again and again."""
+    return WorkspaceError("exists", "The workspace is being removed again and again. Try again.", retryable=True)
+
+
+@contextmanager
+def workspace_errors(path: str) -> Iterator[None]:
+    """Convert system errors to WorkspaceErrors about this path; unexpected ones pass unchanged."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _WORDS:
+            raise
+        problem, text = _WORDS[error.errno]
+        raise WorkspaceError(problem, text.format(path=path), retryable=error.errno in NO_ROOM) from None
+
 
 #: What a model takes for the folder's place.
 HOME = "/workspace"
 #: Added to errors about paths that lead elsewhere.
 EXAMPLE = f"{HOME}/notes.txt"
+
 MOST_BYTES = 4096
+
 MOST_NAME_BYTES = 255
 #: Maximum depth of folders; deeper entries are not counted, and only programs make them.
 MOST_LEVELS = 200
@@ -16,6 +100,7 @@ MOST_LEVELS = 200
 UNFINISHED = ".sidecall-"
 # Control characters, lone surrogates, and characters that break lines or change the text direction.
 _CATEGORIES = frozenset(("Cc", "Cs", "Zl", "Zp"))
+
 _TURNING = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 

@@ -11,20 +11,25 @@ from sidecall.features.contents.ranges import find_range
 from sidecall.features.contents.routes import SAFE
 from sidecall.features.workspaces.entries import Entry
 from sidecall.features.workspaces.rest.files import FilesOf
-from sidecall.features.workspaces.rest.forms import read_sent_file, read_term
-from sidecall.features.workspaces.rest.shown import DeletedFile, FileListing, ShownFile, ShownWorkspace, WorkspaceTerm
+from sidecall.features.workspaces.rest.forms import (
+    DeletedFile,
+    FileListing,
+    ShownFile,
+    ShownWorkspace,
+    WorkspaceTerm,
+    read_sent_file,
+    read_term,
+)
 from sidecall.kernel.concurrency.pools import CLEARING, FILES
 from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.http.body import read_json
-from sidecall.kernel.http.late_route import LateRoute
-from sidecall.kernel.http.parameters import WHOLE_NUMBER, is_readable, refuse_unknown_parameters
-from sidecall.kernel.http.pieces import InPieces
-from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.http.events import InPieces
+from sidecall.kernel.http.fast_path import Reply
+from sidecall.kernel.http.parameters import WHOLE_NUMBER, LateRoute, is_readable, refuse_unknown_parameters
 from sidecall.kernel.ports.file_errors import UnknownWorkspace
 from sidecall.kernel.ports.workspaces import LONGEST, can_name
-from sidecall.kernel.rest.listing import has
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_bytes, describe_problems, json_body
-from sidecall.kernel.rest.parts import CallerDep, PartsDep
+from sidecall.kernel.rest.parts import CallerDep, PartsDep, has
 
 router = APIRouter(tags=["workspaces"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

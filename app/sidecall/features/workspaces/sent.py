@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from sidecall.features.workspaces.claims import locking
-from sidecall.features.workspaces.errors import WorkspaceError, workspace_errors
-from sidecall.features.workspaces.removing import make_unfinished_name
+from sidecall.features.workspaces.paths import WorkspaceError, workspace_errors
 from sidecall.features.workspaces.safe_open import FOLDER
 from sidecall.features.workspaces.workspace import Workspace
+from sidecall.features.workspaces.writing import make_unfinished_name
 
 _NAME = "sent"
 

@@ -1,23 +1,28 @@
 """Give a tool the files of its call's conversation."""
 
-from collections.abc import Sequence
+import base64
+import binascii
+import re
+from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
-from sidecall.features.workspaces.errors import WorkspaceError
-from sidecall.features.workspaces.naming import find_spellings
-from sidecall.features.workspaces.shown import show_file
+from sidecall.features.workspaces.entries import Entry
+from sidecall.features.workspaces.paths import WorkspaceError, join_path, split_path
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.features.workspaces.workspaces import TemporaryWorkspaces
 from sidecall.kernel.concurrency.pools import CLEARING, FILES
 from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.core.notes import WORKSPACE
+from sidecall.kernel.core.messages import WORKSPACE
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.workspaces import FIELD, HEADER, find_conversation, find_lasting
 
 if TYPE_CHECKING:
     from sidecall.features.workspaces import entries as _entries
+
 
 _PASSING = TemporaryWorkspaces()
 # The hint in answers of calls without a conversation, whose files would seem to be lost.
@@ -27,6 +32,7 @@ _GONE = (
 )
 # Maximum files that an answer lists, and paths that are looked for.
 _MOST_FILES = 20
+
 _MOST_LOOKS = 500
 
 
@@ -144,3 +150,68 @@ async def leave_workspace(invocation: Invocation) -> None:
         # Files without a conversation are removed.
         pool = FILES if workspace.is_kept else CLEARING
         await pool.run_for(key_of(invocation.request.caller), places.end, workspace)
+
+
+_PREFIX = "cfile_"
+
+
+def show_file(entry: Entry, conversation: str, source: str = "assistant") -> dict[str, Any]:
+    """Describe a file of a conversation's workspace; `url` is the address of its content."""
+    file_id = make_file_id(entry.path)
+    return {
+        "id": file_id,
+        "object": "container.file",
+        "container_id": conversation,
+        "path": entry.path,
+        "bytes": entry.size,
+        "created_at": int(entry.modified),
+        "source": source,
+        "url": f"/workspaces/{quote(conversation, safe='')}/files/{file_id}/content",
+    }
+
+
+def make_file_id(path: str) -> str:
+    """Make the id of a file; another file at its path has the same."""
+    return _PREFIX + base64.urlsafe_b64encode("/".join(split_path(path)).encode()).decode().rstrip("=")
+
+
+def read_file_id(file_id: str) -> str | None:
+    """Return the path of the file with this id; None for an invalid id."""
+    body = file_id.removeprefix(_PREFIX)
+    try:
+        text = base64.b64decode(body + "=" * (-len(body) % 4), altchars=b"-_", validate=True).decode()
+        parts = split_path(text)
+    except (binascii.Error, ValueError, WorkspaceError):
+        return None
+    path = join_path(parts)
+    return path if parts and make_file_id(path) == file_id else None
+
+
+_ROOT = "/workspace/"
+# Characters that names in a sentence do not contain, and where they may end: names may have blanks and brackets too.
+_REACH = re.compile(r"[^\n\r\t\"`<>|*?]{1,255}")
+
+_END = re.compile(r"[\s':;,()\[\]{}\\]|$")
+
+_MOST_ENDS = 12
+# Characters of an answer that are scanned.
+_MOST_TEXT = 100_000
+
+
+def find_spellings(content: Any) -> Iterator[Sequence[str]]:
+    """For each path that begins in an answer, return its possible spellings, longest first."""
+    texts = [content] if isinstance(content, str) else [part.get("text") for part in content if isinstance(part, dict)]
+    for text in texts:
+        if isinstance(text, str):
+            for piece in text[:_MOST_TEXT].split(_ROOT)[1:]:
+                yield _spell(piece)
+
+
+def _spell(piece: str) -> Sequence[str]:
+    reach = _REACH.match(piece)
+    if reach is None:
+        return ()
+    ends = [found.start() for found in islice(_END.finditer(reach[0]), _MOST_ENDS)]
+    paths = [f"{_ROOT}{reach[0][:end]}" for end in reversed(ends) if end]
+    # A sentence may end with it.
+    return tuple(dict.fromkeys(spelled for path in paths for spelled in (path, path.rstrip(".!"))))

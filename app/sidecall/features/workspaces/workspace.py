@@ -6,21 +6,64 @@ import stat
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Self
 
-from sidecall.features.workspaces.counting import Counts
 from sidecall.features.workspaces.entries import Entry, describe_entry, find_entries, require_ordinary
-from sidecall.features.workspaces.errors import WorkspaceError, workspace_errors
-from sidecall.features.workspaces.folder import ClaimedFolder
-from sidecall.features.workspaces.limits import DiskUsage, WorkspaceLimits
-from sidecall.features.workspaces.paths import join_path, split_path
-from sidecall.features.workspaces.removing import remove_below
-from sidecall.features.workspaces.safe_open import FOLDER, PLACE, choose_opener
-from sidecall.features.workspaces.writing import find_entry, make_folders, put_file, read_part, require_replaceable
+from sidecall.features.workspaces.limits import Counts, DiskUsage, WorkspaceLimits
+from sidecall.features.workspaces.paths import WorkspaceError, join_path, split_path, workspace_errors
+from sidecall.features.workspaces.safe_open import FOLDER, PLACE, choose_opener, open_root
+from sidecall.features.workspaces.writing import (
+    find_entry,
+    make_folders,
+    put_file,
+    read_part,
+    remove_below,
+    require_replaceable,
+)
+
+
+class ClaimedFolder:
+    """A folder that stays open even if it is moved.
+
+    Attributes:
+        claim: The claim that keeps it from being cleared.
+        root_fd: Its descriptor.
+    """
+
+    def __init__(self, directory: Path, claim: object) -> None:
+        """Open a folder that is there."""
+        self.claim = claim
+        self._directory = directory
+        self.root_fd = open_root(directory)
+
+    @property
+    def directory(self) -> Path:
+        """The folder on this machine, for mounting it into a sandbox only; it moves when the workspace is removed."""
+        return getattr(self.claim, "files", self._directory)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close its descriptor; it cannot be used afterwards."""
+        root, self.root_fd = getattr(self, "root_fd", -1), -1
+        if root >= 0:
+            os.close(root)
+
+    __del__ = close
+
 
 _WRITING = os.O_WRONLY | os.O_RDWR
+
 _KNOWN = _WRITING | os.O_CREAT | os.O_EXCL | os.O_TRUNC | os.O_APPEND | os.O_DIRECTORY | os.O_CLOEXEC
+
 _QUIET = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
 _MOST_TRIES = 10
+
 _NO_ALLOWANCE = WorkspaceLimits()
 
 

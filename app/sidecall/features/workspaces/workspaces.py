@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sidecall.features.workspaces.claims import Claim, claim_folder, clear_unused, remove_if
-from sidecall.features.workspaces.counting import Counts
-from sidecall.features.workspaces.errors import refuse_folder, refuse_removed
-from sidecall.features.workspaces.limits import WorkspaceLimits
-from sidecall.features.workspaces.paths import UNFINISHED
+from sidecall.features.workspaces.limits import Counts, WorkspaceLimits
+from sidecall.features.workspaces.paths import UNFINISHED, refuse_folder, refuse_removed
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.kernel.ports.file_errors import TooManyWorkspaces
 

@@ -4,11 +4,10 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, overload
 
-from sidecall.compat.foreign.adopt import adopt
 from sidecall.compat.foreign.elsewhere import refuse_elsewhere
-from sidecall.kernel.authoring.single import Tool
+from sidecall.compat.foreign.tool import adopt
 from sidecall.kernel.authoring.spellings import rename_options
-from sidecall.kernel.authoring.structured import StructuredTool
+from sidecall.kernel.authoring.structured import StructuredTool, Tool
 from sidecall.kernel.authoring.tool import BaseTool, refuse_tool
 from sidecall.kernel.core.errors import InvalidToolOption
 

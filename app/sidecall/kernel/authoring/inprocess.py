@@ -10,9 +10,8 @@ from typing import Annotated, Any, TypedDict
 from pydantic import BaseModel, BeforeValidator, ValidationError
 from uuid_utils import uuid4
 
-from sidecall.compat.runtime import RunnableConfig
+from sidecall.compat.supplied import RunnableConfig
 from sidecall.features.approvals.memory_store import MemoryApprovals
-from sidecall.kernel.authoring.given import supply, take_given
 from sidecall.kernel.authoring.outer import OUTER, Outer, find_outer, hold_configurable, inherit_config
 from sidecall.kernel.authoring.spellings import refuse_beside
 from sidecall.kernel.core.agents_errors import translate_failure
@@ -28,6 +27,7 @@ from sidecall.kernel.core.errors import (
     ToolFailure,
 )
 from sidecall.kernel.core.held_context import read_context
+from sidecall.kernel.core.injection import leave_out
 from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocation
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.options import ToolOptions
@@ -36,14 +36,13 @@ from sidecall.kernel.executors.table import EXECUTORS, ExecutorSettings
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.json_data.text import read_object
 from sidecall.kernel.pipeline.budget import Budget
-from sidecall.kernel.pipeline.failure_policy import find_original
-from sidecall.kernel.pipeline.hide_refused import hide_in_refused
+from sidecall.kernel.pipeline.failure_policy import find_original, hide_in_refused
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.refuse_caller import let_program_call
 from sidecall.kernel.pipeline.run_callbacks import write_validation_error
 from sidecall.kernel.pipeline.stages import default_stages
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
-from sidecall.kernel.ports.store import Store, SyncStore
+from sidecall.kernel.ports.tenant_store import Store, SyncStore
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.suggest.misplaced import find_loose, find_misplaced, is_filled
 
@@ -269,3 +268,36 @@ def _name_text(tool: CompiledTool, text: str) -> dict[str, Any]:
 def new_call_id() -> str:
     """Make an id for a call that came without one."""
     return f"call_{uuid4().hex}"
+
+
+_SCALARS = (str, int, float, bool, type(None))
+
+
+def take_given(tool: CompiledTool, call: ToolCall, *, may_be_models: bool) -> tuple[ToolCall, dict[str, Any]]:
+    """Split a call into the call without hidden parameters, and their values by parameter name.
+
+    Arguments that may come from a model (those of a ToolCall, or sent with a state) may only set hidden parameters to
+    values that JSON cannot express; other values for them are dropped, as over HTTP.
+    """
+    args = call.args
+    if not tool.injections or not isinstance(args, Mapping):
+        return call, {}
+    names = [it.parameter for it in tool.injections if it.parameter in args and it.make is not leave_out]
+    given = {name: args[name] for name in names if not may_be_models or not _is_json(args[name])}
+    if not given:
+        return call, {}
+    return call.model_copy(update={"args": {name: it for name, it in args.items() if name not in given}}), given
+
+
+def _is_json(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_json(it) for key, it in value.items())
+    return all(map(_is_json, value)) if isinstance(value, list) else isinstance(value, _SCALARS)
+
+
+def supply(tool: CompiledTool, given: Mapping[str, Any]) -> CompiledTool:
+    """Return the tool with its hidden parameters set to these values."""
+    if not given:
+        return tool
+    injections = (it.hold(given[it.parameter]) if it.parameter in given else it for it in tool.injections)
+    return replace(tool, injections=tuple(injections))

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from sidecall.kernel.ports.store import Store
+from sidecall.kernel.ports.tenant_store import Store
 
 # What an `args_schema` may be: a model, or a JSON Schema.
 ArgsSchema = type[BaseModel] | dict[str, Any]

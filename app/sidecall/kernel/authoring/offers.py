@@ -1,19 +1,24 @@
 """Collect the tools, toolkits and registries of a module, and compile the tools in them."""
 
+import inspect
 import logging
+from collections import UserDict, UserList, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from types import ModuleType
-from typing import Any
+from types import MappingProxyType, ModuleType
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict
 
 from sidecall.compat.foreign.declared import adopt_declaration
 from sidecall.compat.foreign.elsewhere import explain_elsewhere
 from sidecall.compat.foreign.hosted_tool import HostedTool
-from sidecall.compat.foreign.tool import ForeignTool
+from sidecall.compat.foreign.tool import ForeignTool, find_lister, is_foreign_tool, is_foreign_toolkit
 from sidecall.kernel.authoring.decorators import tool
-from sidecall.kernel.authoring.recognition import get_lister, is_tool, is_toolkit, list_held
+from sidecall.kernel.authoring.overrides import is_written_in
 from sidecall.kernel.authoring.structured import StructuredTool
 from sidecall.kernel.authoring.tool import BaseTool
+from sidecall.kernel.core.counterparts import Counterpart
 from sidecall.kernel.core.errors import DefinitionError, DiscoveryError
 from sidecall.kernel.core.tool import Compilable, CompiledTool
 from sidecall.kernel.registry import Registry
@@ -161,3 +166,91 @@ def find_public(module: ModuleType) -> dict[str, Any]:
     exported = getattr(module, "__all__", None)
     names = exported if exported is not None else [name for name in vars(module) if not name.startswith("_")]
     return {name: getattr(module, name) for name in names if hasattr(module, name)}
+
+
+_BY_NAME = (dict, MappingProxyType, UserDict)
+
+COLLECTIONS: tuple[type[Any], ...] = (list, tuple, set, frozenset, deque, UserList, type({}.values()), *_BY_NAME)
+# Of collections in collections; deeper, something else than tools is kept.
+_DEPTH = 3
+
+
+def is_tool(item: object) -> bool:
+    """Return whether this is a tool, also of another library."""
+    return isinstance(item, BaseTool | HostedTool) or is_foreign_tool(item) or adopt_declaration(item) is not None
+
+
+def is_toolkit(item: object) -> bool:
+    """Return whether this is a group of tools that lists them itself."""
+    return isinstance(item, BaseToolkit) or is_foreign_toolkit(item)
+
+
+def get_lister(toolkit: Any) -> Callable[[], Any]:
+    """Return what lists the tools of a toolkit."""
+    return find_lister(toolkit) or toolkit.get_tools
+
+
+def list_held(item: object) -> list[Any]:
+    """List the tools and toolkits in a collection, in order; return none if it holds anything else."""
+    if not isinstance(item, COLLECTIONS):
+        return []
+    held = []
+    for it in walk(item):
+        if not (is_tool(it) or is_toolkit(it)):
+            return []
+        held.append(it)
+    # A set has an order of its own in each process.
+    return sorted(held, key=lambda it: str(getattr(it, "name", ""))) if isinstance(item, set | frozenset) else held
+
+
+def walk(items: Iterable[Any], depth: int = _DEPTH) -> Iterator[Any]:
+    """Yield the items of a collection and of nested collections; for a dict, its values."""
+    for it in items.values() if isinstance(items, _BY_NAME) else items:
+        if isinstance(it, COLLECTIONS) and depth:
+            yield from walk(it, depth - 1)
+        else:
+            yield it
+
+
+class BaseToolkit(Counterpart, BaseModel):
+    """Write a group of tools that share settings or clients as a class; an instance in your module offers them all."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, ignored_types=(BaseTool,))
+    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.tools.base", "BaseToolkit"),)
+
+    def get_tools(self) -> list[BaseTool]:
+        """Return the tools of this group: unless you say otherwise, its methods with @tool in the order they stand.
+
+        Methods whose names begin with an underscore are not offered.
+
+        Raises:
+            DefinitionError: There are none.
+        """
+        kind = type(self)
+        tools = [_reach(self, name) for name in _list_tool_methods(kind)]
+        if not tools:
+            where = f"{find_source(kind)}: toolkit {kind.__name__}"
+            raise DefinitionError(f"{where} has no tools. Decorate its methods with @tool, or define get_tools.")
+        return tools
+
+
+def _list_tool_methods(kind: type) -> list[str]:
+    """List the names of decorated methods, base classes first; methods that a subclass removes are left out."""
+    written = [name for base in reversed(kind.__mro__) for name, value in vars(base).items() if _is_tool(value, base)]
+    names = [name for name in dict.fromkeys(written) if not name.startswith("_")]
+    return [name for name in names if isinstance(_unwrap(inspect.getattr_static(kind, name)), StructuredTool)]
+
+
+def _is_tool(value: object, owner: type) -> bool:
+    tool = _unwrap(value)
+    return isinstance(tool, StructuredTool) and is_written_in(tool.func or tool.coroutine, owner)
+
+
+def _unwrap(value: object) -> object:
+    return value.__func__ if isinstance(value, staticmethod | classmethod) else value
+
+
+def _reach(toolkit: BaseToolkit, name: str) -> Any:
+    """Return a method through the instance; @classmethod over @tool explains itself why it is refused."""
+    written = inspect.getattr_static(toolkit, name)
+    return written.__func__ if isinstance(written, classmethod) else getattr(toolkit, name)

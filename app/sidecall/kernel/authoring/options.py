@@ -1,32 +1,34 @@
 """The options of a tool, as authors write them."""
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool
 
-from sidecall.compat.hook_contexts import give_context, give_guardrail_context
-from sidecall.kernel.authoring.switches import make_switch, takes
-from sidecall.kernel.core.cache_policy import Cache
+from sidecall.compat.hook_contexts import choose_reading, find_context_type, give_context, give_guardrail_context
 from sidecall.kernel.core.callbacks import CallWriter, make_callback
 from sidecall.kernel.core.command_line import CommandLine
+from sidecall.kernel.core.context import Context
 from sidecall.kernel.core.cost import check_amount
 from sidecall.kernel.core.errors import InvalidToolOption
 from sidecall.kernel.core.guardrails import make_input_guardrail, make_output_guardrail
-from sidecall.kernel.core.native_kinds import Grammar, NativeKind
 from sidecall.kernel.core.options import (
+    Cache,
     Condition,
     ExecutorName,
+    Grammar,
     Idempotency,
+    NativeKind,
     ResponseFormat,
+    Retry,
     TimeoutBehavior,
     ToolAnnotations,
     ToolOptions,
     UnknownArgs,
 )
 from sidecall.kernel.core.quota import Rate, check_rate
-from sidecall.kernel.core.retry import Retry
 from sidecall.kernel.core.typed_context import ReadContext
 
 HandlerOption = StrictBool | Annotated[str, Field(min_length=1)] | Callable[..., Any]
@@ -36,6 +38,7 @@ ScopeOption = Annotated[str, Field(pattern=r"^[\x21\x23-\x5b\x5d-\x7e]{1,256}$")
 RateOption = Annotated[str, AfterValidator(check_rate)]
 # A number of the operator's currency; a text is none.
 CostOption = Annotated[Any, AfterValidator(check_amount)]
+
 SwitchOption = StrictBool | Callable[..., Any]
 
 
@@ -154,3 +157,48 @@ def _refuse_unfit(options: OptionFields) -> None:
         function = getattr(options, name)
         if callable(function) and not any(takes(function, count) for count in counts):
             raise InvalidToolOption(f"option `{name}` has to be a function of {what}.")
+
+
+class AgentBase(Generic[Context]):
+    """Placeholder in annotations for an agent of the OpenAI Agents SDK; no agent runs here, so the value is None."""
+
+    name: str
+
+
+def make_switch(given: bool | Callable[..., Any], own: ReadContext | None = None) -> Condition:
+    """Wrap a switch, in either of its two forms, as a function of the ToolContext.
+
+    Args:
+        given: A function of the Caller, or, as in the OpenAI Agents SDK, of the context and an agent.
+        own: How the tool's own function has the context read.
+
+    Raises:
+        SchemaInferenceError: The context that it wants can never be sent.
+    """
+    if isinstance(given, bool):
+        return given
+    annotation = find_context_type(given)
+    agent = (None,) if _takes_agent(given, annotation) else ()
+    if annotation is None and not agent:
+        return lambda context: given(context.caller)
+    read = choose_reading(given, own)
+    return lambda context: given(context.with_context(read(context)), *agent)
+
+
+def _takes_agent(function: Callable[..., Any], annotation: Any) -> bool:
+    """Return whether a function takes (context, agent).
+
+    A function that may also be called with one argument counts only if its first parameter is declared as a context.
+    """
+    return takes(function, 2) and (annotation is not None or not takes(function, 1))
+
+
+def takes(function: Callable[..., Any], count: int) -> bool:
+    """Return whether a function can be called with this many positional arguments."""
+    try:
+        inspect.signature(function).bind(*range(count))
+    except TypeError:
+        return False
+    except ValueError:  # Some functions written in C do not say what they take.
+        return True
+    return True

@@ -5,8 +5,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from sidecall.compat.runtime import RunnableConfig
-from sidecall.compat.supplied import make_config, make_configurable
+from sidecall.compat.supplied import RunnableConfig, make_config, make_configurable
 from sidecall.kernel.core.current import CALL
 from sidecall.kernel.core.injection import Supply
 from sidecall.kernel.core.invocation import CallRequest

@@ -1,16 +1,16 @@
 """Tools whose class overrides how the function runs: a subclass of StructuredTool that defines `_run`."""
 
+import dis
 import inspect
 import typing
 from collections.abc import Callable
 from dataclasses import replace
+from types import MethodType
 from typing import Any
 
-from sidecall.compat.runtime import RunnableConfig
-from sidecall.kernel.authoring.methods import only_refuses
-from sidecall.kernel.core.parameter import EMPTY, Parameter
-from sidecall.kernel.schema.foreign import match_type
-from sidecall.kernel.schema.injections import plan_injections
+from sidecall.compat.supplied import RunnableConfig
+from sidecall.kernel.core.tool import EMPTY, Parameter
+from sidecall.kernel.schema.injections import match_type, plan_injections
 from sidecall.kernel.schema.signature import read_signature
 
 # What LangChain's own `_run` takes besides the function's arguments.
@@ -84,3 +84,54 @@ def _type_config(parameter: Parameter) -> Parameter:
     """Add the type of a `config` without one, which in a `_run` is LangChain's."""
     is_untyped = parameter.name == "config" and parameter.annotation in (EMPTY, Any)
     return replace(parameter, annotation=RunnableConfig) if is_untyped else parameter
+
+
+def is_written_in(function: Any, owner: type) -> bool:
+    """Return whether a function is defined in the body of this class, not only assigned there."""
+    return (getattr(function, "__module__", None), _find_scope(function)) == (owner.__module__, owner.__qualname__)
+
+
+def find_missing_owner(function: Any, *, is_method: bool) -> str | None:
+    """Return the name of the class whose unbound method this is, or None.
+
+    Args:
+        function: Any callable.
+        is_method: Whether it is known to be a method; otherwise its first parameter tells.
+    """
+    scope = _find_scope(function)
+    if not scope or scope.endswith("<locals>"):
+        return None
+    looks_like_one = inspect.isfunction(function) and next(iter(inspect.signature(function).parameters), "") in _FIRST
+    return scope.rpartition(".")[2] if is_method or looks_like_one else None
+
+
+_FIRST = ("self", "cls")
+
+
+def only_refuses(function: Any) -> bool:
+    """Return whether a function only raises NotImplementedError."""
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    if code is None or "NotImplementedError" not in code.co_names:
+        return False
+    steps = {step.opname for step in dis.get_instructions(code)} - {"RETURN_GENERATOR"}
+    return "RAISE_VARARGS" in steps and not any(step.startswith(_WAYS_ON) for step in steps)
+
+
+# What would lead elsewhere than to the error.
+_WAYS_ON = ("RETURN_", "GET_AWAITABLE", "JUMP", "POP_JUMP", "FOR_ITER", "SETUP_", "BEFORE_", "YIELD_")
+
+
+def bind(function: Callable[..., Any] | None, holder: object) -> Callable[..., Any] | None:
+    """Bind a function to an instance, or to a class."""
+    return None if function is None else MethodType(function, holder)
+
+
+def unwrap_method(function: Any) -> Any:
+    """Unwrap a function from @classmethod, which is not callable, or from @staticmethod."""
+    return function.__func__ if isinstance(function, classmethod | staticmethod) else function
+
+
+def _find_scope(function: Any) -> str:
+    if inspect.isclass(function) or inspect.ismethod(function):
+        return ""
+    return str(getattr(function, "__qualname__", "")).rpartition(".")[0]

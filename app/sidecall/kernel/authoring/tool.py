@@ -12,25 +12,22 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from sidecall.compat.hook_contexts import plan_own_reading
 from sidecall.compat.in_graph import comes_from_graph, is_asked_by_node
 from sidecall.compat.langchain_interface import ToolFace, infer_args_schema_of
-from sidecall.compat.late import fill_late, forget, forget_made
-from sidecall.compat.runnable import ConfiguredTool, RunnableFace
-from sidecall.compat.runtime import RunnableConfig
+from sidecall.compat.runnable import ConfiguredTool, RunnableFace, fill_late, forget, forget_made
+from sidecall.compat.supplied import RunnableConfig
 from sidecall.features.native_items.authoring import make_grammar_model, refuse_misfit
 from sidecall.kernel.authoring.cacheable import refuse_uncacheable
-from sidecall.kernel.authoring.command_line import fit_command
+from sidecall.kernel.authoring.command_line import fit_command, fit_preview
 from sidecall.kernel.authoring.inprocess import Beside, ToolInput, ainvoke, invoke
-from sidecall.kernel.authoring.methods import only_refuses
 from sidecall.kernel.authoring.options import OptionFields
-from sidecall.kernel.authoring.preview import fit_preview
+from sidecall.kernel.authoring.overrides import only_refuses
 from sidecall.kernel.authoring.spellings import refuse_option, suggest_annotation
 from sidecall.kernel.core.counterparts import Counterpart
 from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption, SchemaAnnotationError
-from sidecall.kernel.core.native_kinds import name_member
-from sidecall.kernel.core.options import ToolOptions
+from sidecall.kernel.core.options import ToolOptions, name_member
 from sidecall.kernel.core.tool import ArgsSchema, CompiledTool
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.schema.compile import DescriptionTexts, compile_tool, find_description
-from sidecall.kernel.schema.docstring_sections.parts import DocstringStyle
+from sidecall.kernel.schema.docstring_sections.plain import DocstringStyle
 from sidecall.kernel.schema.signature import find_source
 from sidecall.later import Later
 

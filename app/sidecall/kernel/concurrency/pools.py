@@ -9,13 +9,14 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextvars import ContextVar
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
-from sidecall.kernel.concurrency.turns import CallerKey, Turns
-from sidecall.kernel.concurrency.whose import NOBODY, find_caller
+from sidecall.kernel.concurrency.turns import CallerKey, Turns, key_of
 
 P = ParamSpec("P")
+
 T = TypeVar("T")
 
 _Job = tuple[Callable[[], Any], "Future[Any]"]
@@ -147,3 +148,16 @@ NAMES = Pool("names", 32)
 SANDBOXES = Pool("sandboxes", 8)
 #: What the server does for itself, and no caller makes long.
 SERVER = Pool("server", 4)
+
+
+# The Invocation that this code works for, or None. Context variables reach the threads and tasks that a tool starts.
+# Its type is said in `kernel/core/current.py`: what an Invocation has waits here, too.
+CALL: ContextVar[Any] = ContextVar("sidecall_call", default=None)
+#: Of work that is not done for one caller alone.
+NOBODY: CallerKey = ("", "")
+
+
+def find_caller() -> CallerKey:
+    """Return the caller of the current call; NOBODY outside of calls."""
+    call = CALL.get()
+    return NOBODY if call is None else key_of(call.request.caller)

@@ -2,12 +2,12 @@
 
 from contextvars import ContextVar
 
-from sidecall.kernel.concurrency import whose
+from sidecall.kernel.concurrency import pools
 from sidecall.kernel.core.context import cut_id
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.secret_mask import SecretMask
 
-CALL: ContextVar[Invocation | None] = whose.CALL
+CALL: ContextVar[Invocation | None] = pools.CALL
 REQUEST_ID: ContextVar[str] = ContextVar("sidecall_request_id", default="")
 
 

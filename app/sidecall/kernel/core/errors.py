@@ -36,11 +36,32 @@ A class's docstring is its default message. `kernel/http/problems.py` says how a
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
-from sidecall.kernel.core.error_kind import ErrorKind
 from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError, write_lines
 from sidecall.kernel.core.quota import Quota
+
+ErrorKind = Literal[
+    "unknown_tool",
+    "malformed_arguments",
+    "invalid_arguments",
+    "tool_error",
+    "execution_error",
+    "not_configured",
+    "timeout",
+    "output_error",
+    "denied",
+    "rejected",
+    "approval_required",
+    "overloaded",
+    "missing_context",
+    "cancelled",
+    "expired",
+    "outcome_unknown",
+    "contract_changed",
+    "key_reused",
+]
+
 
 SEE_LOG = "The details are in the server's log."
 # As long as a tool's name may be: enough to see a typing error, too little to fill a context.

@@ -12,7 +12,7 @@ from sidecall.kernel.core.options import ToolOptions
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.ports.sandbox import CommandSandbox, PythonSandbox, Sandbox
 from sidecall.kernel.ports.secrets import SecretOwner
-from sidecall.kernel.ports.store import Store
+from sidecall.kernel.ports.tenant_store import Store
 
 
 class InjectedToolArg:

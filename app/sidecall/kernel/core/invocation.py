@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -24,20 +24,38 @@ from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.held_context import HeldContext
 from sidecall.kernel.core.injection import Supply
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
-from sidecall.kernel.core.nothing import NOTHING
 from sidecall.kernel.core.result_memory import ResultMemory, ResultReservation
 from sidecall.kernel.core.secret_mask import SecretMask
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.core.trace import name_trace
 from sidecall.kernel.core.usage import Usage
 from sidecall.kernel.ports.approvals.rules import ApprovalRule, Decided
 from sidecall.kernel.ports.contents import CallerContents, ReachableContents
 from sidecall.kernel.ports.passages import OwnPassages, Passages
 from sidecall.kernel.ports.sandbox import Sandbox
 from sidecall.kernel.ports.secrets import OwnSecrets, SecretOwner
-from sidecall.kernel.ports.store import Store, SyncStore, pick_tenant
+from sidecall.kernel.ports.tenant_store import Store, SyncStore, pick_tenant
 from sidecall.kernel.ports.user_tokens import UserTokens
 from sidecall.kernel.ports.workspaces import ConversationFiles
+
+
+class _Nothing(Mapping[str, Any]):
+    """An immutable empty mapping; unlike Python's own it can be a default of dataclasses."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: str) -> Any:
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    __hash__ = object.__hash__
+
+
+NOTHING: Mapping[str, Any] = _Nothing()
 
 
 @dataclass(slots=True)
@@ -329,3 +347,12 @@ def new_invocation(
 def find_usage(invocation: Invocation) -> Usage | None:
     """Return the usage of models that the tool itself has called; None if it never asked for its context."""
     return None if invocation._context is None else invocation._context.usage
+
+
+_TRACED = ("traceparent", "tracestate")
+
+
+def name_trace(name_own: Callable[[], Mapping[str, str]], headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers that name the call's own span, or else those the call came with."""
+    own = dict(name_own())
+    return own or {name: value for name in _TRACED if (value := headers.get(name)) is not None}

@@ -1,21 +1,25 @@
 """ToolCall in, ToolMessage out, with LangChain's keys."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import from_json, to_json
 
 from sidecall.kernel.core.counterparts import Counterpart, find_from_counterpart
 from sidecall.kernel.core.message_views import MessageText, find_text, list_blocks, write_title
-from sidecall.kernel.json_data.not_serializable import no_json_form
 from sidecall.kernel.json_data.text import read_object
-from sidecall.kernel.json_data.to_json import to_text
+from sidecall.kernel.json_data.to_json import no_json_form, to_text
 
 M = TypeVar("M", bound=BaseModel)
+
 ContentBlock = dict[str, Any]
+
 Content = str | list[str | ContentBlock]
+
 Status = Literal["success", "error"]
 
 # The types of blocks that LangChain's ToolMessage passes on, and those of OpenAI's Responses API.
@@ -128,7 +132,7 @@ class ToolMessage(ReadableMessage, BaseModel, defer_build=True):
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
     _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.tool", "ToolMessage"),)
-    # Not sent, and free where it is not set; `kernel/core/result_values.py` reads and sets it.
+    # Not sent, and free where it is not set; `kernel/core/messages.py` reads and sets it.
     __slots__ = ("_value",)
 
     content: Content = Field(description="What the model reads.")
@@ -159,9 +163,13 @@ class ToolMessage(ReadableMessage, BaseModel, defer_build=True):
 
 # Past the models' own ways: theirs to make one looks far for it, and theirs to set a field whether it may be set.
 _new = object.__new__
+
 _set_dict = BaseModel.__dict__["__dict__"].__set__
+
 _set_fields_set = BaseModel.__dict__["__pydantic_fields_set__"].__set__
+
 _set_extra = BaseModel.__dict__["__pydantic_extra__"].__set__
+
 _set_private = BaseModel.__dict__["__pydantic_private__"].__set__
 
 
@@ -217,3 +225,127 @@ def _write_content(content: Any) -> Content:
         return to_text(content)
     except ValueError as error:
         raise no_json_form("ToolMessage", content) from error
+
+
+# Past the model's own way, which looks far for what it may set.
+_set = object.__setattr__
+# Of an answer with which no value is kept.
+ABSENT: Any = object()
+# Under what a value stands in an answer that is stored; no answer that is sent has it.
+_VALUE = "value"
+
+
+class ValuedText(str):
+    """A text content with its value."""
+
+    value: Any
+
+    def __new__(cls, text: str, value: Any) -> "ValuedText":
+        """Make a text with its value."""
+        made = super().__new__(cls, text)
+        made.value = value
+        return made
+
+
+class ValuedBlocks(list[Any]):
+    """A list of content blocks with its value."""
+
+    def __init__(self, blocks: list[Any], value: Any) -> None:
+        super().__init__(blocks)
+        self.value = value
+
+
+class JsonText(str):
+    """The content of a large value, serialized already; the value fits its tool's schema."""
+
+    __slots__ = ()
+
+    @property
+    def value(self) -> Any:
+        """The value, parsed on each access."""
+        return from_json(self)
+
+
+def keep_value(message: ToolMessage, value: Any) -> None:
+    """Attach a value to an answer, replacing the present one; ABSENT removes it."""
+    _set(message, "_value", value)
+
+
+def find_value(message: ToolMessage) -> Any:
+    """Return the JSON value that is kept with an answer; ABSENT if there is none."""
+    return getattr(message, "_value", ABSENT)
+
+
+def say_not_kept(name: str) -> str:
+    """Return the note that an answer's value was dropped although its tool has an output schema."""
+    return f"the answer of {name} is too large to be kept whole."
+
+
+def copy_message(message: ToolMessage) -> ToolMessage:
+    """Copy an answer, with the value kept with it."""
+    copied = message.model_copy()
+    keep_value(copied, find_value(message))
+    return copied
+
+
+def write_stored(message: ToolMessage) -> bytes:
+    """Serialize an answer for storage, with its value."""
+    text = message.__pydantic_serializer__.to_json(message)
+    value = find_value(message)
+    return text if value is ABSENT else b'%s,"%s":%s}' % (text[:-1], _VALUE.encode(), to_json(value))
+
+
+def read_stored(stored: dict[str, Any]) -> ToolMessage:
+    """Read a stored answer from its parsed JSON."""
+    message = ToolMessage.model_validate(stored)
+    keep_value(message, find_stored_value(stored))
+    return message
+
+
+def find_stored_value(stored: dict[str, Any]) -> Any:
+    """Return the value in a stored answer; ABSENT if there is none."""
+    return stored.get(_VALUE, ABSENT)
+
+
+IGNORED, WORKSPACE, RESULT = "ignored_note", "workspace_note", "result_note"
+
+
+def find_note(message: ToolMessage) -> str | None:
+    """Return the notes on dropped arguments, the workspace and the result; None if there are none."""
+    notes = [note for name in (IGNORED, WORKSPACE, RESULT) if (note := message.response_metadata.get(name)) is not None]
+    return "\n".join(notes) or None
+
+
+# Where LangChain's blocks keep what they have no word for.
+_EXTRAS = "extras"
+
+_ORIGIN = "mcp"
+# What any block of MCP may have.
+_BESIDE = ("annotations", "_meta")
+
+
+def name_origin(block: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the key that marks a content block as made from this MCP block."""
+    return {_EXTRAS: {_ORIGIN: dict(block)}}
+
+
+def find_origin(block: str | ContentBlock) -> dict[str, Any] | None:
+    """Return the link or embedded resource that a content block was made from, or None."""
+    origin = _find(block)
+    if origin is None:
+        return None
+    said = origin if origin.get("type") == "resource_link" else origin.get("resource")
+    is_whole = isinstance(said, dict) and isinstance(said.get("uri"), str)
+    return origin if is_whole and (said is not origin or isinstance(origin.get("name"), str)) else None
+
+
+def find_beside(block: str | ContentBlock) -> dict[str, Any]:
+    """Return the annotations and `_meta` of the MCP block that a content block was made from."""
+    origin = _find(block) or {}
+    return {key: origin[key] for key in _BESIDE if isinstance(origin.get(key), dict)}
+
+
+def _find(block: str | ContentBlock) -> dict[str, Any] | None:
+    extras = block.get(_EXTRAS) if isinstance(block, dict) else None
+    origin = extras.get(_ORIGIN) if isinstance(extras, dict) else None
+    return origin if isinstance(origin, dict) else None

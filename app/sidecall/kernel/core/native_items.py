@@ -1,19 +1,25 @@
 """The parts of a provider's own call item that its answer must repeat."""
 
-from collections.abc import Mapping, Sequence
+import base64
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, TypeGuard
 
-from sidecall.kernel.core.messages import ToolCall, ToolMessage
-from sidecall.kernel.core.native_results import OUTPUTS
+from sidecall.features.native_items.browser_state import list_tabs, write_browser_state
+from sidecall.kernel.core.messages import ContentBlock, ToolCall, ToolMessage
 
 # Where a message has what its answer repeats of the call's item.
 ITEM = "item"
 # Of an item: checks that a person has to acknowledge, and whether one has.
 CHECKS = "pending_safety_checks"
+
 DECISION = "safety_decision"
+
 ACKNOWLEDGED = "acknowledged"
 # Of an item: that its model was cut off writing it.
 CUT_OFF = "is_cut_off"
+
 _STREAMS = ("stdout", "stderr")
 
 
@@ -79,3 +85,155 @@ def _cut(text: str, room: int) -> str:
         return text[: room - 1] + "…" if room else ""
     room -= len(note)
     return text[: (room + 1) // 2] + note + text[len(text) - room // 2 :]
+
+
+# The key of a message's shell outputs; its content is a readable form of them.
+OUTPUTS = "item_output"
+# The key of a text block's browser state; the text is a readable form of it.
+BROWSER_STATE = "browser_state"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """The result of one shell command; a shell returns a list of them, one for each command.
+
+    A failed command does not fail the call: the model reads its exit code.
+    """
+
+    stdout: str = ""
+    stderr: str = ""
+    exit_code: int | None = 0
+    timed_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PatchResult:
+    """The result of a patch: whether it was applied, and a text for the model."""
+
+    completed: bool
+    output: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Screenshot:
+    """What a screen shows after what was done.
+
+    `url` is the page's, which Gemini's models want to know. `error` says what could not be done; the model sees the
+    screen all the same where its provider's answer has no room for words.
+    """
+
+    png: bytes = field(repr=False)
+    url: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserState:
+    """Which tabs a browser has, and what changed: for members of Anthropic's browser toolset, in a list with the rest.
+
+    Tabs have `tab_id`, `title`, `url` and `active`; a change is a dict as Anthropic's API takes it.
+    """
+
+    tabs: Sequence[Mapping[str, Any]]
+    state_changes: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTools:
+    """What a search for tools has found: the definitions, as the Responses API takes them."""
+
+    tools: Sequence[Mapping[str, Any]]
+
+
+NativeResult = CommandResult | PatchResult | Screenshot | BrowserState | FoundTools
+
+_RESULTS = (CommandResult, PatchResult, Screenshot, BrowserState, FoundTools)
+
+
+def is_native_type(annotation: Any) -> bool:
+    """Return whether an annotation names one of these results, which have no text schema."""
+    parts = typing.get_args(annotation)
+    return annotation in _RESULTS or any(map(is_native_type, parts))
+
+
+def read_native(value: Any) -> ToolMessage | None:
+    """Convert such a result to a message that any model can read; return None for anything else."""
+    if isinstance(value, _RESULTS):
+        return _write([value])
+    if not isinstance(value, list | tuple) or not any(isinstance(item, _RESULTS) for item in value):
+        return None
+    return _write(value) if all(isinstance(item, (*_RESULTS, str)) for item in value) else None
+
+
+def _write(values: Sequence[NativeResult | str]) -> ToolMessage:
+    commands = [value for value in values if isinstance(value, CommandResult)]
+    if len(commands) == len(values):
+        return ToolMessage(_format_commands(commands), additional_kwargs={OUTPUTS: [asdict(it) for it in commands]})
+    failed = any(map(_has_failed, values))
+    blocks = [block for value in values for block in _write_blocks(value)]
+    found = next((value for value in values if isinstance(value, FoundTools)), None)
+    only = blocks[0] if len(blocks) == 1 else {}
+    return ToolMessage(
+        only["text"] if only.keys() == {"type", "text"} else blocks,
+        artifact=None if found is None else _list_found(found),
+        status="error" if failed else "success",
+    )
+
+
+def _has_failed(value: NativeResult | str) -> bool:
+    if isinstance(value, PatchResult):
+        return not value.completed
+    return isinstance(value, Screenshot) and value.error is not None
+
+
+def _write_blocks(value: NativeResult | str) -> Iterator[ContentBlock]:
+    if isinstance(value, Screenshot):
+        said = [value.error, None if value.url is None else f"The page is {value.url}"]
+        yield from ({"type": "text", "text": text} for text in said if text)
+        png = base64.b64encode(value.png).decode()
+        # That of the page again, for forms that have a place for it.
+        beside = {} if value.url is None else {"extras": {"url": value.url}}
+        yield {"type": "image", "base64": png, "mime_type": "image/png", **beside}
+    elif isinstance(value, BrowserState):
+        state = write_browser_state(value.tabs, value.state_changes)
+        yield {"type": "text", "text": list_tabs(state), "extras": {BROWSER_STATE: state}}
+    else:
+        yield {"type": "text", "text": _word(value)}
+
+
+def _word(value: CommandResult | PatchResult | FoundTools | str) -> str:
+    if isinstance(value, CommandResult):
+        return _format_commands([value])
+    if isinstance(value, FoundTools):
+        names = [str(name) for name in map(_find_name, value.tools) if name]
+        return "\n".join(names) or "No tool was found."
+    if isinstance(value, PatchResult):
+        return value.output or ("Done." if value.completed else "The patch was not applied.")
+    return value
+
+
+def _find_name(tool: Mapping[str, Any]) -> Any:
+    return tool.get("name") or (tool.get("function") or {}).get("name")
+
+
+def _list_found(found: FoundTools) -> dict[str, Any]:
+    tools = [dict(tool) for tool in found.tools]
+    return {"names": [name for tool in tools if (name := _find_name(tool))], "tools": tools}
+
+
+def _format_commands(results: Sequence[CommandResult]) -> str:
+    if len(results) == 1:
+        return _format_command(results[0])
+    return "\n".join(
+        f"--- command {number} of {len(results)} ---\n{_format_command(result)}"
+        for number, result in enumerate(results, start=1)
+    )
+
+
+def _format_command(result: CommandResult) -> str:
+    said = [result.stdout.removesuffix("\n"), result.stderr.removesuffix("\n")]
+    if result.timed_out:
+        said.append("[timed out]")
+    elif result.exit_code != 0:
+        said.append(f"[exit code {result.exit_code}]")
+    return "\n".join(text for text in said if text) or "[no output]"

@@ -7,24 +7,165 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from sidecall.kernel.core.cache_policy import Cache
 from sidecall.kernel.core.callbacks import Callback
 from sidecall.kernel.core.command_line import CommandLine
+from sidecall.kernel.core.errors import InvalidToolOption, ToolException
 from sidecall.kernel.core.guardrails import ToolInputGuardrail, ToolOutputGuardrail
-from sidecall.kernel.core.native_kinds import Grammar, NativeKind
 from sidecall.kernel.core.quota import Rate
-from sidecall.kernel.core.retry import Retry
+
+# `computer` is OpenAI's, with a list of actions; `computer_action` is Anthropic's, with one; `computer_use` is any of
+# Gemini's functions, each under its own name.
+NativeKind = Literal[
+    "shell",
+    "apply_patch",
+    "computer",
+    "tool_search",
+    "bash",
+    "text_editor",
+    "memory",
+    "computer_action",
+    "computer_use",
+]
+
+GrammarSyntax = Literal["lark", "regex"]
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """The required form of a custom tool's text, which OpenAI's models then always follow.
+
+    The server also enforces a `regex`, which must match the whole text; other models read a `lark` grammar in the
+    description.
+    """
+
+    syntax: GrammarSyntax
+    definition: str
+
+
+@dataclass(frozen=True, slots=True)
+class NativeArguments:
+    """The arguments of a built-in tool: required ones and optional ones."""
+
+    always: tuple[str, ...] = ()
+    sometimes: tuple[str, ...] = ()
+
+
+ARGUMENTS: Mapping[NativeKind, NativeArguments] = {
+    "shell": NativeArguments(("commands",), ("timeout_ms", "max_output_length")),
+    "apply_patch": NativeArguments(("type", "path"), ("diff",)),
+    "computer": NativeArguments(("actions",)),
+    "tool_search": NativeArguments(),
+    "bash": NativeArguments((), ("command", "restart")),
+    "text_editor": NativeArguments(("command", "path")),
+    "memory": NativeArguments(("command",)),
+    "computer_action": NativeArguments(("action",)),
+    "computer_use": NativeArguments(),
+}
+# The names under which Anthropic's models call theirs.
+NAMES: Mapping[NativeKind, str] = {
+    "bash": "bash",
+    "text_editor": "str_replace_based_edit_tool",
+    "memory": "memory",
+    "computer_action": "computer",
+}
+
+# Names that models still know from earlier versions, or from the types of their tools.
+EARLIER: Mapping[str, str] = {
+    "str_replace_editor": NAMES["text_editor"],
+    "str_replace_edit_tool": NAMES["text_editor"],
+    "text_editor": NAMES["text_editor"],
+}
+
+
+def tell_member(toolset: str, name: str) -> str:
+    """Return a toolset member's name as models of its provider call it, with its toolset."""
+    return f"{toolset}.{name.removeprefix(name_member(toolset, ''))}"
+
+
+def name_member(toolset: str, name: str) -> str:
+    """Return a unique name for a toolset's member, by which models of other providers call it."""
+    return f"{toolset}_{name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """Try a tool again when it fails, for tools that do no harm when they run twice.
+
+    Attributes:
+        attempts: How often it is run at most, the first time included.
+        wait: Seconds before the second attempt; doubled each time, plus up to `wait` at random.
+        max_wait: Most seconds between two attempts.
+        on: The exceptions that are worth another attempt; a ToolException counts when it is retryable.
+    """
+
+    attempts: int = 3
+    wait: float = 0.5
+    max_wait: float = 30.0
+    on: tuple[type[Exception], ...] = (Exception,)
+
+    def __post_init__(self) -> None:
+        is_said = type(self.attempts) is int and all(_is_number(it) for it in (self.wait, self.max_wait))
+        # NaN is neither smaller nor larger than anything.
+        if not is_said or self.attempts < 2 or not 0 <= self.wait <= self.max_wait:
+            raise InvalidToolOption("a Retry has at least 2 attempts, and 0 <= wait <= max_wait")
+        if not isinstance(self.on, tuple) or not self.on or not all(map(_is_exception, self.on)):
+            raise InvalidToolOption("the `on` of a Retry is a tuple of exception types")
+
+    def covers(self, error: BaseException) -> bool:
+        """Return whether to retry after this failure."""
+        if isinstance(error, ToolException) and not error.retryable:
+            return False
+        return isinstance(error, self.on)
+
+
+def _is_exception(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Exception)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+# A day; what may be older than that is no cache any more.
+LONGEST = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cache:
+    """Cache the answers of a read-only tool, for calls with the same arguments.
+
+    Attributes:
+        ttl: Seconds for which an answer is given again, up to a day.
+        per_caller: Whether each caller has answers of its own; else all callers of a tenant share them.
+    """
+
+    ttl: float
+    per_caller: bool = True
+
+    def __post_init__(self) -> None:
+        # NaN is neither smaller nor larger than anything.
+        if isinstance(self.ttl, bool) or not isinstance(self.ttl, int | float) or not 0 < self.ttl <= LONGEST:
+            raise InvalidToolOption(f"the `ttl` of a Cache is seconds, more than 0 and up to {LONGEST:g}")
+        if not isinstance(self.per_caller, bool):
+            raise InvalidToolOption("`per_caller` of a Cache is True or False")
+
 
 ResponseFormat = Literal["content", "content_and_artifact"]
+
 ExecutorName = Literal["inline", "thread", "process", "sandbox"]
 # Where a tool runs outside the server's process, which gets what it returns as plain values.
 IN_PROCESSES = frozenset(("process", "sandbox"))
+
 UnknownArgs = Literal["ignore", "tell", "forbid"]
+
 Idempotency = Literal["tool_call_id"]
+
 TimeoutBehavior = Literal["error_as_result", "raise"]
 # Of the operations of a document: which of them a person approves.
 DocumentApproval = Literal["never", "writing", "always"]
+
 Handler = bool | str | Callable[[Any], Any] | None
+
 Condition = bool | Callable[..., Any]
 
 

@@ -2,19 +2,45 @@
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from sidecall.kernel.core.callbacks import Hook
-from sidecall.kernel.core.errors import ToolOutputError
+from sidecall.kernel.core.errors import ToolAlreadyRegistered, ToolOutputError
 from sidecall.kernel.core.injection import Injection, Supply, find_commands, find_python
 from sidecall.kernel.core.messages import ObjectList
-from sidecall.kernel.core.native_results import read_native
-from sidecall.kernel.core.options import ExecutorName, ToolOptions
+from sidecall.kernel.core.native_items import read_native
+from sidecall.kernel.core.options import NAMES, ExecutorName, NativeKind, ToolOptions
 from sidecall.kernel.core.outputs import read_outputs
-from sidecall.kernel.core.parameter import FREE, Parameter
 from sidecall.kernel.ports.sandbox import SandboxUse
+
+EMPTY = inspect.Parameter.empty
+# Stands before the name of a free argument that is called as a positional-only parameter is.
+FREE = "**"
+
+
+VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter; `annotation` and `default` are `EMPTY` when the author wrote none."""
+
+    name: str
+    kind: inspect._ParameterKind
+    annotation: Any
+    default: Any
+
+    @property
+    def required(self) -> bool:
+        """Whether a call must supply it."""
+        return self.default is EMPTY and self.kind not in VARIADIC
+
+
+class Bound:
+    """Marks a parameter that functools.partial has bound: no caller can set it."""
+
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
@@ -201,3 +227,30 @@ class Compilable(Protocol):
 def _may_read(make: Callable[[Supply], Any] | None) -> bool:
     """Return whether an injection can show the caller's state, as a ToolRuntime does."""
     return make is not None and make not in _SANDBOX_USES
+
+
+def find_implementers(tools: Iterable[CompiledTool]) -> Mapping[NativeKind, CompiledTool]:
+    """Index the tools by the built-in tools that they implement.
+
+    Raises:
+        ToolAlreadyRegistered: Two implement the same, or one has the name by which models call another.
+    """
+    known = {tool.name: tool for tool in tools}
+    found: dict[NativeKind, CompiledTool] = {}
+    for tool in known.values():
+        for kind in tool.options.native:
+            if kind == "computer_use":  # Which has many functions.
+                continue
+            other = found.setdefault(kind, tool)
+            if other is not tool:
+                raise ToolAlreadyRegistered(
+                    f"Two tools, {other.name!r} and {tool.name!r} both implement {kind}: {other.source} and "
+                    f"{tool.source}. Leave one out."
+                )
+            namesake = known.get(NAMES.get(kind, tool.name), tool)
+            if namesake is not tool:
+                raise ToolAlreadyRegistered(
+                    f"{tool.name!r} is called {namesake.name!r} by Anthropic's models, which is the name of another "
+                    f"tool: {tool.source} and {namesake.source}. Give the other one another name."
+                )
+    return found

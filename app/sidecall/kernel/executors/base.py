@@ -1,11 +1,13 @@
 """The interface of executors."""
 
 from collections.abc import Iterable
+from types import CoroutineType
 from typing import Any, Protocol
 
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.executors.results import COMPLETE, complete
 
 
 class Executor(Protocol):
@@ -34,3 +36,42 @@ class Executor(Protocol):
 
     async def close(self) -> None:
         """Release threads and processes, without waiting for stuck ones."""
+
+
+class InlineExecutor:
+    """Runs async tools on the event loop, and sync ones whose author declares that they are quick."""
+
+    def __init__(self) -> None:
+        self._busy = 0
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """The number of running calls; there is no bound."""
+        return Occupancy(busy=self._busy)
+
+    async def start(self, _: Iterable[CompiledTool]) -> None:
+        """Do nothing: the executor needs no preparation."""
+
+    def follow(self, _: Iterable[CompiledTool]) -> None:
+        """Do nothing: a reloaded tool brings its code."""
+
+    async def run(self, invocation: Invocation) -> Any:
+        """Call the function on this event loop, and wait until its result is complete."""
+        self._busy += 1
+        try:
+            tool, values = invocation.tool, invocation.values
+            if tool.takes_positional:
+                positional, keywords = tool.bind(values)
+                result = tool.function(*positional, **keywords)
+            else:
+                result = tool.function(**values)
+            if type(result) is CoroutineType:  # Here rather than there, since most tools are async and return a value.
+                result = await result
+            if type(result) in COMPLETE:
+                return result
+            return await complete(result, invocation.say_part, invocation.open_share)
+        finally:
+            self._busy -= 1
+
+    async def close(self) -> None:
+        """Do nothing: there is nothing to release."""

@@ -8,19 +8,22 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from fastapi import Response
 from pydantic_core import to_json
+from starlette.types import Receive, Scope, Send
 
 from sidecall.kernel.concurrency.backpressure import HeldPart, Pause, Reading
 from sidecall.kernel.http.backlog import Backlog
-from sidecall.kernel.http.pieces import PIECE
 from sidecall.kernel.json_data.to_json import to_plain
 
 MEDIA_TYPE = "text/event-stream"
 # Seconds of silence after which a comment keeps proxies from closing the connection.
 KEEP_ALIVE = 15.0
+
 STILL_WORKING = b": still working\n\n"
 # Events that wait for a reader. Beyond that generators wait, other progress is left out; answers never are.
 _MOST = 256
+
 _MOST_BYTES = 1024 * 1024
 
 
@@ -181,3 +184,19 @@ def write_event(kind: str, body: bytes, number: int | None = None) -> bytes:
     """Write an event; `body` is JSON on one line, with no newline that could end it early."""
     named = b"" if number is None else b"id: %d\n" % number
     return b"%sevent: %s\ndata: %s\n\n" % (named, kind.encode(), body)
+
+
+# What the network takes at once before it lets a sender wait.
+PIECE = 64 * 1024
+
+
+class InPieces(Response):
+    """A response whose body, or the buffer behind it, may be shared; unsent parts are not copied."""
+
+    async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        """Send the head, then the pieces in sequence."""
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        body = memoryview(self.body)
+        for start in range(0, len(body) or 1, PIECE):
+            piece, is_last = bytes(body[start : start + PIECE]), start + PIECE >= len(body)
+            await send({"type": "http.response.body", "body": piece, "more_body": not is_last})

@@ -5,20 +5,151 @@ on to the framework's routes. Its creator says which requests these are and how 
 same functions, and the same tests run against both.
 """
 
+import re
+import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from types import MappingProxyType
 
 from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sidecall.features.access.middleware import caller_of, path_of
+from sidecall.features.telemetry.tally import NO_ROUTE, AnsweredRequest, RequestTally
 from sidecall.kernel.http import problems
-from sidecall.kernel.http.direct_response import DirectResponse
-from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.http.problems import PROBLEM, UNHEARD
 from sidecall.kernel.http.request_id import NOSNIFF, header_of
-from sidecall.kernel.http.watch import RequestWatch
+
+# Where it stands in the scope when the request came, where that is logged.
+_BEGUN = "sidecall.begun"
+# How routes say that a parameter is an id.
+_ID = ":uuid}"
+# Hot paths without parameters, which need no look at the routes.
+_FIXED = frozenset(("/tool_calls", "/tool_calls/batch", "/tools", "/mcp", "/healthz", "/readyz"))
+
+
+class Arrivals:
+    """Records when each request arrives, for its log line."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Serve one request."""
+        scope[_BEGUN] = time.monotonic()
+        return self._app(scope, receive, send)
+
+
+class Behind:
+    """Observes the answers that come from behind the fast path."""
+
+    def __init__(self, app: ASGIApp, watch: "RequestWatch") -> None:
+        self._app = app
+        self._watch = watch
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Serve one request."""
+        return self._app(scope, receive, self._watch.follow(scope, send) if scope["type"] == "http" else send)
+
+
+class RequestWatch:
+    """Counts each request when its answer begins, and logs it if wanted.
+
+    Each place that answers reports here: the fast path, refusals in front of it, and the framework behind it. A wrapper
+    around all of them would cost time on every call.
+    """
+
+    def __init__(self, tally: RequestTally) -> None:
+        self._tally = tally
+
+    def note(self, scope: Scope, status: int) -> None:
+        """Record the status with which a request is answered."""
+        path = scope["path"]
+        key = (path if path in _FIXED else find_route(scope), status)
+        counts = self._tally.counts
+        try:
+            counts[key] += 1
+        except KeyError:
+            counts[key] = 1
+        if self._tally.logs:
+            self._log(scope, *key)
+
+    def _log(self, scope: Scope, route: str, status: int) -> None:
+        seconds = time.monotonic() - scope.get(_BEGUN, time.monotonic())
+        problem, detail = scope.get(PROBLEM, (None, ""))
+        self._tally.log(AnsweredRequest(scope["method"], route, status, seconds, problem, detail, caller_of(scope)))
+
+    def follow(self, scope: Scope, send: Send) -> Send:
+        """Return a `send` that records the status of its answer."""
+
+        def send_on(message: Message) -> Awaitable[None]:
+            if message["type"] == "http.response.start" and UNHEARD not in scope:
+                self.note(scope, message["status"])
+            return send(message)
+
+        return send_on
+
+
+def find_route(scope: Scope) -> str:
+    """Return the route template of a request's path, even if it was refused before routing."""
+    path = path_of(scope)
+    routes = [route for route in (scope["app"].routes if "app" in scope else ()) if hasattr(route, "path_regex")]
+    # Not by the route itself, which may have to be loaded for that.
+    found = next((route for route in routes if route.path_regex.match(path)), None)
+    if found is None:  # An id that is none is not found either, and is one of that route.
+        found = next((route for route in routes if _compile_for_any_id(route.path).match(path)), None)
+    return NO_ROUTE if found is None else str(found.path_format)
+
+
+@cache
+def _compile_for_any_id(path: str) -> re.Pattern[str]:
+    return compile_path(path.replace(_ID, "}"))[0]
+
+
+_NOT_MODIFIED = 304
+# For answers that have none of their own, since to make an empty one takes longer than to write it.
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+
+_JSON = (b"content-type", b"application/json")
+# Names of headers that are kept as they are sent; answers have few.
+_NAMES = 256
+
+
+@dataclass(slots=True)
+class Reply:
+    """The body of an answer, its status and its extra headers; may be sent many times."""
+
+    body: bytes
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    _raw: list[tuple[bytes, bytes]] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def raw_headers(self) -> list[tuple[bytes, bytes]]:
+        """All headers in ASGI's form, those of the body included."""
+        if self._raw is None:
+            self._raw = [] if self.status == _NOT_MODIFIED else [(b"content-length", b"%d" % len(self.body)), _JSON]
+            for name, value in self.headers.items():
+                self._raw.append((_write_name(name), value.encode("latin-1")))
+        return self._raw
+
+    def to_response(self) -> Response:
+        """Build the response that a route returns."""
+        media_type = None if self.status == _NOT_MODIFIED else "application/json"
+        return Response(self.body, self.status, self.headers, media_type=media_type)
+
+
+@lru_cache(_NAMES)
+def _write_name(name: str) -> bytes:
+    return name.lower().encode("latin-1")
+
 
 # Answers a request of one path, at once or later, or returns None for what has to go on to the framework.
 Shortcut = Callable[[Scope, Receive], Reply | Awaitable[Reply] | None]
+
 NO_WAYS: Mapping[str, ASGIApp] = MappingProxyType({})
 
 
@@ -104,6 +235,7 @@ class _Nothing:
 
 
 _NO_STEPS: Iterator[None] = iter(())
+
 _NOTHING: Awaitable[None] = _Nothing()  # type: ignore[assignment]  # an iterator that is at its end is enough
 
 
@@ -118,3 +250,22 @@ def _write_head(reply: Reply, scope: Scope) -> Message:
         "status": reply.status,
         "headers": [*reply.raw_headers, NOSNIFF, header_of(scope)],
     }
+
+
+class DirectResponse:
+    """One request and its answer, as our own server hands them over.
+
+    ASGI needs two messages for a request and two for an answer; each costs a coroutine and a dictionary. Our
+    server's `receive` and `send` are methods of an exchange; code that gets them unwrapped may call the exchange
+    directly.
+    """
+
+    __slots__ = ()
+
+    def take_body(self) -> bytes | None:
+        """Return the body if it has arrived completely, as `receive` would; else None, and it must be received."""
+        return None
+
+    def answer(self, reply: Reply, request_id: bytes) -> bool:  # noqa: ARG002
+        """Send a whole answer, as `send` would; return False if it must be sent in messages."""
+        return False

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from sidecall.kernel.core.overload import PartUnavailable
-from sidecall.kernel.http.system_refusals import find_shortage
+from sidecall.kernel.http.application import find_shortage
 
 logger = logging.getLogger("sidecall")
 

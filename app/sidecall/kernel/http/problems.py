@@ -1,9 +1,10 @@
 """Answer errors of the client program with problem+json (RFC 9457)."""
 
 import logging
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -14,9 +15,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
-from sidecall.features.access.caller_header import InvalidCaller
-from sidecall.features.access.challenge import challenge
-from sidecall.features.access.methods import IssuerUnreachable, Unauthenticated
+from sidecall.features.access.methods import InvalidCaller, IssuerUnreachable, Unauthenticated, challenge
 from sidecall.features.access.origin_policy import ForeignHost, ForeignPage
 from sidecall.features.calls.errors import (
     CallbackRefused,
@@ -64,7 +63,6 @@ from sidecall.kernel.core.overload import (
 )
 from sidecall.kernel.core.scopes import MissingScope
 from sidecall.kernel.http.late_modules import LATE_MODULES
-from sidecall.kernel.http.openai_errors import OpenAIError, show_error
 from sidecall.kernel.http.preferences import InvalidKey, InvalidPreference
 from sidecall.kernel.ports.approvals.rules import TooManyRules, UnknownRule
 from sidecall.kernel.ports.contents import TooManyContents
@@ -81,12 +79,64 @@ from sidecall.kernel.ports.file_errors import (
 from sidecall.kernel.ports.secrets import InvalidSecret, SecretsOff, TooManySecrets, UnknownSecret
 from sidecall.kernel.ports.user_tokens import UnknownUserToken
 
+STATUS = 503
+
+SLUG = "shutting-down"
+
+TITLE = "The server is ending."
+
+DETAIL = (
+    "The request was not finished, though its tool may have had an effect. Send it again: another instance, or the "
+    "next one, will answer."
+)
+
+
+def shutdown_problem(request: Request, **members: Any) -> Response:
+    """Build the answer that asks the client program to retry."""
+    return problem(request, STATUS, SLUG, TITLE, DETAIL, retryable=True, **members)
+
+
+_ROUTES = re.compile("/(?:files|vector_stores)(?:/.*)?", re.DOTALL)
+
+_ErrorType = Literal["invalid_request_error", "rate_limit_error", "server_error"]
+
+
+class OpenAIError(BaseModel, defer_build=True):
+    """An error in OpenAI's form."""
+
+    message: str = Field(description="The `detail`.")
+    type: _ErrorType
+    code: str = Field(description="The last part of the problem's type, with `_`: `unknown_file`.")
+    param: str | None = Field(description="The parameter that is wrong, where it is one.")
+
+
+def show_error(path: str, status: int, slug: str, detail: str, members: Mapping[str, Any]) -> dict[str, Any]:
+    """Return extra members of a problem for routes with OpenAI's shapes; none for other routes."""
+    if _ROUTES.fullmatch(path) is None:
+        return {}
+    errors = members.get("errors") or [{}]
+    error = {"type": _name_type(status), "code": slug.replace("-", "_"), "param": _name_place(errors[0].get("loc", ()))}
+    return {"error": {"message": detail, **error}}
+
+
+def _name_type(status: int) -> _ErrorType:
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return "server_error"
+    return "rate_limit_error" if status == HTTPStatus.TOO_MANY_REQUESTS else "invalid_request_error"
+
+
+def _name_place(place: Sequence[str | int]) -> str | None:
+    """Name a place in a request by its first part (body, query, path)."""
+    return ".".join(map(str, place[1:])) or None
+
+
 logger = logging.getLogger("sidecall")
 
 # Where it stands in the scope of an answer that is a problem: what its `type` ends with, and its `detail`.
 PROBLEM = "sidecall.problem"
 # Stands in the scope of an answer that nobody hears.
 UNHEARD = "sidecall.unheard"
+
 MEDIA_TYPE = "application/problem+json"
 
 # An error that is not listed has the status of the nearest of its parents that is.
@@ -156,7 +206,9 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
 
 # Characters of a path that are repeated.
 _MOST_OF_PATH = 256
+
 _READING = frozenset(("GET", "HEAD"))
+
 _NOT_READ = "What this server remembers cannot be read just now."
 
 

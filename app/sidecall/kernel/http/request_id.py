@@ -1,16 +1,56 @@
 """Assign an id to each request."""
 
 import re
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Collection, Iterable
 
+from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uuid_utils import uuid7
 
 from sidecall.kernel.core.current import REQUEST_ID
+from sidecall.kernel.http.application import Wrapper
+
+_READABLE = (
+    "ETag",
+    "Idempotency-Replayed",
+    "Link",
+    "Location",
+    "Mcp-Session-Id",
+    "Preference-Applied",
+    "RateLimit",
+    "RateLimit-Policy",
+    "Retry-After",
+    "X-Request-Id",
+    "X-Sidecall-Approvals",
+)
+
+
+def share_with(origins: Collection[str]) -> Wrapper:
+    """Make the middleware for pages of these origins: it answers preflight requests, and marks every answer.
+
+    Pages that may run tools may also send the credentials by which their browser is known to a gateway.
+    """
+
+    def share(app: ASGIApp) -> ASGIApp:
+        return RequestIdHeader(
+            CORSMiddleware(
+                app,
+                allow_origins=origins,
+                allow_methods=("*",),
+                allow_headers=("*",),
+                allow_credentials=True,
+                allow_private_network=True,
+                expose_headers=_READABLE,
+            )
+        )
+
+    return share
+
 
 HEADER = b"x-request-id"
 # Browsers take no answer for anything but what it says that it is.
 NOSNIFF = (b"x-content-type-options", b"nosniff")
+
 _ACCEPTABLE = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
 
 
@@ -69,3 +109,22 @@ class RequestIdHeader:
 def header_of(scope: Scope) -> tuple[bytes, bytes]:
     """Build the header with the id of a request."""
     return HEADER, scope["state"]["request_id"].encode()
+
+
+class HeadAsGet:
+    """Serves HEAD as GET, without the body."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Serve one request."""
+        if scope.get("method") != "HEAD":
+            return self._app(scope, receive, send)
+
+        def send_without_body(message: Message) -> Awaitable[None]:
+            return send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+        # Ranges are for GET only: who asks for the head wants to know how large the whole is.
+        headers = [header for header in scope["headers"] if header[0] != b"range"]
+        return self._app({**scope, "method": "GET", "headers": headers}, receive, send_without_body)

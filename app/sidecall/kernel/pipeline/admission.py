@@ -5,9 +5,8 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from sidecall.features.rates.in_memory import Quotas
-from sidecall.kernel.concurrency.semaphore import Semaphore
-from sidecall.kernel.concurrency.turns import CallerKey, key_of
+from sidecall.features.rates.quotas import Quotas
+from sidecall.kernel.concurrency.turns import CallerKey, Semaphore, key_of
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import write_seconds

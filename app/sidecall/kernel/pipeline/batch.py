@@ -6,19 +6,139 @@ from itertools import islice
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
-from sidecall.kernel.concurrency.turns import key_of
-from sidecall.kernel.core.errors import RequestError, ToolExecutionError
+from sidecall.features.calls.errors import ContractChanged, KeyReused
+from sidecall.kernel.concurrency.turns import CallerKey, Turns, key_of
+from sidecall.kernel.core.errors import (
+    CallUnanswered,
+    ErrorKind,
+    GuardrailTripped,
+    RequestError,
+    ToolCallFailed,
+    ToolExecutionError,
+)
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.core.overload import Overloaded
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.pipeline.fair_start import PORTION, BatchThrottle
 from sidecall.kernel.pipeline.format import refuse
-from sidecall.kernel.pipeline.isolate import answer_for
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
+
+# By what a call may end, rather than be kept from running, with the names that problems have.
+_ENDS: dict[str, type[RequestError]] = {"tool-call-failed": ToolCallFailed, "guardrail-tripped": GuardrailTripped}
+
+_PREFIX = "urn:sidecall:problem:"
+
+
+def answer_for(request: CallRequest, error: RequestError | ApprovalRequired) -> ToolMessage:
+    """Make the ToolMessage that stands in a batch for an error of the request, or for a pending approval."""
+    failure = CallUnanswered(find_kind(error), error.message)
+    if isinstance(error, Overloaded):
+        failure.retryable, failure.retry_after_ms = True, error.retry_after * 1000
+    if isinstance(error, ToolCallFailed):
+        failure.retryable = error.members["retryable"]
+    message = refuse(failure, request.call)
+    if isinstance(error, ApprovalRequired):
+        message.response_metadata["approval_id"] = error.approval.id
+    return message
+
+
+def is_end(error: RequestError) -> bool:
+    """Return whether an error is the final outcome of the call, so that a retry would not help."""
+    return isinstance(error, tuple(_ENDS.values()))
+
+
+def end_by_problem(request: CallRequest, error: RequestError) -> ToolMessage:
+    """Make the ToolMessage of a call that ended in a problem, with the text a waiting client would get."""
+    message = answer_for(request, error)
+    name = next(name for name, kind in _ENDS.items() if isinstance(error, kind))
+    message.response_metadata["error"]["problem"] = {"type": _PREFIX + name, "detail": error.message, **error.members}
+    return message
+
+
+def find_problem(message: ToolMessage) -> RequestError | None:
+    """Return the error with which a call ended, for a waiting client; None for other answers."""
+    problem = message.response_metadata.get("error", {}).get("problem")
+    if problem is None:
+        return None
+    members = {name: value for name, value in problem.items() if name not in {"type", "detail"}}
+    return _ENDS[problem["type"].removeprefix(_PREFIX)](problem["detail"], **members)
+
+
+def find_kind(error: RequestError | ApprovalRequired) -> ErrorKind:
+    """Return the failure kind for such an error."""
+    if isinstance(error, ToolCallFailed):
+        kind: ErrorKind = error.members["kind"]
+        return kind
+    if isinstance(error, Overloaded):
+        return "overloaded"
+    if isinstance(error, GuardrailTripped):
+        return "denied"
+    if isinstance(error, ContractChanged):
+        return "contract_changed"
+    if isinstance(error, KeyReused):
+        return "key_reused"
+    return "approval_required" if isinstance(error, ApprovalRequired) else "missing_context"
+
+
+# Calls of a batch that begin at once, and how many such portions begin in one turn of the event loop. A turn costs as
+# much as some calls, and its calls hold up all else for some milliseconds.
+PORTION = 16
+
+PORTIONS = 8
+
+
+class BatchThrottle:
+    """Starts a limited number of calls per turn of the event loop; callers take turns.
+
+    Everything that has been started runs before the loop looks at anything else. Batches of one caller start one after
+    the other, since many half-done ones take more memory and time than a few.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: Turns[asyncio.Future[None]] = Turns()
+        self._left = PORTIONS
+        # Where a turn has begun that has let any in; the loop of before may be gone.
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def join(self, caller: CallerKey, calls: int) -> list[asyncio.Future[None]]:
+        """Queue this many calls; each future is done when its calls may start, which may be now."""
+        loop = asyncio.get_running_loop()
+        places: list[asyncio.Future[None]] = [loop.create_future() for _ in range(0, calls, PORTION)]
+        for place in places:
+            self._waiting.join(caller, place)
+        if self._loop is not loop:
+            self._go_on(loop)
+        else:
+            self._let_in()
+        return places
+
+    def leave(self, caller: CallerKey, places: Iterable[asyncio.Future[None]]) -> None:
+        """Remove calls that have not started."""
+        for place in places:
+            if not place.done():
+                self._waiting.drop(caller, place)
+
+    def _go_on(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._left = PORTIONS
+        self._let_in()
+        if self._left == PORTIONS:
+            self._loop = None
+        else:
+            self._loop = loop
+            loop.call_soon(self._go_on, loop)
+
+    def _let_in(self) -> None:
+        while self._left and self._waiting.callers:
+            place = self._waiting.next()
+            if not place.done():
+                place.set_result(None)
+                self._left -= 1
+
 
 T = TypeVar("T")
 
 Run = Callable[[CallRequest], Awaitable[ToolMessage]]
+
 Find = Callable[[str], CompiledTool | None]
 # Is given each answer as soon as it is there, with the index of its call, and returns what of it is kept.
 Ready = Callable[[int, ToolMessage], Awaitable[T]]

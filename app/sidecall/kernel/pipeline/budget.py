@@ -8,11 +8,10 @@ from pydantic_core import to_json
 from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.core.messages import Content, ContentBlock, ToolMessage
+from sidecall.kernel.core.messages import ABSENT, Content, ContentBlock, ToolMessage, find_value, keep_value
 from sidecall.kernel.core.native_items import bound_outputs
 from sidecall.kernel.core.options import IN_PROCESSES
 from sidecall.kernel.core.result_memory import SMALL, ResultMemory, ResultReservation, estimate_size
-from sidecall.kernel.core.result_values import ABSENT, find_value, keep_value
 from sidecall.kernel.json_data.bulk import is_bulky
 from sidecall.kernel.json_data.to_json import too_large
 

@@ -9,11 +9,11 @@ from sidecall.features.credentials.require_sign_in import find_missing_provider
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.json_data.to_json import to_plain
+from sidecall.kernel.pipeline.arguments import validate
 from sidecall.kernel.pipeline.execution.preview import make_preview
 from sidecall.kernel.pipeline.stage import Step
-from sidecall.kernel.pipeline.validate import validate
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
-from sidecall.kernel.ports.approvals.preview import NO_PREVIEW, Preview
+from sidecall.kernel.ports.approvals.fingerprint import NO_PREVIEW, Preview
 
 
 @dataclass(frozen=True, slots=True)

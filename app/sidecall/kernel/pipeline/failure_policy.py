@@ -1,7 +1,11 @@
 """Apply the author's policy to a failure: its text, or raising it to the calling program."""
 
 import asyncio
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from sidecall.features.telemetry import log_failure as write_log_line
 from sidecall.kernel.core.agents_errors import SdkWording
@@ -18,7 +22,6 @@ from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.json_data.to_json import render_failure, replace_surrogates, to_text
 from sidecall.kernel.pipeline.guard import guard_text
-from sidecall.kernel.pipeline.hide_refused import hide_in_refused
 from sidecall.kernel.pipeline.hooks import call_hook, is_cancelled
 
 # What no tool's code has raised past us.
@@ -27,6 +30,7 @@ _CONTAINED = (SidecallError, GeneratorExit)
 _FIXED = "Tool input validation error"
 # What `handle_tool_error=None` lets through: the failures of the tool's own code, but for its deadline.
 _OF_THE_TOOL = frozenset(("tool_error", "execution_error", "output_error"))
+
 _HANDLED_BY_ALL = _OF_THE_TOOL | {"malformed_arguments", "invalid_arguments"}
 
 
@@ -138,3 +142,37 @@ def find_original(error: BaseException) -> BaseException:
     while isinstance(error, (ToolExecutionError, ToolCallFailed)) and error.__cause__ is not None:
         error = error.__cause__
     return error
+
+
+def hide_in_refused(invocation: Invocation, failure: InvalidArguments) -> InvalidArguments:
+    """Return the error with the call's secrets masked; unchanged if the call has none."""
+    if invocation.mask is None:
+        return failure
+    original: Any = failure.original
+    shown = None if original is None else make_shown(invocation, original.errors())
+    return InvalidArguments(invocation.mask.hide(failure.errors), lambda: shown)
+
+
+def make_shown(invocation: Invocation, found: Iterable[Mapping[str, Any]]) -> ValidationError:
+    """Build pydantic's error for the refused arguments, with what the model sent and nothing hidden from it."""
+    hidden = invocation.tool.hidden_names
+    visible = {name: it for name, it in invocation.args.items() if name not in hidden}
+    details = [_write_detail(_hide(invocation, it), _hide(invocation, visible)) for it in found]
+    return ValidationError.from_exception_data(invocation.tool.name, details)
+
+
+def _hide(invocation: Invocation, value: Any) -> Any:
+    return value if invocation.mask is None else invocation.mask.hide(value)
+
+
+def _write_detail(found: Mapping[str, Any], args: Mapping[str, Any]) -> InitErrorDetails:
+    """Write one error detail; a missing argument shows the object around it, as in pydantic."""
+    bounds = {name: it for name, it in (found.get("ctx") or {}).items() if not isinstance(it, BaseException)}
+    rule = PydanticCustomError(found["type"], found["msg"], bounds or None)
+    value: Any = args
+    for part in found["loc"]:
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
+            break
+    return {"type": rule, "loc": tuple(found["loc"]), "input": value}

@@ -1,5 +1,6 @@
 """Make a ToolMessage from the tool's result or its failure."""
 
+import math
 import time
 from collections.abc import Awaitable
 from dataclasses import asdict
@@ -13,17 +14,28 @@ from sidecall.kernel.core.content_blocks import read_block
 from sidecall.kernel.core.cost import to_number
 from sidecall.kernel.core.errors import RequestError, ToolException, ToolExecutionError, ToolFailure
 from sidecall.kernel.core.invocation import Invocation, find_usage, new_invocation_id, wants_value
-from sidecall.kernel.core.messages import Content, ToolCall, ToolMessage, are_blocks, write_text_message
+from sidecall.kernel.core.messages import (
+    ABSENT,
+    IGNORED,
+    Content,
+    JsonText,
+    ToolCall,
+    ToolMessage,
+    ValuedBlocks,
+    ValuedText,
+    are_blocks,
+    keep_value,
+    write_text_message,
+)
 from sidecall.kernel.core.native_items import settle_item
-from sidecall.kernel.core.notes import IGNORED
 from sidecall.kernel.core.options import IN_PROCESSES
-from sidecall.kernel.core.result_values import ABSENT, JsonText, ValuedBlocks, ValuedText, keep_value
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.json_data.bulk import is_bulky, is_long
-from sidecall.kernel.json_data.not_serializable import no_json_form
+from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.json_data.to_json import (
     Lose,
     lose_silently,
+    no_json_form,
     render_failure,
     replace_surrogates,
     to_plain,
@@ -32,7 +44,48 @@ from sidecall.kernel.json_data.to_json import (
 )
 from sidecall.kernel.pipeline.failure_policy import ask_handler, has_words
 from sidecall.kernel.pipeline.guard import guard_text
-from sidecall.kernel.pipeline.json_precision import LostNumbers
+
+# More sentences would only bury the first ones.
+_MAX_PLACES = 20
+
+
+class LostNumbers:
+    """Collects a note for each NaN or Infinity that is sent as null, up to a bound."""
+
+    # Most results lose nothing, and making one of these costs them nothing.
+    _sentences: tuple[str, ...] = ()
+    _surplus = 0
+
+    def of(self, part: str) -> Lose:
+        """Return a collector for one part of the answer, such as `artifact`."""
+
+        def lose(number: float, path: tuple[str | int, ...]) -> None:
+            if len(self._sentences) < _MAX_PLACES:
+                sentence = f"{_name(number)} {_place(part, path)} was sent as null"
+                self._sentences = (*self._sentences, sentence)
+            else:
+                self._surplus += 1
+
+        return lose
+
+    @property
+    def notes(self) -> list[str]:
+        """Return all notes; the last one counts the places that are not named."""
+        if not self._surplus:
+            return list(self._sentences)
+        more = "number" if self._surplus == 1 else "numbers"
+        return [*self._sentences, f"{self._surplus} more {more} that JSON does not have became null"]
+
+
+def _name(number: float) -> str:
+    return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
+
+
+def _place(part: str, path: tuple[str | int, ...]) -> str:
+    if not path:
+        return f"as the {part}"
+    return f"at `{format_path(path)}`" + ("" if part == "content" else f" of the {part}")
+
 
 # What ToolMessage() calls, but without its keywords, since every answer is made here.
 _make = ToolMessage.__pydantic_validator__.validate_python

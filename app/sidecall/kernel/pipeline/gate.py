@@ -1,29 +1,95 @@
 """The gate before the stages: look up the tool, count the call, check visibility and admit it, once."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import isfunction
 from typing import Any
 
 from sidecall.features.calls.errors import ContractChanged
 from sidecall.features.contract.if_match import hold_contract
 from sidecall.kernel.core.context import Caller
-from sidecall.kernel.core.errors import MissingContext, ToolNotFound
-from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.errors import MissingContext, RequestError, ToolFailure, ToolNotFound
+from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.overload import QuotaExceeded
 from sidecall.kernel.core.quota import Quota
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.pipeline.admission import Admission
+from sidecall.kernel.pipeline.admission import Admission, Semaphores
+from sidecall.kernel.pipeline.batch import find_kind
 from sidecall.kernel.pipeline.format import refuse
-from sidecall.kernel.pipeline.outcome import find_outcome_of_error
-from sidecall.kernel.pipeline.plan import Plan, Plans
+from sidecall.kernel.pipeline.hooks import ask_visible, is_surely_visible
+from sidecall.kernel.pipeline.stage import Stage, Stages, Step
 from sidecall.kernel.pipeline.unknown_tool import MissingTools
-from sidecall.kernel.pipeline.visible import ask_visible, is_surely_visible
-from sidecall.kernel.ports.observer import Observer
+from sidecall.kernel.ports.approvals.approval import AlreadyAnswered, ApprovalRequired
+from sidecall.kernel.ports.observer import Observer, Outcome
 from sidecall.kernel.ports.workspaces import FIELD, require_conversation
 from sidecall.kernel.registry import Registry
+
+
+def find_outcome(invocation: Invocation) -> Outcome:
+    """Return the outcome of a call that has passed all its stages."""
+    message, error = invocation.message, invocation.error
+    if error is None or isinstance(error, AlreadyAnswered):
+        failed: Outcome = "rejected" if error is not None and error.approval.status == "rejected" else "tool_error"
+        return failed if message is not None and message.status == "error" else "success"
+    return error.kind if message is not None and isinstance(error, ToolFailure) else find_outcome_of_error(error)
+
+
+def find_outcome_of_error(error: BaseException) -> Outcome:
+    """Return the outcome of a call that ended with an error instead of a message."""
+    if isinstance(error, (RequestError, ApprovalRequired)):
+        return find_kind(error)
+    return "cancelled" if isinstance(error, (asyncio.CancelledError, GeneratorExit)) else "internal_error"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The stages for the calls of one tool, without those it does not need."""
+
+    tool: CompiledTool
+    semaphores: Semaphores
+    success: tuple[Step, ...]
+    failure: tuple[Step, ...]
+
+
+class Plans:
+    """Caches a plan for each tool, until a new tool of its name is called."""
+
+    def __init__(self, stages: Stages, admission: Admission) -> None:
+        self._stages = stages
+        self._admission = admission
+        self._plans: dict[str, Plan] = {}
+
+    def of(self, tool: CompiledTool) -> Plan:
+        """Return the plan of a tool."""
+        plan = self._plans.get(tool.name)
+        if plan is None or plan.tool is not tool:
+            plan = self._plans[tool.name] = Plan(
+                tool,
+                self._admission.semaphores(tool),
+                _choose(self._stages.success, tool),
+                _choose(self._stages.failure, tool),
+            )
+        return plan
+
+
+def name_step(step: Step) -> str:
+    """Return the name of a step: of its function, or of its object's class."""
+    owner = getattr(step, "__self__", None)
+    return getattr(step, "__name__", "") if owner is None else type(owner).__name__
+
+
+def _choose(stages: Iterable[Stage], tool: CompiledTool) -> tuple[Step, ...]:
+    return tuple(_bind(stage.run) for stage in stages if stage.wanted(tool))
+
+
+def _bind(step: Any) -> Step:
+    """Return the `__call__` method of an object, to avoid its look-up on every call."""
+    bound: Step = step if isfunction(step) else step.__call__
+    return bound
 
 
 @dataclass(slots=True)

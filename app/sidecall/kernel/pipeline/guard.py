@@ -12,12 +12,11 @@ from sidecall.kernel.core.guardrails import (
     ToolOutputGuardrailData,
 )
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.core.result_values import JsonText
+from sidecall.kernel.core.messages import JsonText
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.json_data.to_json import to_plain
+from sidecall.kernel.pipeline.arguments import inject, validate_at_once
 from sidecall.kernel.pipeline.hooks import PATIENCE, HookFailed, call_hook, patience
-from sidecall.kernel.pipeline.inject import inject
-from sidecall.kernel.pipeline.validate import validate_at_once
 
 # What a model reads when a guardrail crashes: it may have been about to refuse.
 _UNCHECKED_CALL = "Error: this call could not be checked and was not carried out."

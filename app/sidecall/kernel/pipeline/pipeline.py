@@ -7,24 +7,18 @@ from typing import Any
 from sidecall.features.credentials.look_up import look_up_secrets, takes_own_secrets
 from sidecall.features.workspaces.steps import require_files, takes_workspace
 from sidecall.kernel.core.context import Caller
-from sidecall.kernel.core.error_kind import ErrorKind
-from sidecall.kernel.core.errors import MissingContext, RequestError, ToolFailure
-from sidecall.kernel.core.invocation import NO_SERVICES, CallRequest, CallServices, Invocation, new_invocation
+from sidecall.kernel.core.errors import ErrorKind, MissingContext, RequestError, ToolFailure
+from sidecall.kernel.core.invocation import NO_SERVICES, NOTHING, CallRequest, CallServices, Invocation, new_invocation
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.native_items import settle_item
-from sidecall.kernel.core.nothing import NOTHING
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.admission import Admission, Limits
+from sidecall.kernel.pipeline.arguments import decode, inject, try_arguments
 from sidecall.kernel.pipeline.batch import run_isolated
-from sidecall.kernel.pipeline.check import try_arguments
-from sidecall.kernel.pipeline.decode import decode
 from sidecall.kernel.pipeline.dry_run import DryRunResult, run_dry
-from sidecall.kernel.pipeline.gate import Gate, Ticket
-from sidecall.kernel.pipeline.inject import inject
-from sidecall.kernel.pipeline.outcome import find_outcome
-from sidecall.kernel.pipeline.plan import Plan, Plans
+from sidecall.kernel.pipeline.gate import Gate, Plan, Plans, Ticket, find_outcome
+from sidecall.kernel.pipeline.hooks import NO_CONTEXT, is_visible, visible
 from sidecall.kernel.pipeline.stage import Stages, Step
-from sidecall.kernel.pipeline.visible import NO_CONTEXT, is_visible, visible
 from sidecall.kernel.ports.approvals.rules import ApprovalRule, ApprovedByRule
 from sidecall.kernel.ports.observer import Observer, Unobserved
 from sidecall.kernel.ports.sandbox import Sandbox

@@ -6,9 +6,7 @@ from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.errors import ToolOutputError
 from sidecall.kernel.core.invocation import Invocation, wants_value
-from sidecall.kernel.core.messages import ToolMessage, are_blocks
-from sidecall.kernel.core.notes import RESULT
-from sidecall.kernel.core.result_values import ABSENT, find_value, keep_value
+from sidecall.kernel.core.messages import ABSENT, RESULT, ToolMessage, are_blocks, find_value, keep_value
 from sidecall.kernel.core.tool import CompiledTool, ResultSchema
 from sidecall.kernel.json_data.bulk import is_long
 from sidecall.kernel.json_data.to_json import to_plain, to_text

@@ -9,11 +9,11 @@ from sidecall.kernel.concurrency.pools import LISTINGS
 from sidecall.kernel.core.context import ANY_SCOPE, Caller
 from sidecall.kernel.core.errors import ToolNotFound
 from sidecall.kernel.core.invocation import CallRequest
-from sidecall.kernel.core.native_kinds import EARLIER, tell_member
+from sidecall.kernel.core.options import EARLIER, tell_member
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.pipeline.visible import visible
+from sidecall.kernel.pipeline.hooks import visible
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.suggest.name_index import NameIndex
+from sidecall.kernel.suggest.fuzzy_match import NameIndex
 
 # SeenNamess that are remembered: callers who see the same tools share one.
 _MOST = 16

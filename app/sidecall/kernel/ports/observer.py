@@ -2,7 +2,7 @@
 
 from typing import Any, Literal, Protocol
 
-from sidecall.kernel.core.error_kind import ErrorKind
+from sidecall.kernel.core.errors import ErrorKind
 from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.tool import CompiledTool
 

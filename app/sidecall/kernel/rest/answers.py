@@ -23,11 +23,11 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.context import RequestContext
+from sidecall.kernel.http.fast_path import NO_HEADERS, Reply
 from sidecall.kernel.http.preferences import PLAIN, Preferences
-from sidecall.kernel.http.reply import NO_HEADERS, Reply
 from sidecall.kernel.json_data.bulk import is_bulky
 from sidecall.kernel.pipeline.batch import keep, run_batch
-from sidecall.kernel.pipeline.visible import is_surely_visible, is_visible
+from sidecall.kernel.pipeline.hooks import is_surely_visible, is_visible
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.contents import JSON
 from sidecall.kernel.rest.parts import Parts

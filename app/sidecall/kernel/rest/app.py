@@ -13,28 +13,21 @@ from starlette.responses import Response
 from starlette.routing import Route as MountedRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sidecall.features.access.access import Access
-from sidecall.features.access.hosts import OwnHosts
-from sidecall.features.access.middleware import CALLER, Authentication, Refuse, permit_all
-from sidecall.features.access.origin_policy import OriginPolicy, PageRule
-from sidecall.features.access.resource import WELL_KNOWN
+from sidecall.features.access.middleware import CALLER, WELL_KNOWN, Access, Authentication, Refuse, permit_all
+from sidecall.features.access.origin_policy import OriginPolicy, OwnHosts, PageRule
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.calls import unknown_calls
-from sidecall.features.credentials.oauth.paths import CALLBACK, START
+from sidecall.features.credentials.oauth.settings import CALLBACK, START
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.http import problems
 from sidecall.kernel.http.application import Application, Wrapper
-from sidecall.kernel.http.cors import share_with
-from sidecall.kernel.http.fast_path import NO_WAYS, FastPath
-from sidecall.kernel.http.head import HeadAsGet
-from sidecall.kernel.http.request_id import RequestId, RequestIdHeader
-from sidecall.kernel.http.watch import Arrivals, Behind, RequestWatch
+from sidecall.kernel.http.fast_path import NO_WAYS, Arrivals, Behind, FastPath, RequestWatch
+from sidecall.kernel.http.request_id import HeadAsGet, RequestId, RequestIdHeader, share_with
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest import explorer
 from sidecall.kernel.rest.document.serving import ServedDocument
 from sidecall.kernel.rest.parts import Parts
-from sidecall.kernel.rest.permissions import Permissions
-from sidecall.kernel.rest.route_table import KERNEL_ROUTES, Route, make_routes
+from sidecall.kernel.rest.route_table import KERNEL_ROUTES, Permissions, Route, make_routes
 from sidecall.kernel.rest.shortcuts import make_shortcuts
 from sidecall.later import Later
 from sidecall.version import __version__

@@ -20,13 +20,14 @@ from sidecall.kernel.schema.forms.deferred import (
     render_search,
 )
 from sidecall.kernel.schema.forms.definitions import (
+    LIMITED,
     DefinitionFormat,
+    choose_strict,
     has_room_for_hosted,
     list_fitting,
     render_definitions,
 )
 from sidecall.kernel.schema.forms.native import Declared, HostedTools, choose_hosted, declare_native
-from sidecall.kernel.schema.forms.strict_choice import LIMITED, choose_strict
 
 Format = Annotated[DefinitionFormat, Query(description="Whose form the definitions have.")]
 Strict = Annotated[bool, Query(description="Say the schemas in the provider's strict form where that is possible.")]

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from sidecall.features.native_items.rest.body import SentCall
+from sidecall.features.native_items.rest.answers import SentCall
 from sidecall.features.native_items.rest.reading import ITEM_EXAMPLES, STEP, read_item_call
 from sidecall.features.native_items.rest.received import DialectName, ReceivedCall, choose_call_id, explain_unfit
 from sidecall.features.native_items.rest.targets import PART, resolve_target
@@ -14,7 +14,7 @@ from sidecall.features.native_items.rest.writing import ITEM_WRITERS, UNNAMED
 from sidecall.kernel.core.errors import NotAToolCall
 from sidecall.kernel.core.messages import ToolCall, ToolMessage, make_unchecked
 from sidecall.kernel.core.native_items import CUT_OFF, ITEM
-from sidecall.kernel.core.native_kinds import NAMES
+from sidecall.kernel.core.options import NAMES
 from sidecall.kernel.json_data.text import name_json_type
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.misplaced import find_function, goes_on, refuse_loose, refuse_misplaced, refuse_typeless

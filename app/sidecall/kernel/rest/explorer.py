@@ -11,7 +11,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from sidecall.kernel.http.application import SLASH
-from sidecall.kernel.http.late_route import LateRoute
+from sidecall.kernel.http.parameters import LateRoute
 
 router = APIRouter(include_in_schema=False, route_class=LateRoute)
 

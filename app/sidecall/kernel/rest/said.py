@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sidecall.features.native_items.rest.reading import ITEM_EXAMPLES, STEP
+from sidecall.features.native_items.rest.reading import ITEM_EXAMPLES, STEP, is_executed
 from sidecall.features.native_items.rest.received import DialectName
-from sidecall.features.native_items.rest.refused import is_executed
 from sidecall.kernel.core.errors import NotAToolCall
 
 # How LangChain names the messages of models.

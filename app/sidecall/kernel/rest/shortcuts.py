@@ -1,27 +1,68 @@
 """The two hot requests, `POST /tool_calls` and `GET /tools`, in the form that the fast path serves."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from functools import lru_cache
+from typing import Annotated, Any
 
+from fastapi import Depends, Header
+from fastapi.exceptions import RequestValidationError
+from pydantic_core import from_json
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope
 
-from sidecall.features.access.credential_cache import HEADERS
-from sidecall.features.access.middleware import CALLER
+from sidecall.features.access.middleware import CALLER, HEADERS
 from sidecall.kernel.http.body import Bounds, is_plain, read_rest
 from sidecall.kernel.http.context import make_context
-from sidecall.kernel.http.direct_response import DirectResponse
 from sidecall.kernel.http.disconnect import DisconnectSweep
-from sidecall.kernel.http.fast_path import Shortcut
+from sidecall.kernel.http.fast_path import DirectResponse, Reply, Shortcut
 from sidecall.kernel.http.preferences import PLAIN, Preferences, make_preferences, read_preferences
-from sidecall.kernel.http.reply import Reply
+from sidecall.kernel.pipeline.hooks import NO_CONTEXT
 from sidecall.kernel.ports.workspaces import HEADER, require_conversation
 from sidecall.kernel.rest.answers import begin_answer
 from sidecall.kernel.rest.parts import Parts
-from sidecall.kernel.rest.shown_context import NAME
+
+NAME = "X-Sidecall-Context"
+# Characters; what is longer is no question about what to show.
+MOST = 8192
+
+_Text = Annotated[
+    str | None,
+    Header(
+        alias=NAME,
+        description="The context of the calls to come, a JSON object of at most 8192 characters: tools may be enabled"
+        " by it.",
+        # No schema of OpenAPI says of a header's text that it is a JSON object; docs/http.md does.
+        include_in_schema=False,
+    ),
+]
+
+
+async def _read(text: _Text = None) -> Mapping[str, Any]:
+    if text is None:
+        return NO_CONTEXT
+    if len(text) > MOST:
+        raise _refuse("too_long", f"A context in a header has at most {MOST} characters.")
+    try:
+        # Servers read headers as Latin-1; JSON is UTF-8.
+        context = from_json(text.encode("latin-1"), allow_inf_nan=False)
+    except ValueError:
+        raise _refuse("json_invalid", "The context is no JSON.") from None
+    if not isinstance(context, dict):
+        raise _refuse("dict_type", "The context has to be a JSON object.")
+    return context
+
+
+def _refuse(kind: str, text: str) -> RequestValidationError:
+    return RequestValidationError([{"loc": ("header", NAME), "type": kind, "msg": text}])
+
+
+# The context by which tools are listed; empty where none was sent.
+ShownContextDep = Annotated[Mapping[str, Any], Depends(_read)]
+
 
 # Such a header has to be read, if only to be refused.
 _SHOWN_CONTEXT = NAME.lower().encode()
+
 _CONVERSATION = HEADER.lower().encode()
 
 

@@ -18,8 +18,7 @@ from sidecall.kernel.http import problems
 from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.http.disconnect import until_gone
 from sidecall.kernel.http.events import MEDIA_TYPE, Events
-from sidecall.kernel.http.problems import problem
-from sidecall.kernel.http.shutdown import shutdown_problem
+from sidecall.kernel.http.problems import problem, shutdown_problem
 from sidecall.kernel.pipeline.batch import run_batch
 from sidecall.kernel.pipeline.gate import Ticket
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired

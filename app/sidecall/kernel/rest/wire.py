@@ -5,8 +5,15 @@ from typing import Any, Literal
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SkipValidation, StrictBool
 
 from sidecall.features.calls.entry import CallEntry
-from sidecall.features.native_items.rest.answers import AnswerBody, ItemAnswer
-from sidecall.features.native_items.rest.body import Arguments, CallBody, JsonObject, SentCall, SentId
+from sidecall.features.native_items.rest.answers import (
+    AnswerBody,
+    Arguments,
+    CallBody,
+    ItemAnswer,
+    JsonObject,
+    SentCall,
+    SentId,
+)
 from sidecall.features.native_items.rest.calls import ItemCall
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.ports.approvals.approval import Approval

@@ -4,8 +4,7 @@ from typing import Any
 
 from sidecall.kernel.core.errors import InvalidArguments, MissingContext, SidecallError, ToolExecutionError
 from sidecall.kernel.core.field_errors import FieldError
-from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.core.nothing import NOTHING
+from sidecall.kernel.core.invocation import NOTHING, Invocation
 
 
 def fill_hidden(invocation: Invocation) -> None:

@@ -14,14 +14,12 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import PydanticSerializationError, to_json
 from pydantic_core.core_schema import LiteralSchema
 
-from sidecall.kernel.core.parameter import Parameter
-from sidecall.kernel.core.tool import DEEPEST, Schema
+from sidecall.kernel.core.tool import DEEPEST, Parameter, Schema
+from sidecall.kernel.schema.by_json_schema import require_tags, shape_arguments, strip_titles
 from sidecall.kernel.schema.catch_all import CatchAll, make_catch_all
 from sidecall.kernel.schema.infinite import refuse_infinite, takes_numbers
-from sidecall.kernel.schema.references import inline_references
+from sidecall.kernel.schema.references import inline_references, walk
 from sidecall.kernel.schema.repair.unknown_keys import find_unknown_keys
-from sidecall.kernel.schema.shape import require_tags, shape_arguments, strip_titles
-from sidecall.kernel.schema.walk import walk
 from sidecall.later import Later
 
 if TYPE_CHECKING:

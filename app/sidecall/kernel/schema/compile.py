@@ -1,9 +1,12 @@
 """Compile a tool: compute everything that does not depend on a call."""
 
+import dis
 import inspect
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from types import CodeType
 from typing import Any
 
 from pydantic import BaseModel, PydanticUserError, TypeAdapter
@@ -11,27 +14,22 @@ from pydantic import BaseModel, PydanticUserError, TypeAdapter
 from sidecall.kernel.core.command import is_command_type
 from sidecall.kernel.core.errors import InvalidDocstring, InvalidToolName, SchemaInferenceError
 from sidecall.kernel.core.injection import Injection
-from sidecall.kernel.core.native_results import is_native_type
+from sidecall.kernel.core.native_items import is_native_type
 from sidecall.kernel.core.options import ToolOptions
 from sidecall.kernel.core.outputs import promises_content
-from sidecall.kernel.core.parameter import EMPTY, Parameter
-from sidecall.kernel.core.tool import NAME, ArgsSchema, CompiledTool, Schema
-from sidecall.kernel.schema.adopt import adopt_args_schema
+from sidecall.kernel.core.tool import EMPTY, NAME, ArgsSchema, CompiledTool, Parameter, Schema
 from sidecall.kernel.schema.authored.names import advise_on_name
-from sidecall.kernel.schema.by_json_schema import make_json_args_schema
-from sidecall.kernel.schema.docstring_lines import join_sentences
-from sidecall.kernel.schema.docstring_sections.parts import Docstring, DocstringStyle
-from sidecall.kernel.schema.docstrings import parse_docstring
-from sidecall.kernel.schema.forms.mirrored import find_mirrored
+from sidecall.kernel.schema.by_json_schema import make_json_args_schema, strip_titles
+from sidecall.kernel.schema.docstring_sections.plain import Docstring, DocstringStyle
+from sidecall.kernel.schema.docstrings import join_sentences, parse_docstring
+from sidecall.kernel.schema.forms.definitions import find_mirrored
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles
 from sidecall.kernel.schema.forms.structured import make_results
 from sidecall.kernel.schema.infer import infer_args_schema
 from sidecall.kernel.schema.injections import plan_injections
-from sidecall.kernel.schema.models import adapt_annotations, open_model
+from sidecall.kernel.schema.models import adapt_annotations, adopt_args_schema, open_model
 from sidecall.kernel.schema.references import inline_references
-from sidecall.kernel.schema.shape import strip_titles
 from sidecall.kernel.schema.signature import Signature, find_source, read_signature, unwrap
-from sidecall.kernel.schema.store_use import waits_for_store
 from sidecall.kernel.schema.web import refuse_web_parameters
 
 
@@ -242,3 +240,36 @@ def _is_async(function: Callable[..., Any]) -> bool:
     plain = unwrap(function)
     called = (plain, getattr(plain, "__call__", None))  # noqa: B004  an object may be called through an async method
     return any(inspect.iscoroutinefunction(it) or inspect.isasyncgenfunction(it) for it in called)
+
+
+# Methods of LangGraph's stores with an async variant.
+_METHODS = frozenset(("get", "put", "delete", "search", "list_namespaces", "batch"))
+# From which a tool has a store: as a parameter of its own, or as a member of its runtime or context.
+_SOURCES = frozenset(("store", "made", "tool_context"))
+
+_MEMBER = "store"
+
+
+def waits_for_store(function: Callable[..., Any], injections: Iterable[Injection]) -> bool:
+    """Return whether a function calls a blocking method of its store, as `runtime.store.put(...)` does.
+
+    On the event loop such a call would block all others, so its tool runs in a thread. Calls in other functions are not
+    seen.
+    """
+    given = [it for it in injections if it.source in _SOURCES]
+    code = getattr(getattr(inspect.unwrap(function), "__func__", inspect.unwrap(function)), "__code__", None)
+    if not given or not isinstance(code, CodeType):
+        return False
+    stores = {_MEMBER, *(it.parameter for it in given if it.source == "store")}
+    return any(
+        holder.argval in stores and used.argval in _METHODS and used.opname in ("LOAD_ATTR", "LOAD_METHOD")
+        for one in _list_code(code)
+        for holder, used in pairwise(dis.get_instructions(one))
+    )
+
+
+def _list_code(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield from _list_code(const)

@@ -10,12 +10,17 @@ from sidecall.kernel.concurrency.garbage_collector import pause_collector
 from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.describe import count, describe
-from sidecall.kernel.schema.paths import OF_KEYS
-from sidecall.kernel.schema.repair.entries import make_invalid, make_key, make_missing, make_unknown, say_wanted
+from sidecall.kernel.schema.repair.entries import (
+    list_members,
+    make_invalid,
+    make_key,
+    make_missing,
+    make_unknown,
+    say_wanted,
+)
 from sidecall.kernel.schema.repair.fitting import has_fitting_type
-from sidecall.kernel.schema.repair.locations import ABSENT, Site, find_inner, locate
-from sidecall.kernel.schema.repair.members import list_members
-from sidecall.kernel.schema.repair.validation_errors import ValidationErrors
+from sidecall.kernel.schema.repair.validation_errors import ABSENT, Site, ValidationErrors, find_inner, locate
+from sidecall.kernel.schema.whole import OF_KEYS
 
 # Messages of pydantic that would speak of Python, or repeat a piece of what was sent, which may be a secret.
 _MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {

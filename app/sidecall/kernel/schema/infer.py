@@ -20,7 +20,7 @@ from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 
 from sidecall.kernel.core.errors import SchemaInferenceError
-from sidecall.kernel.core.parameter import EMPTY, Parameter
+from sidecall.kernel.core.tool import EMPTY, Parameter
 from sidecall.kernel.schema.by_model import ModelArgsSchema, make_args_schema, render_schema
 from sidecall.kernel.schema.infinite import INFERRED
 from sidecall.kernel.schema.injections import rebuild_annotation

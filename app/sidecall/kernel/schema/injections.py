@@ -4,7 +4,7 @@ import sys
 import typing
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, MutableSequence, Sequence
 from types import NoneType, UnionType
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError
@@ -38,12 +38,70 @@ from sidecall.kernel.core.injection import (
     find_python,
     leave_out,
 )
-from sidecall.kernel.core.parameter import EMPTY, VARIADIC, Bound, Parameter
+from sidecall.kernel.core.tool import EMPTY, VARIADIC, Bound, Parameter
 from sidecall.kernel.core.typed_context import plan_context
 from sidecall.kernel.ports.sandbox import CommandSandbox, PythonSandbox
 from sidecall.kernel.ports.secrets import SecretOwner
-from sidecall.kernel.ports.store import Store
-from sidecall.kernel.schema.foreign import ForeignType, is_message_type, match_marker, match_type
+from sidecall.kernel.ports.tenant_store import Store
+
+ForeignMarker = Literal["context", "call_id", "state", "store"]
+
+ForeignType = Literal["tool_context", "tool_runtime", "runnable_config", "run", "async_run", "callbacks"]
+
+# By package and class. These stand in the metadata of Annotated.
+_MARKERS: Mapping[tuple[str, str], ForeignMarker] = {
+    ("langchain_core", "InjectedToolArg"): "context",
+    ("langchain_core", "InjectedToolCallId"): "call_id",
+    ("langgraph", "InjectedState"): "state",
+    ("langgraph", "InjectedStore"): "store",
+}
+# These are annotations themselves; ours of the same names stand for them.
+_TYPES: Mapping[tuple[str, str], ForeignType] = {
+    ("langgraph", "ToolRuntime"): "tool_runtime",
+    ("sidecall", "ToolRuntime"): "tool_runtime",
+    ("agents", "RunContextWrapper"): "tool_context",
+    ("agents", "ToolContext"): "tool_context",
+    ("langchain_core", "RunnableConfig"): "runnable_config",
+    ("sidecall", "RunnableConfig"): "runnable_config",
+    ("langchain_core", "CallbackManagerForToolRun"): "run",
+    ("sidecall", "CallbackManagerForToolRun"): "run",
+    ("langchain_core", "AsyncCallbackManagerForToolRun"): "async_run",
+    ("sidecall", "AsyncCallbackManagerForToolRun"): "async_run",
+    ("langchain_core", "BaseCallbackManager"): "callbacks",
+    ("sidecall", "CallbackManager"): "callbacks",
+}
+
+
+def match_marker(part: Any) -> ForeignMarker | None:
+    """Return what an annotation's metadata injects, if it is a marker or an instance of one."""
+    kind = part if isinstance(part, type) else type(part)
+    return next((_MARKERS[name] for name in _list_names(kind) if name in _MARKERS), None)
+
+
+def match_type(annotation: Any) -> ForeignType | None:
+    """Return what a parameter of this type has injected, if its library injects that type."""
+    if not isinstance(annotation, type):
+        return None
+    return next((_TYPES[name] for name in _list_names(annotation) if name in _TYPES), None)
+
+
+def is_store_type(annotation: Any) -> bool:
+    """Return whether this is LangGraph's store class, or a subclass."""
+    return isinstance(annotation, type) and ("langgraph", "BaseStore") in _list_names(annotation)
+
+
+def is_message_type(annotation: Any) -> bool:
+    """Return whether this is LangChain's base class of messages."""
+    return isinstance(annotation, type) and _list_names(annotation)[0] == ("langchain_core", "BaseMessage")
+
+
+def is_instance_of(thing: Any, package: str, name: str) -> bool:
+    """Return whether an object's class, or a base class, has this name in this package."""
+    return (package, name) in _list_names(type(thing))
+
+
+def _list_names(kind: type) -> list[tuple[str, str]]:
+    return [(base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__]
 
 
 def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:
@@ -78,6 +136,7 @@ _TYPED: Mapping[ForeignType, Callable[[Any], InjectedToolArg | type[ToolContext]
     "async_run": lambda _: FromFunction(make_async_run),
     "callbacks": lambda _: FromFunction(make_callbacks),
 }
+
 _SANDBOXES: Mapping[Any, Callable[[Supply], Any]] = {CommandSandbox: find_commands, PythonSandbox: find_python}
 # What LangChain fills in by its name, where no type says otherwise.
 _NAMED: Mapping[str, Callable[[Supply], Any]] = {
@@ -157,6 +216,7 @@ _CHECKED: tuple[Source, ...] = ("context", "state", "secret", "user_token", "cal
 
 # What takes the state, or the messages in it, as they are: no type of its own says what the messages are.
 _STATES = (dict, Mapping, MutableMapping)
+
 _LISTS = (list, Sequence, MutableSequence, Iterable)
 
 

@@ -13,17 +13,15 @@ from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.describe import list_needed
 from sidecall.kernel.schema.joined import join_all
 from sidecall.kernel.schema.normal.dialects import list_forbidden
-from sidecall.kernel.schema.paths import drop_member
-from sidecall.kernel.schema.references import ANNOTATIONS
+from sidecall.kernel.schema.references import ANNOTATIONS, list_schemas, map_children
 from sidecall.kernel.schema.repair.coerce import Reading
 from sidecall.kernel.schema.repair.entries import Path
-from sidecall.kernel.schema.repair.locations import Site, find_inner
-from sidecall.kernel.schema.repair.nulls import find_nulls
 from sidecall.kernel.schema.repair.rules import add_rule, find_rule, format_rule
 from sidecall.kernel.schema.repair.unknown_keys import find_unknown_keys
+from sidecall.kernel.schema.repair.validation_errors import Site, find_inner
+from sidecall.kernel.schema.repair.values import find_nulls
 from sidecall.kernel.schema.validators import compile_validator
-from sidecall.kernel.schema.walk import list_schemas, map_children
-from sidecall.kernel.schema.whole import make_integers
+from sidecall.kernel.schema.whole import drop_member, make_integers
 
 # Stands in messages where the validator would repeat what was sent.
 _MASK = "Input"

@@ -9,10 +9,10 @@ from typing import Literal
 from sidecall.kernel.core.tool import CompiledTool, Schema
 from sidecall.kernel.schema.authored.defaults import find_changing_defaults
 from sidecall.kernel.schema.forms.anthropic import find_own_obstacles
-from sidecall.kernel.schema.forms.keys import KEY, choose_keys
+from sidecall.kernel.schema.forms.definitions import KEY, choose_keys
 from sidecall.kernel.schema.forms.one_object import join_root
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles
-from sidecall.kernel.schema.walk import walk
+from sidecall.kernel.schema.references import walk
 
 Level = Literal["error", "warning", "note"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from sidecall.kernel.core.parameter import EMPTY, Bound, Parameter
+from sidecall.kernel.core.tool import EMPTY, Bound, Parameter
 
 _UNFIT = "the arguments of functools.partial do not fit its function"
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sidecall.kernel.core.errors import SchemaInferenceError
-from sidecall.kernel.core.parameter import Parameter
+from sidecall.kernel.core.tool import Parameter
 
 _FIELD = "write pydantic's Field(...), which takes the same descriptions and bounds"
 _CONTEXT = "take a parameter of type ToolContext, which has the headers, the caller, and what the program sent beside"

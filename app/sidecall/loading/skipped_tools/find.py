@@ -1,22 +1,21 @@
 """Find what a module seems to offer and does not, with its line and a replacement."""
 
+import ast
 import inspect
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
 from sidecall.compat.foreign.declared import explain_not_offered
-from sidecall.kernel.authoring.offers import find_public, is_offer
-from sidecall.kernel.authoring.recognition import COLLECTIONS, is_tool, walk
+from sidecall.kernel.authoring.offers import COLLECTIONS, BaseToolkit, find_public, is_offer, is_tool, walk
 from sidecall.kernel.authoring.structured import StructuredTool
 from sidecall.kernel.authoring.tool import BaseTool
-from sidecall.kernel.authoring.toolkit import BaseToolkit
 from sidecall.kernel.registry import Registry
 from sidecall.loading.skipped_tools.elsewhere import find_elsewhere
-from sidecall.loading.skipped_tools.lines import find_place
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +31,13 @@ TakeOmission = Callable[[Omission], object]
 
 # A list of tools begins with one; in others nothing is looked for far.
 _MOST_LOOKED_AT = 100
+
 _MOST_NAMED = 3
+
 _MOST_WRAPPERS = 20
 # What lists of tools are called, and functions that make one.
 _MEANT = re.compile(r"(?:\w+_)?tools", re.IGNORECASE)
+
 _MAKES_TOOLS = re.compile(r"(?:get|make|build|create|load|list)_(?:\w+_)?tools")
 
 
@@ -158,3 +160,38 @@ def _mend(other: Any) -> str:
     if isinstance(other, FunctionType):
         return f"decorate the function {other.__name__} with @tool"
     return f"take out what is none, of the class {type(other).__name__}, or give each tool a name of its own there"
+
+
+def find_place(module: ModuleType, name: str) -> str:
+    """Return file and line, relative to the working directory if inside it; the last definition counts."""
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return module.__name__
+    path = Path(file)
+    shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+    lines = [node.lineno for node in _list_statements(path) if name in _list_names(node)]
+    return f"{shown}:{max(lines)}" if lines else str(shown)
+
+
+def _list_statements(path: Path) -> Iterator[ast.stmt]:
+    """List the statements of a module, including those in `if` and `try`."""
+    try:
+        pending: list[ast.AST] = [ast.parse(path.read_text())]
+    except (OSError, SyntaxError, ValueError):
+        return
+    while pending:
+        for node in ast.iter_child_nodes(pending.pop(0)):
+            if isinstance(node, ast.stmt):
+                yield node
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
+                pending.append(node)
+
+
+def _list_names(node: ast.stmt) -> Iterator[str]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name
+    elif isinstance(node, ast.Import | ast.ImportFrom):
+        yield from (alias.asname or alias.name for alias in node.names)
+    elif isinstance(node, ast.Assign | ast.AnnAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        yield from (it.id for target in targets for it in ast.walk(target) if isinstance(it, ast.Name))

@@ -10,20 +10,35 @@ from sidecall.kernel.concurrency.coroutines import await_all
 from sidecall.kernel.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.storage.database import Dialect, Row
 from sidecall.storage.gathering import Gathering
-from sidecall.storage.group_commit import BESIDE, Line, Round, Wish, measure, refuse_all, turn_away
-from sidecall.storage.postgres.carrying import carry_out
-from sidecall.storage.postgres.connecting import open_connection
-from sidecall.storage.postgres.link import Link, find_by_index, name_loss
-from sidecall.storage.postgres.outage import Outage
-from sidecall.storage.postgres.readers import NoneFreeError, PostgresReaders
-from sidecall.storage.postgres.roles import LEDGER, DatabaseRole
-from sidecall.storage.postgres.sessions import require_sessions
-from sidecall.storage.postgres.tables import NoTables, bring_up_to_date, require_tables, try_tables
-from sidecall.storage.postgres.words import format_fault, is_locked, is_of_all, is_said, is_unavailable, name_address
+from sidecall.storage.group_commit import BESIDE, Line, Round, Wish, hand_out, measure, refuse_all, turn_away
+from sidecall.storage.postgres.link import (
+    Link,
+    NoneFreeError,
+    PostgresReaders,
+    find_by_index,
+    name_loss,
+    open_connection,
+)
+from sidecall.storage.postgres.outage import LEDGER, DatabaseRole, Outage
+from sidecall.storage.postgres.tables import (
+    POOLED,
+    DatabaseUnfit,
+    NoTables,
+    bring_up_to_date,
+    format_fault,
+    is_locked,
+    is_of_all,
+    is_said,
+    is_unavailable,
+    name_address,
+    require_tables,
+    try_tables,
+)
 from sidecall.storage.statements import read_statements
 
 # What one commit takes at most, so that it is done in a time that can be waited for.
 _ROUND = 1000
+
 _ROUND_BYTES = 4 * 1024 * 1024
 # Wishes that wait take up to so much memory; more are refused.
 _WAITING_BYTES = 64 * 1024 * 1024
@@ -31,11 +46,14 @@ _WAITING_BYTES = 64 * 1024 * 1024
 _SLOWLY = 4 * 1024 * 1024
 # While one waits for a commit, another takes the next round; rounds with the same key run in order.
 _WRITERS = 2
+
 _READERS = 3
 # As many are enough for one message, which costs the database as much as some ten of the calls in it. What is more is
 # shared by idle connections: while the database wrote all of it, this process would have nothing to do.
 _ENOUGH = 16
+
 _TO_CONNECT = 5.0
+
 _TO_START = 30.0
 
 
@@ -292,3 +310,46 @@ class PostgresDatabase:
                 self._idle.append(writer)
                 if self._line:
                     self._wake()
+
+
+_NAME = "SELECT pg_backend_pid()"
+# A pooler that chooses at random may give the same session twice.
+_TURNS = 3
+
+
+async def require_sessions(one: Link, other: Link, patience: float) -> None:
+    """Check that two connections each keep their session after a transaction.
+
+    Settings, locks and prepared statements belong to a session, so a shared one would break everything.
+
+    Raises:
+        DatabaseUnfit: They have not.
+    """
+    # They do not run out of time at the same moment.
+    await one.use(lambda first: other.use(lambda second: _compare(first, second), patience), 2 * patience)
+
+
+async def _compare(first: asyncpg.Connection, second: asyncpg.Connection) -> None:
+    for _ in range(_TURNS):
+        name = await first.fetchval(_NAME)
+        async with second.transaction():  # The session that the first had is free for the second.
+            if await second.fetchval(_NAME) == name or await first.fetchval(_NAME) != name:
+                raise DatabaseUnfit(POOLED)
+
+
+# Reads what a statement is given as columns, each of all rows of a message. The database carries it out once, which for
+# sixteen rows takes half of what sixteen times would.
+_COLUMNS = " unnest($1::"
+
+
+async def carry_out(connection: asyncpg.Connection, taken: Round) -> None:
+    """Write a round, and give each waiting statement its returned row."""
+    # What goes in one message to the server is a transaction of itself.
+    found: list[Any] = []
+    if _COLUMNS in taken.statement:
+        found = await connection.fetch(taken.statement, *zip(*taken.rows, strict=True))
+    elif taken.is_single:
+        found = await connection.fetchmany(taken.statement, taken.rows)
+    else:
+        await connection.executemany(taken.statement, taken.rows)
+    hand_out(taken.wishes, found)

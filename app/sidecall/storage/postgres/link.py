@@ -3,24 +3,26 @@
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from contextlib import suppress
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
 import asyncpg
 
-from sidecall.storage.postgres.connecting import open_connection
-from sidecall.storage.postgres.words import format_fault
+from sidecall.storage.postgres.tables import DatabaseUnfit, format_fault
 
 T = TypeVar("T")
 
 _LOST = "the connection to it is lost"
+
 _SILENT = "it does not answer in time"
 # What is written is found by its id, also where a table is new: it grows by thousands of rows a second before anybody
 # counts them, and a plan that was made for an empty one would go on reading all of it.
 _BY_INDEX = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off"
 # Seconds between two attempts: the first, and the longest.
 _SOON = 0.1
+
 _SELDOM = 5.0
 
 
@@ -163,3 +165,127 @@ def name_loss(links: Sequence[Link]) -> str | None:
     if any(link.connection is not None for link in links):
         return None
     return max(links, key=lambda link: link.found_at).trouble or ""
+
+
+class NoneFreeError(TimeoutError):
+    """All connections that read do so, for as long as one waits."""
+
+
+class PostgresReaders:
+    """A few connections; the most recently used one is used first."""
+
+    def __init__(self, url: str, patience: float, count: int) -> None:
+        self._patience = patience
+        self._links = [Link(url, patience, is_kept=False) for _ in range(count)]
+        self._free: list[Link] = []
+        self._waiting = deque[asyncio.Future[Link]]()
+
+    async def open(self) -> None:
+        """Connect.
+
+        Raises:
+            OSError: It cannot be reached; asyncpg has more such errors.
+        """
+        for link in self._links:
+            await link.open()
+            self._free.append(link)
+
+    async def close(self) -> None:
+        """Disconnect, within a bounded time."""
+        await asyncio.gather(*(link.close() for link in self._links))
+
+    @asynccontextmanager
+    async def take(self, *, is_urgent: bool = False) -> AsyncIterator[Link]:
+        """Lend a connection exclusively; urgent requests are served before all others.
+
+        Raises:
+            NoneFreeError: None comes free in time.
+        """
+        link = self._free.pop() if self._free else await self._wait(is_urgent=is_urgent)
+        try:
+            yield link
+        finally:
+            self._give(link)
+
+    async def _wait(self, *, is_urgent: bool) -> Link:
+        given: asyncio.Future[Link] = asyncio.get_running_loop().create_future()
+        link: Link | None = None
+        if is_urgent:
+            self._waiting.appendleft(given)
+        else:
+            self._waiting.append(given)
+        try:
+            async with asyncio.timeout(self._patience):
+                link = await given
+                return link
+        except TimeoutError:
+            raise NoneFreeError from None
+        finally:
+            if link is None and given.done() and not given.cancelled():  # In the moment of the cancellation.
+                self._give(given.result())
+
+    def _give(self, link: Link) -> None:
+        while self._waiting:
+            given = self._waiting.popleft()
+            if not given.done():
+                given.set_result(link)
+                return
+        self._free.append(link)
+
+
+# How long a statement may take is ours to say; the server ends it by itself where a client that is gone cannot. The
+# first of these in the message holds for the rest of it.
+_OWN_TIMES = """
+SET statement_timeout = {statement_timeout};
+SET lock_timeout = {lock_timeout};
+SELECT set_config('application_name', 'sidecall', false) WHERE current_setting('application_name') = '';
+SELECT set_config(name, '0', false) FROM pg_settings
+WHERE name IN ('idle_session_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout') AND setting <> '0'
+"""
+# What is answered is durable, also where the database is set up to say so before it is. Other values stay as they are.
+_DURABLE = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+# Those that keep every text: the second takes the bytes of UTF-8 as they come.
+_ENCODINGS = ("UTF8", "SQL_ASCII")
+# A time of 1 ms may be over before it is overridden.
+_TRIES = 5
+
+
+async def open_connection(url: str, patience: float, lock_patience: float = 0.0) -> asyncpg.Connection:
+    """Return a connection that can write, and whose only timeouts are ours.
+
+    Args:
+        url: The address of the database.
+        patience: Seconds that each step may take.
+        lock_patience: Seconds; 0 where there is no end to it, nor to a statement, as where tables are changed.
+
+    Raises:
+        OSError: It cannot be reached, or is not as it has to be; asyncpg has more such errors.
+    """
+    connection = await asyncpg.connect(url, timeout=patience)
+    try:
+        encoding = connection.get_settings().server_encoding
+        if encoding not in _ENCODINGS:
+            raise DatabaseUnfit(
+                f"its encoding is {encoding}, which lacks most characters: make another with "
+                "CREATE DATABASE sidecall ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0"
+            )
+        longest = 2 * patience if lock_patience else 0.0
+        times = _OWN_TIMES.format(statement_timeout=round(longest * 1000), lock_timeout=round(lock_patience * 1000))
+        settings = f"{times}; {_DURABLE}"
+        await _set_up(connection, settings, patience)
+        if await connection.fetchval("SHOW transaction_read_only", timeout=patience) == "on":
+            raise DatabaseUnfit("it cannot be written: it is a standby, or was made read-only")
+    except BaseException:
+        connection.terminate()
+        raise
+    return connection
+
+
+async def _set_up(connection: asyncpg.Connection, settings: str, patience: float) -> None:
+    for tries_left in reversed(range(_TRIES)):
+        try:
+            await connection.execute(settings, timeout=patience)
+            return
+        except asyncpg.QueryCanceledError:
+            if not tries_left:
+                raise

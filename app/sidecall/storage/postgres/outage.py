@@ -5,19 +5,54 @@ import random
 import time
 from collections.abc import Awaitable, Callable
 from contextvars import Context
+from dataclasses import dataclass
 
 from sidecall.storage.outage_log import OutageLog
-from sidecall.storage.postgres.roles import DatabaseRole
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseRole:
+    """Some tables of one database, used together over connections of their own."""
+
+    name: str
+    loss: str
+    tables: tuple[str, ...]
+
+
+LEDGER = DatabaseRole(
+    "the ledger",
+    "calls that have to be remembered get 503",
+    (
+        *("approval_rules", "approvals", "audit_entries", "call_rates", "caller_secrets"),
+        *("call_progress", "calls", "contents", "items", "servers", "spending"),
+    ),
+)
+
+HISTORY = DatabaseRole(
+    "the history",
+    "calls that end are kept in memory as far as there is room",
+    ("history_blocks", "history_counts", "history_marks"),
+)
+
+FILES = DatabaseRole(
+    "the files",
+    "files can be neither sent nor searched",
+    ("file_attributes", "file_pieces", "file_words", "files", "vector_store_files", "vector_stores"),
+)
+
 
 # Seconds before the first trial, and at most between two of them.
 _SOON = 0.1
+
 _SELDOM = 1.0
 # An outage that begins so many seconds after the one before ended is the same one, of which the trial has seen nothing:
 # it is tried less and less often, to keep the log short.
 _STEADY = 10.0
+
 _LONG = 8.0
 # The same where the database says what no trial has found, as on a full disk, of which a trial takes nothing.
 _STEADY_UNFOUND = 60.0
+
 _LATER = 2.0
 
 

@@ -19,7 +19,7 @@ from typing import Any, cast
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.sqlite.messages import Messages, Told, pack_message
 from sidecall.storage.sqlite.opened_file import FileId
-from sidecall.storage.sqlite.roles import DatabaseRole
+from sidecall.storage.sqlite.tables import DatabaseRole
 from sidecall.storage.sqlite.writer import LARGE
 from sidecall.storage.sqlite.writer_connection import Hear, Order, Outcomes, Usable, WriterConnection
 

@@ -24,8 +24,7 @@ from sidecall.storage.sqlite.errors import (
 )
 from sidecall.storage.sqlite.file_lock import FileLock, FileTaken, LockOutOfReach
 from sidecall.storage.sqlite.opened_file import FileId, FileIdentity, OpenedFile
-from sidecall.storage.sqlite.roles import LEDGER, DatabaseRole
-from sidecall.storage.sqlite.tables import carry_out, copy_tables, find_missing
+from sidecall.storage.sqlite.tables import LEDGER, DatabaseRole, carry_out, copy_tables, find_missing
 
 _OLDEST = (3, 35, 0)  # RETURNING
 # What all but the owner may do with a file.

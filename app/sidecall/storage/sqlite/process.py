@@ -19,7 +19,7 @@ from sidecall.storage.notice_words import Bundle
 from sidecall.storage.sqlite.file import SqliteFile
 from sidecall.storage.sqlite.messages import CHUNK, Messages, Told, pack_message
 from sidecall.storage.sqlite.opened_file import read_id
-from sidecall.storage.sqlite.roles import PURPOSES
+from sidecall.storage.sqlite.tables import PURPOSES
 from sidecall.storage.sqlite.writer_connection import Alive, Order, Unavailable, Usable, WriterConnection
 
 # More in one commit would let the first of them wait for long.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sidecall.storage.sqlite.backends import start_process
 from sidecall.storage.sqlite.opened_file import FileId, read_id
-from sidecall.storage.sqlite.roles import DatabaseRole
+from sidecall.storage.sqlite.tables import DatabaseRole
 
 logger = logging.getLogger("sidecall")
 

@@ -1,19 +1,70 @@
 """Check the tables of a SQLite file against its role, and find its missing migrations."""
 
+import socket
 import sqlite3
 import time
 from collections.abc import Collection, Iterable
 from contextlib import closing
+from dataclasses import dataclass
 from functools import cache
 
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.migrate import Migration, list_missing, read_migrations
 from sidecall.storage.sqlite.errors import REPAIR
-from sidecall.storage.sqlite.roles import PURPOSES, DatabaseRole
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseRole:
+    """The role of a file: its migrations, and its text in the log when it cannot be written.
+
+    `sign` is a table that no other kind of file has, from its first version on. `is_apart` says that a separate process
+    writes it, so that its delays do not affect the server. `is_alone` says that no other code in this process opens the
+    file, as in a server; `is_seldom` that its writes are seldom awaited, so that a full disk must be looked for.
+    `writer` connects to the process that writes it for several workers, if there is one; `ending` is appended to the
+    name of the ledger's file.
+    """
+
+    series: str
+    sign: str
+    name: str
+    loss: str
+    is_apart: bool
+    is_alone: bool = False
+    is_seldom: bool = True
+    writer: socket.socket | None = None
+    ending: str = ""
+
+
+LEDGER = DatabaseRole(
+    "sqlite", "approvals", "the ledger", "calls that have to be remembered get 503", is_apart=True, is_seldom=False
+)
+
+HISTORY = DatabaseRole(
+    "sqlite_history",
+    "history_blocks",
+    "the history",
+    "calls that end are kept in memory as far as there is room",
+    is_apart=True,
+    ending=".history",
+)
+
+FILES = DatabaseRole(
+    "sqlite_files",
+    "vector_stores",
+    "the files",
+    "files can be neither sent nor searched",
+    is_apart=False,
+    ending=".files",
+)
+
+PURPOSES = (LEDGER, HISTORY, FILES)
+
 
 # Set by the first migration of each series.
 OURS = 1397310533
+
 _VERSIONS = "schema_version"
+
 _LEDGER_ALONE = (
     "SIDECALL_STORE names the file of the ledger; the server itself finds the history and the files beside it, for "
     "ledger.db in ledger.history.db and ledger.files.db."

@@ -15,7 +15,7 @@ from sidecall.storage.gathering import Gathering
 from sidecall.storage.outage_log import OutageLog
 from sidecall.storage.sqlite.file import StoreChanged
 from sidecall.storage.sqlite.opened_file import ReadSource
-from sidecall.storage.sqlite.roles import LEDGER, DatabaseRole
+from sidecall.storage.sqlite.tables import LEDGER, DatabaseRole
 from sidecall.storage.sqlite.writer_connection import Alive, Hear, Kind, Order, Outcomes, Unavailable, Usable, measure
 
 # So many are waited for, or as many as are being written just now, or a quarter of the most that waited at once lately.

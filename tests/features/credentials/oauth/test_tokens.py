@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 
 from sidecall.features.audit.auditor import Auditor
-from sidecall.features.audit.memory_store import MemoryAudit
+from sidecall.features.audit.stores import MemoryAudit
 from sidecall.features.credentials.memory_store import MemorySecrets
 from sidecall.features.credentials.oauth.authorization_flow import SignInUrls
 from sidecall.features.credentials.oauth.provider_client import Grant
 from sidecall.features.credentials.oauth.providers import read_providers
-from sidecall.features.credentials.oauth.sign_in import OAuthSignIn
 from sidecall.features.credentials.oauth.stored import StoredToken, TokenStore
-from sidecall.features.credentials.oauth.tokens import TokenKeeper
+from sidecall.features.credentials.oauth.tokens import OAuthSignIn, TokenKeeper
 from sidecall.features.credentials.own_secrets import SecretKeeper
 from sidecall.features.credentials.sealing import Sealer
 from sidecall.features.credentials.sql_store import SqlSecrets

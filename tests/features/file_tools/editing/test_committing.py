@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.features.file_tools.editing import committing
-from sidecall.features.file_tools.editing.committing import commit_plan, hold_workspace
-from sidecall.features.file_tools.patching.planning import PlannedFile
-from sidecall.features.workspaces.errors import WorkspaceError
+from sidecall.features.file_tools.editing import editor
+from sidecall.features.file_tools.editing.editor import commit_plan, hold_workspace
+from sidecall.features.file_tools.patching.applying import PlannedFile
 from sidecall.features.workspaces.limits import WorkspaceLimits
+from sidecall.features.workspaces.paths import WorkspaceError
 from sidecall.features.workspaces.workspace import Workspace
 
 
@@ -71,7 +71,7 @@ def test_edits_wait_for_each_other(workspace: Workspace) -> None:
 
 def test_nobody_waits_for_ever(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program in a sandbox could hold its folder."""
-    monkeypatch.setattr(committing, "_MOST_WAIT", 0.01)
+    monkeypatch.setattr(editor, "_MOST_WAIT", 0.01)
     holder = os.open(workspace.directory, os.O_RDONLY)
     try:
         fcntl.flock(holder, fcntl.LOCK_EX)

@@ -2,8 +2,7 @@
 
 import pytest
 
-from sidecall.features.file_tools.editing.editor import create_file, put_lines, replace_passage, view_path
-from sidecall.features.file_tools.editing.viewing import write_short
+from sidecall.features.file_tools.editing.editor import create_file, put_lines, replace_passage, view_path, write_short
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.kernel.core.errors import ToolException
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.features.file_tools.editing.patterns import compile_glob, compile_pattern
+from sidecall.features.file_tools.editing.searching import compile_glob, compile_pattern
 from sidecall.kernel.core.errors import ToolException
 
 

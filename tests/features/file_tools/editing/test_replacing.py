@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.features.file_tools.editing.replacing import (
+from sidecall.features.file_tools.editing.reading import (
     Edited,
     insert_lines,
     locate_lines,

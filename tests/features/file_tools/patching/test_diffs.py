@@ -2,9 +2,9 @@
 
 import pytest
 
+from sidecall.features.file_tools.patching.applying import plan_patches
 from sidecall.features.file_tools.patching.envelope import read_operation
-from sidecall.features.file_tools.patching.planning import plan_patches
-from sidecall.features.file_tools.patching.refusal import PatchRefused
+from sidecall.features.file_tools.patching.hunks import PatchRefused
 
 CODE = "def f():\n    y = 2\n    return y\n"
 TWICE = "start\nb\nmiddle\nb\n"

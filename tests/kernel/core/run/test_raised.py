@@ -7,8 +7,7 @@ import pytest
 import starlette.exceptions
 
 from sidecall import tool
-from sidecall.kernel.core.overload import StoreUnavailable
-from sidecall.kernel.core.raised import read_http_exception
+from sidecall.kernel.core.overload import StoreUnavailable, read_http_exception
 from tests.kit.calls import run
 
 

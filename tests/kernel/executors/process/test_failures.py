@@ -7,10 +7,9 @@ import pytest
 
 from sidecall import ToolException
 from sidecall.kernel.core.errors import InvalidArguments, SidecallError, ToolOutputError
-from sidecall.kernel.core.overload import StoreUnavailable
-from sidecall.kernel.core.raised import read_http_exception
+from sidecall.kernel.core.overload import StoreUnavailable, read_http_exception
+from sidecall.kernel.executors.process.child import Frames, pack
 from sidecall.kernel.executors.process.failures import ToolCrashed, raise_failure, write_failure
-from sidecall.kernel.executors.process.frames import Frames, pack
 from sidecall.kernel.json_data.to_json import render_failure
 
 

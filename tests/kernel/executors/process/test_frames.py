@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from sidecall.kernel.executors.process.frames import Frames, pack
+from sidecall.kernel.executors.process.child import Frames, pack
 
 
 class Point(BaseModel):

@@ -11,7 +11,7 @@ import pytest
 from sidecall import Command, ToolGuardrailFunctionOutput, ToolMessage, ToolOutputGuardrailData, tool_output_guardrail
 from sidecall.kernel.core.errors import ToolOutputError
 from sidecall.kernel.core.messages import ObjectList
-from sidecall.kernel.executors.inline import InlineExecutor
+from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.executors.process.output import ResultBounds, read_output, reduce, write_output
 from sidecall.kernel.executors.thread import ThreadExecutor
 from tests.kernel.executors.conftest import Answer, answering

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 import pytest
 
 from sidecall.kernel.authoring.offers import TOOLS_OF
-from sidecall.kernel.executors.process.frames import pack
+from sidecall.kernel.executors.process.child import pack
 from sidecall.kernel.executors.process.pool import ProcessPool
 
 GREETING = {"traces": False, "levels": {}, "homes": []}

@@ -11,8 +11,8 @@ import pytest
 
 from sidecall.kernel.authoring.offers import TOOLS_OF
 from sidecall.kernel.core.errors import SidecallError
+from sidecall.kernel.executors.process.child import pack
 from sidecall.kernel.executors.process.fork_server_process import launch_plainly
-from sidecall.kernel.executors.process.frames import pack
 from sidecall.kernel.executors.process.pool import ProcessPool
 from tests.kernel.executors.process.test_pool import GREETING
 from tests.kit.processes import has_ended

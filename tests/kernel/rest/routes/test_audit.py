@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from sidecall import tool
-from sidecall.features.access.key_file import KeyFile
+from sidecall.features.access.api_keys import KeyFile
 from tests.kit.callers.keys import write_keys
 from tests.kit.clients import MakeClient
 

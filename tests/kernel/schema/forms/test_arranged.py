@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.kernel.schema.forms.arranged import arrange
-from sidecall.kernel.schema.forms.strict import to_strict
+from sidecall.kernel.schema.forms.strict import arrange, to_strict
 
 TEXT = {"type": "string"}
 NUMBER = {"type": "integer"}

@@ -6,8 +6,7 @@ import pytest
 
 from sidecall import StructuredTool, tool
 from sidecall.kernel.core.tool import CompiledTool, Schema
-from sidecall.kernel.schema.forms.definitions import DefinitionFormat, render_definitions
-from sidecall.kernel.schema.forms.strict_choice import choose_strict
+from sidecall.kernel.schema.forms.definitions import DefinitionFormat, choose_strict, render_definitions
 
 TEXT = {"type": "string"}
 EITHER = {"anyOf": [TEXT, {"type": "integer"}]}

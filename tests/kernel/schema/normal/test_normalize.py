@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.normal.documents import SchemaUnfit
 from sidecall.kernel.schema.normal.normalize import normalize_schema
-from sidecall.kernel.schema.walk import list_schemas
+from sidecall.kernel.schema.references import list_schemas
 from tests.kernel.schema.normal.table import DRAFT_4, DRAFT_7, DRAFT_2019, DRAFT_2020, INT, REFUSED, STR, TABLE, take
 from tests.properties.runs import examples
 

@@ -7,8 +7,7 @@ import pytest
 
 from bench.environments import ROOT
 from sidecall.kernel.schema.docstring_sections.by_griffe import read_sections
-from sidecall.kernel.schema.docstring_sections.parts import Docstring
-from sidecall.kernel.schema.docstring_sections.plain import read_google
+from sidecall.kernel.schema.docstring_sections.plain import Docstring, read_google
 from sidecall.kernel.schema.docstrings import parse_docstring
 
 PLAIN = {

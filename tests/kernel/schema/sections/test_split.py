@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.kernel.schema.docstring_sections.parts import Docstring
+from sidecall.kernel.schema.docstring_sections.plain import Docstring
 from sidecall.kernel.schema.docstrings import parse_docstring
 
 BLOCKS = {

@@ -13,7 +13,7 @@ from sidecall.compat.foreign.frameworks.reader import Run, Source
 from sidecall.compat.foreign.tool import CONTEXT, ForeignTool, set_signature
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import SidecallError, ToolException
-from sidecall.kernel.core.raised import read_http_exception
+from sidecall.kernel.core.overload import read_http_exception
 from sidecall.kernel.core.tool import ArgsSchema, CompiledTool, Schema
 from sidecall.kernel.schema.by_json_schema import make_json_args_schema, read_json_schema
 from sidecall.kernel.schema.references import inline_root

@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sidecall.features.audit.auditor import Auditor
-from sidecall.features.credentials.oauth.paths import CALLBACK, START
 from sidecall.features.credentials.oauth.provider_client import OAuthProvider, make_verifier
+from sidecall.features.credentials.oauth.settings import CALLBACK, START
 from sidecall.features.credentials.oauth.stored import StoredToken, TokenStore
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import SidecallError

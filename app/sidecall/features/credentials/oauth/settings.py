@@ -15,6 +15,7 @@ else:
     _names = Later("sidecall.outgoing.names")
     _providers = Later("sidecall.features.credentials.oauth.providers")
 
+
 _PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 
 
@@ -56,3 +57,6 @@ class OAuthSettings(BaseSettings, defer_build=True):
     def providers(self) -> "dict[str, _providers.ProviderSettings]":
         """The configured providers, by name."""
         return {} if self.oauth is None else _providers.read_providers(self.oauth.get_secret_value())
+
+
+START, CALLBACK = "/oauth/start", "/oauth/callback"

@@ -5,13 +5,18 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import Self
 from uuid import uuid4
 
 from sidecall.features.audit.auditor import Auditor
+from sidecall.features.credentials.oauth.authorization_flow import AuthorizationFlows, SignInUrls
 from sidecall.features.credentials.oauth.provider_client import GrantRefused, OAuthProvider
+from sidecall.features.credentials.oauth.providers import ProviderSettings
 from sidecall.features.credentials.oauth.stored import KeptToken, StoredToken, TokenStore
 from sidecall.kernel.concurrency.outlasting import outlast
 from sidecall.kernel.core.context import Caller
+from sidecall.kernel.ports.secrets import Seal, SealedSecrets
 from sidecall.kernel.ports.user_tokens import SignIn, TokenListing, TokenRemoval, TokenUnavailable, UnknownUserToken
 
 logger = logging.getLogger("sidecall")
@@ -22,6 +27,7 @@ _CLAIMED = 30.0
 _LOOK = 0.1
 
 Invite = Callable[[Caller, str], SignIn]
+
 _Whose = tuple[str, str, str]
 
 
@@ -171,3 +177,26 @@ class TokenKeeper:
     async def _lose(self, caller: Caller, provider: str, why: str) -> None:
         if await self._store.remove(caller, provider):
             await self._auditor.record("token_lost", caller, provider, {"reason": why})
+
+
+@dataclass(frozen=True, slots=True)
+class OAuthSignIn:
+    """The sign-in flows of persons, and their tokens."""
+
+    flows: AuthorizationFlows
+    tokens: TokenKeeper
+
+    @classmethod
+    def of(
+        cls,
+        settings: Mapping[str, ProviderSettings],
+        places: SealedSecrets,
+        seal: Seal,
+        auditor: Auditor,
+        urls: SignInUrls,
+    ) -> Self:
+        """Assemble them."""
+        providers = {name: OAuthProvider(name, it, urls.proxy) for name, it in settings.items()}
+        store = TokenStore(places, seal)
+        flows = AuthorizationFlows(providers, store, seal, auditor, urls)
+        return cls(flows, TokenKeeper(providers, store, auditor, flows.invite))

@@ -1,17 +1,32 @@
 """The commands of Anthropic's text editor, with the messages that its models know."""
 
-from collections.abc import Sequence
+import fcntl
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 
-from sidecall.features.file_tools.editing.committing import hold_workspace
-from sidecall.features.file_tools.editing.reading import MOST_EDITED, read_passage, read_whole
-from sidecall.features.file_tools.editing.replacing import Edited, fit_endings, insert_lines, locate_lines, replace_once
-from sidecall.features.file_tools.editing.viewing import cut_snippet, list_folder, number_passage
-from sidecall.features.workspaces.errors import WorkspaceError
+from sidecall.features.file_tools.editing.reading import (
+    MOST_EDITED,
+    Edited,
+    Passage,
+    fit_endings,
+    insert_lines,
+    locate_lines,
+    read_passage,
+    read_whole,
+    replace_once,
+)
+from sidecall.features.file_tools.patching.applying import PlannedFile
+from sidecall.features.workspaces.paths import WorkspaceError
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.kernel.core.errors import ToolException
 
 _AROUND = 4
+
 _REVIEW = "Review the changes and make sure they are as expected"
+
 _AGAIN = "Edit the file again if necessary."
 
 
@@ -112,3 +127,160 @@ def _require_file(workspace: Workspace, path: str) -> None:
     if _require_there(workspace, path):
         only = "is a directory and only the `view` command can be used on directories"
         raise ToolException(f"The path {path} {only}.")
+
+
+_MOST_WAIT = 10.0
+
+_PAUSE = 0.005
+
+
+@contextmanager
+def hold_workspace(workspace: Workspace) -> Iterator[None]:
+    """Lock a workspace for edits, across processes.
+
+    Models send several edits of one file at once, and each must see the result of the one before.
+    """
+    folder = workspace.open("", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        _lock(folder)
+        yield
+    finally:
+        os.close(folder)
+
+
+def _lock(folder: int) -> None:
+    # A sandboxed program may hold the lock forever.
+    deadline = time.monotonic() + _MOST_WAIT
+    while True:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise WorkspaceError("refused", "Another program holds the workspace. Try again.") from None
+            time.sleep(_PAUSE)
+        else:
+            return
+
+
+def commit_plan(workspace: Workspace, planned: Sequence[PlannedFile]) -> None:
+    """Apply a plan; if one change fails, undo those before it.
+
+    Raises:
+        WorkspaceError: A change failed, and nothing has changed.
+    """
+    # A file that is changed twice gets its last planned text; removals come at the end.
+    last = {file.path: file.text for file in planned}
+    before: list[tuple[str, bytes | None]] = []
+    try:
+        for path, text in sorted(last.items(), key=lambda it: it[1] is None):
+            old = workspace.read_bytes(path) if workspace.is_there(path) else None
+            if text is None and old is None:
+                continue
+            before.append((path, old))
+            if text is None:
+                workspace.delete(path)
+            else:
+                workspace.write_bytes(path, text.encode())
+    except WorkspaceError:
+        for path, old in reversed(before):
+            with suppress(WorkspaceError):
+                _put_back(workspace, path, old)
+        raise
+
+
+def _put_back(workspace: Workspace, path: str, old: bytes | None) -> None:
+    if old is not None:
+        workspace.write_bytes(path, old)
+    elif workspace.is_there(path):
+        workspace.delete(path)
+
+
+_MOST = 1000
+
+
+def list_names(workspace: Workspace, path: str) -> str:
+    """List a folder: files with their sizes, folders with a trailing slash.
+
+    Raises:
+        ToolException: There is no such folder.
+    """
+    if not workspace.look_at(path).is_folder:
+        raise ToolException(f"{path} is a file, not a folder.")
+    entries = workspace.list_entries(path, hidden=True)
+    lines = [f"{it.name}/" if it.is_folder else f"{it.name}\t{write_short(it.size)}" for it in entries[:_MOST]]
+    if len(entries) > _MOST:
+        lines.append(f"[{len(entries) - _MOST} more]")
+    return "\n".join(lines) or "(empty)"
+
+
+_MOST_LINES = 999_999
+
+_WIDTH = 6
+
+_LEVELS = 2
+
+_UNITS = "KMG"
+
+_CARRIAGE = "\r"
+# Folders that lists leave out.
+SKIPPED = frozenset((".git", "node_modules", "__pycache__"))
+
+
+def number_passage(passage: Passage) -> str:
+    """Number lines as `cat -n` does.
+
+    Raises:
+        ToolException: There are too many lines.
+    """
+    lines = passage.text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    if passage.first + len(lines) - 1 > _MOST_LINES:
+        raise ToolException(f"The file exceeds the limit of {_MOST_LINES:,} lines.")
+    return "\n".join(
+        f"{number:>{_WIDTH}}\t{line.removesuffix(_CARRIAGE)}" for number, line in enumerate(lines, passage.first)
+    )
+
+
+def cut_snippet(text: str, first: int, last: int, around: int) -> str:
+    """Return lines of a text, counted from 0, with their surroundings and numbers."""
+    lines = text.split("\n")
+    start = max(0, first - around)
+    return number_passage(Passage("\n".join(lines[start : last + around + 1]), start + 1))
+
+
+def list_folder(workspace: Workspace, path: str, name: Callable[[str], str] = str) -> str:
+    """List a folder two levels deep, without hidden names, each with its total size.
+
+    Args:
+        workspace: The workspace.
+        path: The path of the folder.
+        name: Its name in paths for the model.
+
+    Raises:
+        ToolException: There is no such folder.
+    """
+    top = workspace.look_at(path)
+    sizes: Counter[str] = Counter()
+    shown = []
+    for entry in workspace.walk(path):
+        below = entry.path[len(top.path) + 1 :].split("/")
+        sizes.update({top.path: entry.size})
+        sizes.update({"/".join([top.path, *below[:level]]): entry.size for level in range(1, len(below) + 1)})
+        if len(below) <= _LEVELS and not any(part.startswith(".") or part in SKIPPED for part in below):
+            shown.append(entry)
+    head = f"Here're the files and directories up to {_LEVELS} levels deep in {name(top.path)}, excluding hidden items:"
+    lines = [f"{write_short(sizes[top.path])}\t{name(top.path)}"]
+    lines += [f"{write_short(sizes[it.path])}\t{name(it.path)}{'/' if it.is_folder else ''}" for it in shown]
+    return "\n".join([head, *lines])
+
+
+def write_short(size: int) -> str:
+    """Write a number of bytes as `du -h` does: 0B, 512B, 1.5K, 3M."""
+    value = float(size)
+    unit = "B"
+    for larger in _UNITS:
+        if value < 1024:
+            break
+        value, unit = value / 1024, larger
+    return f"{value:.0f}{unit}" if value == int(value) else f"{value:.1f}{unit}"

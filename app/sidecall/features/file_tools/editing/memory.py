@@ -3,13 +3,15 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from sidecall.features.file_tools.editing.committing import hold_workspace
-from sidecall.features.file_tools.editing.editor import edit_text
-from sidecall.features.file_tools.editing.reading import MOST_EDITED, read_passage, read_whole
-from sidecall.features.file_tools.editing.replacing import insert_lines
-from sidecall.features.file_tools.editing.viewing import cut_snippet, list_folder, number_passage
-from sidecall.features.workspaces.errors import WorkspaceError
-from sidecall.features.workspaces.paths import EXAMPLE, HOME, join_path, split_path
+from sidecall.features.file_tools.editing.editor import (
+    cut_snippet,
+    edit_text,
+    hold_workspace,
+    list_folder,
+    number_passage,
+)
+from sidecall.features.file_tools.editing.reading import MOST_EDITED, insert_lines, read_passage, read_whole
+from sidecall.features.workspaces.paths import EXAMPLE, HOME, WorkspaceError, join_path, split_path
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.kernel.core.errors import ToolException
 

@@ -1,13 +1,109 @@
 """Apply the hunks of a patch to a text."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 from sidecall.features.file_tools.patching.anchors import HunkFinder, HunkPlace
-from sidecall.features.file_tools.patching.hunks import Hunk
-from sidecall.features.file_tools.patching.indents import Reindent
-from sidecall.features.file_tools.patching.text_lines import TextLine, join_lines, split_text
+from sidecall.features.file_tools.patching.envelope import FilePatch
+from sidecall.features.file_tools.patching.hunks import Hunk, PatchRefused, Reindent
+
+ReadText = Callable[[str], str | None]
+
+
+@dataclass(frozen=True)
+class PlannedFile:
+    """The planned text of a file (None to remove it), a line that describes the change, and a note on each hunk."""
+
+    path: str
+    text: str | None
+    line: str
+    notes: tuple[str, ...] = ()
+
+
+def plan_patches(patches: Sequence[FilePatch], read: ReadText) -> list[PlannedFile]:
+    """Plan patches, one after the other.
+
+    Args:
+        patches: The patches of the files.
+        read: Returns the present text of a file; None if there is none.
+
+    Raises:
+        PatchRefused: One of them cannot be applied; then none is.
+    """
+    planned: list[PlannedFile] = []
+    texts: dict[str, str | None] = {}
+
+    def read_planned(path: str) -> str | None:
+        return texts[path] if path in texts else read(path)
+
+    for patch in patches:
+        try:
+            files = _PLANS[patch.kind](patch, read_planned)
+            planned += files
+            texts.update((file.path, file.text) for file in files)
+        except PatchRefused as error:
+            others = " No file was changed." if len(patches) > 1 else " Nothing was changed."
+            raise PatchRefused(f"{patch.path}: {error.message}{others}") from None
+    return planned
+
+
+def _plan_new(patch: FilePatch, read: ReadText) -> list[PlannedFile]:
+    if read(patch.path):
+        raise PatchRefused("The file exists already and is not empty. Update it, or delete it first.")
+    return [PlannedFile(patch.path, patch.text, f"A {patch.path}")]
+
+
+def _plan_update(patch: FilePatch, read: ReadText) -> list[PlannedFile]:
+    text = read(patch.path)
+    if text is None:
+        raise PatchRefused("There is no such file.")
+    patched = apply_hunks(text, patch.hunks) if patch.hunks else None
+    new, notes = (patched.text, patched.notes) if patched else (text, ())
+    if patch.move_to is None or patch.move_to == patch.path:
+        return [PlannedFile(patch.path, new, f"M {patch.path}", notes)]
+    if read(patch.move_to):
+        raise PatchRefused(f"It cannot be moved to {patch.move_to}, which exists already.")
+    return [
+        PlannedFile(patch.move_to, new, f"M {patch.path} -> {patch.move_to}", notes),
+        PlannedFile(patch.path, None, ""),
+    ]
+
+
+def _plan_removal(patch: FilePatch, read: ReadText) -> list[PlannedFile]:
+    if read(patch.path) is None:
+        raise PatchRefused("There is no such file.")
+    return [PlannedFile(patch.path, None, f"D {patch.path}")]
+
+
+_PLANS = {"add": _plan_new, "update": _plan_update, "delete": _plan_removal}
+
+
+def describe_plan(planned: Sequence[PlannedFile]) -> str:
+    """Describe the applied changes."""
+    lines = [line for file in planned for line in (file.line, *(f"  {note}" for note in file.notes)) if line]
+    return "\n".join(["Success. Updated the following files:", *lines])
+
+
+class TextLine(NamedTuple):
+    """A line and its ending: a line feed with or without a carriage return, or nothing at the end of the text."""
+
+    text: str
+    ending: str
+
+
+def split_text(text: str) -> list[TextLine]:
+    """Split a text at line feeds only, since a line may contain all other separators."""
+    *whole, last = text.split("\n")
+    lines = [TextLine(line[:-1], "\r\n") if line.endswith("\r") else TextLine(line, "\n") for line in whole]
+    return [*lines, TextLine(last, "")] if last else lines
+
+
+def join_lines(lines: Iterable[TextLine]) -> str:
+    """Write the text of lines."""
+    return "".join(line.text + line.ending for line in lines)
+
 
 _BOM = "\ufeff"
 

@@ -4,8 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from sidecall.features.file_tools.patching.hunks import Hunk, number_lines, read_hunks, read_new_text
-from sidecall.features.file_tools.patching.refusal import PatchRefused, quote_line
+from sidecall.features.file_tools.patching.hunks import (
+    Hunk,
+    PatchRefused,
+    number_lines,
+    quote_line,
+    read_hunks,
+    read_new_text,
+)
 
 PatchKind = Literal["add", "update", "delete"]
 

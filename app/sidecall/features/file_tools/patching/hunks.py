@@ -1,15 +1,18 @@
 """The hunks of a diff: what each expects, what it inserts, and where."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from sidecall.features.file_tools.patching.refusal import PatchRefused, quote_line
+from sidecall.kernel.core.errors import ToolException
 
 END_OF_FILE = "*** End of File"
+
 _NUMBERED = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+\d{1,9}(?:,\d{1,9})? @@.*")
+
 _HEADER = re.compile(r"(diff --git|index|new file mode|deleted file mode|old mode|new mode|similarity index) ")
+
 _ALLOWED = "a space, `+`, `-` or `@@`"
 
 
@@ -191,3 +194,101 @@ def _describe_orphan(number: int, line: str) -> str:
     if line.startswith("*** "):
         return f"Line {number} of the patch, {quote_line(line)}, is not known here. A diff has hunks of one file only."
     return f"Line {number} of the patch, {quote_line(line)}, must begin with {_ALLOWED}: write a space before context."
+
+
+class Reindent:
+    """How the indentation of a hunk's lines has to change to fit the file.
+
+    It is derived from lines that both have.
+    """
+
+    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Take pairs of lines: as in the patch, and as in the file."""
+        indents = [(indent_of(ours), indent_of(theirs)) for ours, theirs in pairs if ours.strip() and theirs.strip()]
+        self._known = dict(indents)
+        self._is_consistent = all(self._known[ours] == theirs for ours, theirs in indents)
+
+    @property
+    def changes(self) -> bool:
+        """Whether any line of the patch is indented differently from the file."""
+        return not self._is_consistent or any(ours != theirs for ours, theirs in self._known.items())
+
+    def apply(self, line: str) -> str:
+        """Indent an added line like the file.
+
+        Raises:
+            PatchRefused: The common lines do not determine the indentation.
+        """
+        ours = indent_of(line)
+        if not self.changes or ours == line:
+            return line
+        theirs = self._translate(ours) if self._is_consistent else None
+        if theirs is None:
+            raise PatchRefused(
+                "The patch fits only when indentation is ignored, and its added lines cannot be indented as the file"
+                " is. Send them, and their context, with the file's own indentation."
+            )
+        return theirs + line[len(ours) :]
+
+    def _translate(self, ours: str) -> str | None:
+        if ours in self._known:
+            return self._known[ours]
+        found = (way(ours) for way in (self._shift, self._scale, self._keep))
+        return next((theirs for theirs in found if theirs is not None), None)
+
+    def _shift(self, ours: str) -> str | None:
+        """Add or remove the same prefix, if all known lines differ by it."""
+        known, theirs = next(iter(self._known.items()))
+        if theirs.endswith(known):
+            more = theirs.removesuffix(known)
+            return more + ours if all(it == more + its for its, it in self._known.items()) else None
+        less = known.removesuffix(theirs) if known.endswith(theirs) else ""
+        if not less or not ours.startswith(less) or any(its != less + it for its, it in self._known.items()):
+            return None
+        return ours.removeprefix(less)
+
+    def _scale(self, ours: str) -> str | None:
+        """Convert each indentation step of the patch to one of the file, such as a tab for four spaces."""
+        known, theirs = min(((it, its) for it, its in self._known.items() if it), default=("", ""))
+        count = _count_steps(known) if known else 1
+        our_step, their_step = known[: len(known) // count], theirs[: len(theirs) // count]
+        if not our_step or any(_repeat(it, our_step, their_step) != its for it, its in self._known.items()):
+            return None
+        return _repeat(ours, our_step, their_step)
+
+    def _keep(self, ours: str) -> str | None:
+        """Keep the extra depth below a line with equal indentation."""
+        alike = any(known and known == theirs and ours.startswith(known) for known, theirs in self._known.items())
+        return ours if alike else None
+
+
+def _repeat(indent: str, step: str, other: str) -> str | None:
+    """Rewrite an indentation with another step; None if it does not consist of the first."""
+    times = len(indent) // len(step)
+    return other * times if step * times == indent else None
+
+
+def _count_steps(indent: str) -> int:
+    """Count the steps of an indentation: a tab each, or four spaces, two, or all."""
+    if set(indent) == {"\t"}:
+        return len(indent)
+    step = next((step for step in (4, 2) if len(indent) % step == 0), len(indent))
+    return len(indent) // step
+
+
+def indent_of(line: str) -> str:
+    """Return the spaces and tabs that a line begins with."""
+    return line[: len(line) - len(line.lstrip())]
+
+
+_LONGEST = 160
+
+
+class PatchRefused(ToolException):
+    """The patch cannot be applied, and nothing was changed."""
+
+
+def quote_line(text: str) -> str:
+    """Quote a line so that its spaces are visible, cut if it is long."""
+    shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return f"`{shown}`"

@@ -21,11 +21,11 @@ from sidecall.features.mcp_client.link import (
     LinkChanges,
     LinkLost,
     LinkRefused,
+    ListedTool,
     RemoteAnswer,
     Report,
     ServerAbsent,
 )
-from sidecall.features.mcp_client.listed import ListedTool
 from sidecall.features.mcp_client.sdk.listing import InvalidPage, fetch_page, keep_first, read_tools
 from sidecall.features.mcp_client.sdk.pipes import open_pipes
 from sidecall.features.mcp_client.sdk.process_reapers import ProcessReaper

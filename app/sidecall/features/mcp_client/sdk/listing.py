@@ -6,7 +6,7 @@ from typing import Any
 import mcp_types
 from pydantic import ValidationError
 
-from sidecall.features.mcp_client.listed import ListedTool
+from sidecall.features.mcp_client.link import ListedTool
 from sidecall.kernel.core.options import ToolAnnotations
 
 logger = logging.getLogger("sidecall")

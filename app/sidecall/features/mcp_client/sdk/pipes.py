@@ -11,11 +11,10 @@ import mcp_types
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 
+from sidecall.features.mcp_client.connection_supervisor import EntrySanitizer
 from sidecall.features.mcp_client.entries import UpstreamEntry
-from sidecall.features.mcp_client.sanitizer import EntrySanitizer
 from sidecall.features.mcp_client.sdk.process_reapers import ProcessReaper
-from sidecall.features.mcp_client.sdk.processes import describe_end, end_process, start_process
-from sidecall.features.mcp_client.sdk.stderr import ErrorOutput
+from sidecall.features.mcp_client.sdk.processes import ErrorOutput, describe_end, end_process, start_process
 
 logger = logging.getLogger("sidecall.mcp_server")
 

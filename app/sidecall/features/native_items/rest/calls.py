@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, StrictBool
 
-from sidecall.features.native_items.rest.body import (
+from sidecall.features.native_items.rest.answers import (
     Arguments,
     CharacterCount,
     JsonObject,

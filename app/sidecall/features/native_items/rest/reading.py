@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sidecall.features.native_items.rest.body import JsonObject, SentCall
+from sidecall.features.native_items.rest.answers import JsonObject, SentCall
 from sidecall.features.native_items.rest.calls import (
     ApplyPatchCall,
     ComputerCall,
@@ -20,7 +20,7 @@ from sidecall.features.native_items.rest.calls import (
     ToolSearchCall,
 )
 from sidecall.features.native_items.rest.received import DialectName, ReceivedCall, choose_call_id, explain_unfit
-from sidecall.features.native_items.rest.refused import refuse_executed
+from sidecall.kernel.core.errors import NotAToolCall
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.native_items import CHECKS, CUT_OFF
 from sidecall.kernel.json_data.text import read_object
@@ -128,6 +128,7 @@ class _Form:
 
 
 _ID = {"call_id": "call_1"}
+
 ITEM_EXAMPLES: Mapping[str, JsonObject] = {
     "custom": {"id": "call_1", "type": "custom", "custom": {"name": "calculator", "input": "6 * 7"}},
     "custom_tool_call": {"type": "custom_tool_call", **_ID, "name": "calculator", "input": "6 * 7"},
@@ -164,6 +165,7 @@ ITEM_EXAMPLES: Mapping[str, JsonObject] = {
     },
     STEP: {"type": "function_call", "id": "call_1", "name": "calculator", "arguments": {"expression": "6 * 7"}},
 }
+
 _FORMS: Mapping[str, _Form] = {
     "custom": _Form(OpenAICustomCall, "openai", _read_chat_custom, ITEM_EXAMPLES["custom"]),
     STEP: _Form(GeminiFunctionCallStep, "gemini", _read_step, ITEM_EXAMPLES[STEP]),
@@ -180,3 +182,54 @@ _FORMS: Mapping[str, _Form] = {
         )
     },
 }
+
+
+_TYPES: Mapping[str, str] = {
+    **dict.fromkeys(
+        "web_search_call file_search_call code_interpreter_call image_generation_call mcp_call mcp_list_tools program"
+        " program_output".split(),
+        "OpenAI",
+    ),
+    **dict.fromkeys("server_tool_use mcp_tool_use".split(), "Anthropic"),
+    **dict.fromkeys(
+        "code_execution_call google_search_call google_maps_call url_context_call retrieval_call processing_call"
+        " mcp_server_tool_call".split(),
+        "Google",
+    ),
+}
+
+_PARTS = ("executableCode", "executable_code", "codeExecutionResult", "code_execution_result")
+
+
+def refuse_executed(body: Mapping[str, Any]) -> None:
+    """Refuse a call that its provider has run already, or runs elsewhere.
+
+    Raises:
+        NotAToolCall: It is such a call.
+    """
+    kind = body.get("type")
+    part = next((name for name in _PARTS if body.get(name) is not None), None)  # SDKs write all fields, as null.
+    if isinstance(kind, str) and kind in _TYPES:
+        raise NotAToolCall(_explain(kind, _TYPES[kind]))
+    if kind is None and part is not None:
+        raise NotAToolCall(_explain(part, "Google"))
+    if kind == "tool_search_call" and body.get("execution") == "server":
+        raise NotAToolCall(_explain("tool_search_call with execution=server", "OpenAI"))
+    place = body.get("environment")
+    place = place.get("type", "local") if isinstance(place, dict) else "local"
+    if kind == "shell_call" and place != "local":
+        where = f"a container of the provider's ({place!s:.40})"
+        raise NotAToolCall(f"`shell_call` is for {where}, and is executed there; it is not run here.")
+
+
+def is_executed(body: Mapping[str, Any]) -> bool:
+    """Return whether a call is refused because its provider has run it, or runs it elsewhere."""
+    try:
+        refuse_executed(body)
+    except NotAToolCall:
+        return True
+    return False
+
+
+def _explain(what: str, provider: str) -> str:
+    return f"`{what}` was already executed by the provider ({provider}); it is not run here, and needs no answer."

@@ -9,7 +9,7 @@ from sidecall.features.native_items.provider_approval import APPROVAL
 from sidecall.features.native_items.rest.received import ReceivedCall
 from sidecall.kernel.core.messages import ToolCall, make_unchecked
 from sidecall.kernel.core.native_items import CUT_OFF, DECISION
-from sidecall.kernel.core.native_kinds import NAMES, NativeKind, name_member
+from sidecall.kernel.core.options import NAMES, NativeKind, name_member
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.schema.forms.deferred import SEARCH_BY_PATTERN, SEARCH_BY_WORDS

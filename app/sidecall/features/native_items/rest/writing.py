@@ -9,10 +9,8 @@ from sidecall.features.native_items.browser_state import fold_line
 from sidecall.features.native_items.rest.reading import STEP
 from sidecall.features.native_items.rest.received import DialectName
 from sidecall.features.native_items.rest.targets import PART
-from sidecall.kernel.core.messages import ToolMessage
-from sidecall.kernel.core.native_items import ACKNOWLEDGED, CHECKS, DECISION, ITEM, are_outputs
-from sidecall.kernel.core.native_results import BROWSER_STATE, OUTPUTS
-from sidecall.kernel.core.notes import find_note
+from sidecall.kernel.core.messages import ToolMessage, find_note
+from sidecall.kernel.core.native_items import ACKNOWLEDGED, BROWSER_STATE, CHECKS, DECISION, ITEM, OUTPUTS, are_outputs
 from sidecall.kernel.rest.writing import find_media, word, write_anthropic, write_gemini, write_responses
 
 _Item = Mapping[str, Any]

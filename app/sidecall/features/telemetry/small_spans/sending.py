@@ -13,7 +13,7 @@ from opentelemetry.trace import SpanContext, TraceState
 from sidecall.features.telemetry.small_spans.call_provider import CallProvider
 from sidecall.features.telemetry.small_spans.call_span import CallSpan, Origin, Template
 from sidecall.features.telemetry.small_spans.otlp import write_batch
-from sidecall.features.telemetry.span_losses import CountedBatches, SpanLosses
+from sidecall.features.telemetry.spans import CountedBatches, SpanLosses
 from sidecall.version import __version__
 
 logger = logging.getLogger("sidecall")

@@ -1,13 +1,18 @@
 """A full-text index in SQLite, ranked by words."""
 
 import json
+import math
+import re
 import sqlite3
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+import unicodedata
+from array import array
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from operator import mul
+from typing import Any, TypeVar
 
-from sidecall.features.vector_stores.indexing.cutting import cut_text
 from sidecall.features.vector_stores.indexing.filters import (
     MOST_ATTRIBUTES,
     Attribute,
@@ -15,8 +20,66 @@ from sidecall.features.vector_stores.indexing.filters import (
     list_attributes,
     write_filter,
 )
-from sidecall.features.vector_stores.indexing.ranking import spread, to_share
-from sidecall.features.vector_stores.indexing.words import WORTH, strip_ending, write_piece_words, write_words
+
+_WORD = re.compile(r"\w+")
+# The parts of an identifier such as `readFile2` or `HTTPServer_error`.
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+# A piece's first words say most about its topic, and the next ones more than the rest.
+HEAD, LEAD = 10, 30
+#: The weights of the three columns in FTS5's `bm25`; below 1, repeated words count more.
+WORTH = "1.2, 0.9, 0.5"
+# The maximum number of query words that are searched, without stop words unless there are no others.
+MOST_WORDS = 64
+
+_SAY_NOTHING = frozenset("a an and for in is of or the to".split())
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words of a text in lower case; identifiers are split into their parts."""
+    words: list[str] = []
+    for word in _WORD.findall(text if text.isascii() else unicodedata.normalize("NFKC", text)):
+        if "_" not in word and (word.islower() or word.istitle() or word.isupper() or not word.isascii()):
+            words.append(word.lower())
+        elif word.isascii():
+            words += [part.lower() for part in _PART.findall(word)]
+        else:
+            words += [part.lower() for part in word.split("_") if part]
+    return words
+
+
+def write_piece_words(title: str, text: str, mark: str = "") -> tuple[str, str, str]:
+    """Return the words of a piece for the index: the first ones with its title, the following, and the rest.
+
+    Args:
+        title: The title, such as the name of a file.
+        text: The piece.
+        mark: The prefix of each word, which separates owners.
+    """
+    words = split_words(text)
+    head = [*split_words(title), *words[:HEAD]]
+    return _join(head, mark), _join(words[HEAD:LEAD], mark), _join(words[LEAD:], mark)
+
+
+def strip_ending(name: str) -> str:
+    """Return a file name without the extension."""
+    stem, dot, ending = name.rpartition(".")
+    return stem if dot and stem and "/" not in ending else name
+
+
+def _join(words: list[str], mark: str) -> str:
+    return mark + f" {mark}".join(words) if words else ""
+
+
+def list_query_words(query: str) -> list[str]:
+    """Return the words of a query, each once, as many as are looked for."""
+    words = list(dict.fromkeys(split_words(query.encode("utf-8", "ignore").decode())))
+    return ([word for word in words if word not in _SAY_NOTHING] or words)[:MOST_WORDS]
+
+
+def write_words(query: str, mark: str = "") -> str:
+    """Write the words of a query as FTS5 looks for any of them."""
+    return " OR ".join(f'"{mark}{word}"' for word in list_query_words(query))
+
 
 _TABLES = """
 CREATE TABLE files (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, attributes TEXT NOT NULL);
@@ -29,6 +92,7 @@ CREATE VIRTUAL TABLE words USING fts5 (head, lead, rest, tokenize = "porter unic
 WITH RECURSIVE fillers (number) AS (SELECT -256 UNION ALL SELECT number + 1 FROM fillers WHERE number < -1)
 INSERT INTO words (rowid, head, lead, rest) SELECT number, '', '', replace(hex(zeroblob(50)), '0', 'zz ') FROM fillers;
 """
+
 _SEARCH = f"""
 SELECT m.number, m.name, m.attributes, found.score, p.text
 FROM (
@@ -130,3 +194,100 @@ def _require_attributes(attributes: Mapping[str, Attribute]) -> None:
     for key, value in attributes.items():
         if not is_attribute(key, value):
             raise ValueError(f"{key[:100]!r} is no attribute: a text, a number or a truth value, by a short name")
+
+
+T = TypeVar("T")
+
+K = TypeVar("K", bound=Hashable)
+# The factor for each further piece of a file, so that one file does not fill the result.
+_FURTHER = 0.85
+# The constant of reciprocal rank fusion, as in the paper.
+_EVEN = 60
+
+
+def to_share(score: float) -> float:
+    """Map unbounded scores to a score between 0 and 1 in the same order; it is not a probability."""
+    return round(score / (1 + score), 4) if score > 0 else 0.0
+
+
+def spread(found: Iterable[T], name: Callable[[T], Hashable], score: Callable[[T], float]) -> list[T]:
+    """Order by scores, lowering each further piece of the same name."""
+    seen: Counter[Hashable] = Counter()
+    worth: list[tuple[float, T]] = []
+    for one in sorted(found, key=lambda it: -score(it)):
+        worth.append((score(one) * _FURTHER ** seen[name(one)], one))
+        seen[name(one)] += 1
+    return [one for _, one in sorted(worth, key=lambda it: -it[0])]
+
+
+def fuse(orders: Iterable[tuple[float, Sequence[K]]]) -> dict[K, float]:
+    """Merge ranked lists by weighted reciprocal ranks into scores from 0 to 1."""
+    scores: dict[K, float] = {}
+    whole = 0.0
+    for weight, order in orders:
+        whole += weight
+        for rank, one in enumerate(order, 1):
+            scores[one] = scores.get(one, 0.0) + weight * (_EVEN + 1) / (_EVEN + rank)
+    return {one: score / whole for one, score in scores.items()} if whole else {}
+
+
+def pack_vector(values: Sequence[float]) -> bytes:
+    """Return a normalized vector as bytes, so that a dot product is the cosine."""
+    length = math.sqrt(sum(map(mul, values, values))) or 1.0
+    return array("f", (value / length for value in values)).tobytes()
+
+
+def find_nearest_vectors(wanted: bytes, vectors: Mapping[K, bytes], most: int) -> list[K]:
+    """Return the vectors nearest to one, nearest first; vectors of other lengths are left out."""
+    to = array("f", wanted)
+    scores = {key: sum(map(mul, to, array("f", it))) for key, it in vectors.items() if len(it) == len(wanted)}
+    return sorted(scores, key=lambda key: -scores[key])[:most]
+
+
+# OpenAI's 800 tokens with 400 of overlap, at four characters each.
+PIECE, OVERLAP = 3200, 1600
+# Places for a cut, best first: before a heading, after an empty line, a line, a sentence, a word.
+_PAUSES = tuple(re.compile(it) for it in (r"\n(?=#{1,6} )", r"\n\s*\n", r"\n", r"(?<=[.!?])\s", r"\s"))
+
+
+def cut_text(text: str, piece: int = PIECE, overlap: int = OVERLAP) -> list[str]:
+    """Return the pieces of a text, each of up to `piece` characters and overlapping the one before.
+
+    Args:
+        text: The text.
+        piece: Maximum characters of a piece.
+        overlap: Approximate characters of overlap; at most half of a piece.
+
+    Raises:
+        ValueError: The overlap is more than half of a piece.
+    """
+    if not 0 <= overlap <= piece // 2:
+        raise ValueError("the overlap is half of a piece at most")
+    pieces, start = [], 0
+    while start < len(text):
+        end = len(text) if len(text) - start <= piece else _find_pause(text, start + piece // 2 + 1, start + piece)
+        found = text[start:end].strip()
+        if found:
+            pieces.append(found)
+        if end == len(text):
+            break
+        start = max(start + 1, _find_start(text, end - overlap, end) if overlap else end)
+    return pieces
+
+
+def _find_pause(text: str, low: int, high: int) -> int:
+    """Return the last good place to cut between two others, or else the latter."""
+    for pause in _PAUSES:
+        places = [found.end() for found in pause.finditer(text, low, high)]
+        if places:
+            return places[-1]
+    return high
+
+
+def _find_start(text: str, low: int, high: int) -> int:
+    """Return the first good place to begin between two others, or else the former."""
+    for pause in _PAUSES[1:]:
+        found = pause.search(text, low, low + (high - low) // 2)
+        if found is not None:
+            return found.end()
+    return low

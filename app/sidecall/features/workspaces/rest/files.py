@@ -7,10 +7,10 @@ from itertools import islice
 
 from sidecall.features.workspaces.claims import Claim
 from sidecall.features.workspaces.entries import Entry
-from sidecall.features.workspaces.errors import FileProblem, WorkspaceError
-from sidecall.features.workspaces.rest.shown import DeletedFile, FileListing, ShownFile, ShownWorkspace, show_workspace
+from sidecall.features.workspaces.paths import FileProblem, WorkspaceError
+from sidecall.features.workspaces.rest.forms import DeletedFile, FileListing, ShownFile, ShownWorkspace, show_workspace
 from sidecall.features.workspaces.sent import note_sent, read_sent
-from sidecall.features.workspaces.shown import read_file_id, show_file
+from sidecall.features.workspaces.steps import read_file_id, show_file
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.features.workspaces.workspaces import Workspaces
 from sidecall.kernel.core.context import Caller

@@ -12,11 +12,10 @@ from sidecall.kernel.core.errors import DiscoveryError, InvalidToolOption
 from sidecall.kernel.core.invocation import Invocation, open_cost
 from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.executors.process.child import Child, Listen, ProcessDied
+from sidecall.kernel.executors.process.child import COST, Child, Listen, ProcessDied, pack
 from sidecall.kernel.executors.process.failures import raise_failure
 from sidecall.kernel.executors.process.finder import Home
 from sidecall.kernel.executors.process.fork_server_process import Launch, launch_plainly
-from sidecall.kernel.executors.process.frames import COST, pack
 from sidecall.kernel.executors.process.home import find_obstacle, home_of, is_replaced, refuse
 from sidecall.kernel.executors.process.output import read_output
 from sidecall.kernel.executors.process.pool import ProcessPool

@@ -13,7 +13,7 @@ from sidecall.kernel.core.errors import (
     ToolOutputError,
 )
 from sidecall.kernel.core.log_text import MOST, format_error, join_traceback
-from sidecall.kernel.core.raised import read_http_exception, read_store_unavailable
+from sidecall.kernel.core.overload import read_http_exception, read_store_unavailable
 from sidecall.kernel.json_data.to_json import render_failure, replace_surrogates, to_plain
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.user_tokens import UserTokenRefused

@@ -15,6 +15,9 @@ A large content crosses as its JSON text, of which the model reads a part at mos
 """
 
 import json
+import os
+import sys
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -32,11 +35,9 @@ from sidecall.kernel.core.command import (
     read_series,
     write_goto,
 )
-from sidecall.kernel.core.messages import ObjectList, ToolMessage, are_blocks
-from sidecall.kernel.core.result_values import JsonText
+from sidecall.kernel.core.messages import JsonText, ObjectList, ToolMessage, are_blocks
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.json_data.not_serializable import no_json_form
-from sidecall.kernel.json_data.to_json import to_plain, to_text, too_large
+from sidecall.kernel.json_data.to_json import no_json_form, to_plain, to_text, too_large
 
 # Of these JSON knows all, but not each int: Python writes none that is very long.
 _SCALARS = frozenset((str, float, bool, type(None)))
@@ -212,3 +213,36 @@ def _read_content(written: Mapping[str, Any]) -> Any:
 def _read_part(part: Mapping[str, Any]) -> Any:
     """Return a message or command of a series; a Send has become a dict."""
     return ToolMessage.model_construct(**part["message"]) if "message" in part else Command(**part)
+
+
+# Characters of a line that are passed on together.
+_LINE = 65_536
+# Seconds that the end of the processes waits for the last of what they have printed.
+_PATIENCE = 1.0
+
+
+class PrintedLines:
+    """A pipe for the output of processes; a thread forwards its lines to this process's log."""
+
+    def __init__(self) -> None:
+        read, self.fd = os.pipe()
+        self._thread = threading.Thread(target=_pass_on, args=(read,), name="sidecall-printed", daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> None:
+        """Open the pipe for child processes."""
+
+    def __exit__(self, *_: object) -> None:
+        """Close this end of the pipe; child processes keep theirs."""
+        os.close(self.fd)
+
+    def wait(self) -> None:
+        """Wait until all output is forwarded, once those processes have ended."""
+        self._thread.join(_PATIENCE)
+
+
+def _pass_on(fd: int) -> None:
+    with open(fd, errors="backslashreplace") as pipe:
+        while line := pipe.readline(_LINE):
+            sys.stderr.write(line)
+            sys.stderr.flush()

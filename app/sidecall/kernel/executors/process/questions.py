@@ -11,7 +11,7 @@ from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.errors import SidecallError, ToolException
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.overload import StoreUnavailable
-from sidecall.kernel.executors.process.frames import LARGE, pack
+from sidecall.kernel.executors.process.child import LARGE, pack
 from sidecall.kernel.ports.own_contents import ContentNotKept, NoSuchContent, OwnContents
 from sidecall.kernel.ports.store_items import Item, ItemTooLarge, StoreFull
 

@@ -6,8 +6,8 @@ from typing import Any
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.core.raised import read_refusal
-from sidecall.kernel.core.retry import Retry
+from sidecall.kernel.core.options import Retry
+from sidecall.kernel.core.overload import read_refusal
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.pipeline.hooks import is_cancelled
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired

@@ -9,7 +9,7 @@ from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.json_data.to_json import render_failure, replace_surrogates, to_plain, to_text
 from sidecall.kernel.pipeline.hooks import HookFailed, call_beside, patience
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
-from sidecall.kernel.ports.approvals.preview import NO_PREVIEW, Preview
+from sidecall.kernel.ports.approvals.fingerprint import NO_PREVIEW, Preview
 
 # Bytes of JSON: enough for a person to read, and too little to take the place of calls that wait.
 _LONGEST = 16 * 1024

@@ -1,5 +1,6 @@
 """Approvals: calls that wait for a person's decision."""
 
+import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal, Self
@@ -11,9 +12,8 @@ from sidecall.kernel.core.errors import ApprovalConflict, SidecallError
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.json_data.text import read_object
-from sidecall.kernel.ports.approvals.fingerprint import compute_fingerprint
-from sidecall.kernel.ports.approvals.paused_state import copy_state
-from sidecall.kernel.ports.approvals.preview import NO_PREVIEW, Preview
+from sidecall.kernel.json_data.to_json import to_text
+from sidecall.kernel.ports.approvals.fingerprint import NO_PREVIEW, Preview, compute_fingerprint
 from sidecall.kernel.ports.approvals.rules import Decided, DecisionName
 from sidecall.kernel.ports.user_tokens import SignIn
 from sidecall.kernel.ports.workspaces import name_conversation
@@ -314,3 +314,18 @@ class ApprovalRecord(BaseModel, defer_build=True):
 
     def _change(self, **members: Any) -> Self:
         return self.model_copy(update={"approval": self.approval.model_copy(update=members)})
+
+
+_LONGEST = 16 * 1024
+
+
+def copy_state(state: Any) -> Any:
+    """Copy a tool's state as JSON.
+
+    Raises:
+        ValueError: It is too long, or JSON cannot say it.
+    """
+    text = to_text(state)
+    if len(text.encode()) > _LONGEST:
+        raise ValueError(f"A tool's state takes {_LONGEST:,} bytes at most.")
+    return json.loads(text)

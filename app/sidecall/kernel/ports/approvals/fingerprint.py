@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.json_data.text import parse_json, read_object
+from sidecall.kernel.ports.user_tokens import SignIn
 from sidecall.kernel.ports.workspaces import HEADER
 
 
@@ -34,3 +36,23 @@ def read_args(args: dict[str, Any] | str) -> Any:
         return read_object(parse_json(args.encode(errors="surrogatepass") or b"{}"))
     except ValueError:
         return args
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What the deciding person should know, as the tool's author describes it.
+
+    `shown` is what the call would do, in text or JSON; `error` is why there is no preview. A tool that asks while it
+    runs sets `description` to the question, `payload` to further data, and `state` to what it wants back. With
+    `sign_in` there is no decision: a person has to sign in first.
+    """
+
+    shown: Any = None
+    error: str | None = None
+    description: str | None = None
+    payload: Any = None
+    sign_in: SignIn | None = None
+    state: Any = None
+
+
+NO_PREVIEW = Preview()

@@ -1,16 +1,71 @@
 """Store protocols for pending approvals and for rules."""
 
-from collections.abc import Awaitable, Callable
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel, Field
 
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord
-from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
-from sidecall.kernel.ports.approvals.listing import ApprovalPage, WaitingApprovals
-from sidecall.kernel.ports.approvals.orphan import OnOrphan
-from sidecall.kernel.ports.approvals.preview import NO_PREVIEW, Preview
+from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalState, ApprovalStatus, Decision
+from sidecall.kernel.ports.approvals.fingerprint import NO_PREVIEW, Preview
 from sidecall.kernel.ports.approvals.rules import ApprovalRule, RulePage
+
+
+class ListedCall(BaseModel, defer_build=True):
+    """A call in a list."""
+
+    name: str
+    args: dict[str, Any] | None = Field(description="null where they are too large for a list.")
+    id: str
+    type: Literal["tool_call"] = "tool_call"
+
+
+class ListedApproval(ApprovalState):
+    """An approval in a list, without what is large; the approval itself has the whole."""
+
+    tool_call: ListedCall = Field(description="The call as it will run; hidden arguments are not shown.")
+    args_bytes: int = Field(description="How long its arguments are, as JSON.")
+    message: ToolMessage | None = Field(
+        default=None, description="The answer to the call; null where there is none yet, or it is too large for a list."
+    )
+    message_bytes: int | None = Field(default=None, description="How long the answer is, as JSON; null without one.")
+
+
+class WaitingApprovals(BaseModel, defer_build=True):
+    """How many calls wait for a person, of all tenants."""
+
+    waiting: int
+    next_expires_at: datetime | None = Field(description="When the first of them expires; null where none waits.")
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalPage:
+    """A part of a list, and where the next one begins; None where there is nothing more."""
+
+    approvals: Sequence[ListedApproval]
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OrphanedDecision:
+    """A decision that was stored although the person was told that it failed, or whose answer was not stored.
+
+    `was_begun` says that its call may have run. `answer` is the stored end, if the server that ran it has ended.
+    `has_expired` says that its call had begun, asked again, and was not decided in time.
+    """
+
+    record: ApprovalRecord
+    was_begun: bool
+    answer: ToolMessage | None = None
+    has_expired: bool = False
+
+
+OnOrphan = Callable[[OrphanedDecision], None]
+
 
 # Is told of an approval that has changed.
 Notice = Callable[[Approval], Awaitable[None]]

@@ -13,9 +13,8 @@ from sidecall.features.credentials.secret_routes import SecretValue
 from sidecall.features.history.replay_routes import ReplayWish
 from sidecall.features.native_items.rest.calls import ITEM_CALLS
 from sidecall.features.vector_stores.forms import REQUESTS
-from sidecall.features.workspaces.rest.shown import WorkspaceTerm
+from sidecall.features.workspaces.rest.forms import WorkspaceTerm
 from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.rest.document.security_schemes import FindScope, add_security
 from sidecall.kernel.rest.document.served import show_served as show_served
 from sidecall.kernel.rest.examples import ANSWERS, APPROVAL
 from sidecall.kernel.rest.openapi import REF, refer_to
@@ -28,6 +27,53 @@ from sidecall.kernel.rest.wire import (
     ResponsesFunctionCall,
     SaidMessage,
 )
+
+# Finds the scope that a request takes, by its method and path.
+FindScope = Callable[[str, str], str | None]
+
+_SCHEMES: dict[str, dict[str, Any]] = {
+    "bearer": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "A key that `sidecall keys new` has made, or a token, where the server takes them.",
+    },
+    "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "A key, in a header of its own."},
+}
+
+
+# What each way of proving takes; a gateway proves it by headers that callers do not send.
+_SCHEMES_OF = {"api_key": ("bearer", "apiKey"), "jwt": ("bearer",)}
+
+
+def choose_schemes(proofs: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Return the schemes of the accepted credentials."""
+    wanted = {name for proof in proofs for name in _SCHEMES_OF.get(proof, ())}
+    return {name: scheme for name, scheme in _SCHEMES.items() if name in wanted}
+
+
+def add_security(document: dict[str, Any], is_open: Callable[[str], bool], find_scope: FindScope | None) -> None:
+    """Add the credentials and the scope of each operation.
+
+    Args:
+        document: The OpenAPI document, which is changed.
+        is_open: Returns whether a path is served to everybody.
+        find_scope: Finds what each takes; None where callers need not prove who they are, and there is nothing to name.
+    """
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            if is_open(path):
+                operation["responses"].pop("401", None)
+            if find_scope is not None:
+                operation["security"] = [] if is_open(path) else _list_credentials(find_scope, method, path)
+    if find_scope is not None:
+        document["components"]["securitySchemes"] = _SCHEMES
+
+
+def _list_credentials(find_scope: FindScope, method: str, path: str) -> list[dict[str, list[str]]]:
+    # As one call or one approval is asked for.
+    scope = find_scope(method.upper(), path)
+    return [{name: [] if scope is None else [scope]} for name in _SCHEMES]
+
 
 _REQUEST_MODELS: list[type[BaseModel]] = [
     LangChainToolCall,
@@ -43,11 +89,13 @@ _REQUEST_MODELS: list[type[BaseModel]] = [
     SecretValue,
     WorkspaceTerm,
 ]
+
 _PAGE_PROBLEMS = {
     "401": "It does not prove who sends it, where this server wants that.",
     "403": "The caller lacks the scope for it, or a web page sends it that may not use this server.",
     "421": "The server is not known by the name in `Host`.",
 }
+
 _EXAMPLES = ANSWERS | APPROVAL
 
 

@@ -7,22 +7,27 @@ from typing import Any
 
 from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.core.errors import NotAToolCall
-from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.pipeline.visible import is_permitted
+from sidecall.kernel.core.tool import CompiledTool, Schema
+from sidecall.kernel.pipeline.hooks import is_permitted
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.dialects import EXAMPLES
-from sidecall.kernel.rest.document.sample import make_arguments
+from sidecall.kernel.schema.describe import FORMATS
 from sidecall.kernel.schema.forms.definitions import DefinitionFormat, render_definitions
 
 _NAME = EXAMPLES["langchain"]["name"]
+
 _ARGS = EXAMPLES["langchain"]["args"]
 # What examples have of tools: names, arguments as they are and as text, and results.
 _NAMES = (_NAME, "delete_order")
+
 _ALL_ARGS = (_ARGS, {"order": 7}, {"order": 8})
+
 _TEXT = json.dumps(_ARGS)
+
 _RESULTS = ("42", "Deleted order 7.")
 # Examples that say nothing about another tool.
 _OTHERS = frozenset({"clock", "failure", "turn"})
+
 _FORMS: tuple[DefinitionFormat, ...] = ("openai", "anthropic", "gemini")  # of listings
 
 
@@ -95,3 +100,53 @@ def _rewrite_each(examples: dict[str, Any], tool: CompiledTool) -> dict[str, Any
         if kept.get(form, {}).get("summary") == f"format={form}":
             kept[form]["value"] = render_definitions([tool], form)
     return kept
+
+
+# Below this, what is asked for is too much for an example.
+_DEEPEST = 4
+
+
+def make_arguments(tool: CompiledTool) -> Any:
+    """Return sample arguments of a tool, from its schema."""
+    return make_sample({**tool.args_schema.flat, "type": "object"})
+
+
+def make_sample(schema: Schema, depth: int = 0) -> Any:
+    """Return a sample value of a schema: the author's example, else the simplest value."""
+    for shown in ("examples", "enum"):
+        if schema.get(shown):
+            return schema[shown][0]
+    for shown in ("const", "default"):
+        if shown in schema:
+            return schema[shown]
+    options = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
+    if options and "type" not in schema:
+        return make_sample(options[0], depth)
+    kind = schema.get("type")
+    return _make(kind[0] if isinstance(kind, list) else kind, schema, depth)
+
+
+def _make(kind: str | None, schema: Schema, depth: int) -> Any:
+    if kind in ("integer", "number"):
+        return _make_number(schema)
+    if kind == "array":
+        least = min(schema.get("minItems", 0), 3) if depth < _DEEPEST else 0
+        items = schema.get("items")
+        return [make_sample(items if isinstance(items, dict) else {}, depth + 1) for _ in range(least)]
+    if kind == "object":
+        wanted = schema.get("required", ()) if depth < _DEEPEST else ()
+        return {name: make_sample(schema.get("properties", {}).get(name, {}), depth + 1) for name in wanted}
+    return {"boolean": True, "null": None}.get(kind or "", _make_text(schema))
+
+
+def _make_number(schema: Schema) -> Any:
+    step = schema.get("multipleOf", 1)
+    least = schema.get("minimum", schema.get("exclusiveMinimum", 0) + step if "exclusiveMinimum" in schema else step)
+    most = schema.get("maximum", schema.get("exclusiveMaximum", least + step) - step)
+    return min(least, max(most, schema.get("minimum", most)))
+
+
+def _make_text(schema: Schema) -> str:
+    said = FORMATS.get(schema.get("format", ""), "")
+    text = said.partition(", such as ")[2] or "text"
+    return text.ljust(min(schema.get("minLength", 0), 100), "x")[: schema.get("maxLength")]

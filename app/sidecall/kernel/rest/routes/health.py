@@ -5,8 +5,8 @@ from typing import Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
-from sidecall.features.access.access import Access
-from sidecall.features.mcp_client.state import UpstreamState
+from sidecall.features.access.middleware import Access
+from sidecall.features.mcp_client.settings import UpstreamState
 from sidecall.features.status.sandboxes import SandboxStatus, list_refused, show_sandbox
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import RequestError

@@ -1,23 +1,25 @@
 """Run tools."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import ValidationError
+from pydantic_core import to_json
 
 from sidecall.features.cache.headers import DOCUMENTED as CACHE
 from sidecall.features.cache.headers import PARAMETER as CACHE_CONTROL
 from sidecall.features.calls.errors import CallbackRefused
 from sidecall.features.calls.waiting import DOCUMENTED as WAITING
-from sidecall.features.native_items.rest.body import CallBody
-from sidecall.features.native_items.rest.received import DialectName, ReceivedCall, explain_unfit
+from sidecall.features.native_items.rest.answers import CallBody
+from sidecall.features.native_items.rest.received import DialectName, ReceivedCall, explain_unfit, make_request
 from sidecall.features.rates.headers import DOCUMENTED
-from sidecall.kernel.core.errors import BatchTooLarge, InvalidParameter, NotAToolCall
+from sidecall.kernel.core.errors import BatchTooLarge, InvalidParameter, NotAToolCall, RequestError
 from sidecall.kernel.http.accepting import wants_events
 from sidecall.kernel.http.body import read_body, read_json
-from sidecall.kernel.http.late_route import LateRoute
-from sidecall.kernel.http.parameters import refuse_unknown_parameters
+from sidecall.kernel.http.context import RequestContext
+from sidecall.kernel.http.fast_path import Reply
+from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.preferences import DOCUMENTED as PREFERENCES
 from sidecall.kernel.http.preferences import (
     PARAMETERS,
@@ -28,25 +30,34 @@ from sidecall.kernel.http.preferences import (
     refuse_for_events,
 )
 from sidecall.kernel.http.problems import Problem
+from sidecall.kernel.pipeline.batch import answer_for
+from sidecall.kernel.pipeline.dry_run import DryRunResult
 from sidecall.kernel.ports.approvals.approval import Approval
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.rest.answers import answer_call, answer_calls, require_context
+from sidecall.kernel.rest.answers import answer_call, answer_calls, find_quota_headers, require_context
 from sidecall.kernel.rest.dialects import Shared, read_batched
 from sidecall.kernel.rest.document.served import naming_served
 from sidecall.kernel.rest.examples import ANSWERS, BATCH, CALLS
 from sidecall.kernel.rest.openapi import array_of, one_of
-from sidecall.kernel.rest.parts import CallContextDep, PartsDep
-from sidecall.kernel.rest.plain_calls import read_call_text
-from sidecall.kernel.rest.routes.dry_runs import dry_run_call, dry_run_calls
+from sidecall.kernel.rest.parts import CallContextDep, Parts, PartsDep
+from sidecall.kernel.rest.plain_calls import read_call_text, write_answer
 from sidecall.kernel.rest.said import drop_talk, find_said_calls
 from sidecall.kernel.rest.stream import EventStream
 from sidecall.kernel.rest.wire import Answer, AnsweredCall, Batch, Call, DryRun, SaidMessage
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.kernel.rest import wire as _wire
+else:
+    _wire = Later("sidecall.kernel.rest.wire")
+
 
 router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
 AnswerFormat = Annotated[
     DialectName | None, Query(description="The form of the answer; that of the call when left out.")
 ]
+
 DryRunFlag = Annotated[
     bool, Query(alias="dry_run", description="Check the call and say what it would do; no tool is run.")
 ]
@@ -65,7 +76,9 @@ def _header(description: str, kind: str = "string") -> dict[str, Any]:
 
 
 _RETRY_AFTER = {"Retry-After": _header("Seconds after which to try again.", "integer")}
+
 _OF_BATCHES = {**DOCUMENTED, **WAITING}
+
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "The body is not JSON, or the header that names the caller is wrong."},
     413: {"model": Problem, "description": "The body is larger than this server takes."},
@@ -245,3 +258,55 @@ def _read_batch(body: Any, limit: int, registry: Registry) -> list[ReceivedCall]
         shown = {} if example is None else {"example": [example]}
         raise NotAToolCall(f"Nothing was run: {where}", errors=errors, **shown)
     return calls
+
+
+async def dry_run_call(
+    parts: Parts, sent: ReceivedCall, context: RequestContext, form: DialectName | None = None
+) -> Reply:
+    """Return what a call would do, without running it; it counts against quotas.
+
+    Raises:
+        RequestError: The calling program has to mend something.
+    """
+    if sent.callback_url is not None:
+        parts.receivers.find(sent.callback_url)
+    try:
+        result = await parts.pipeline.dry_run(make_request(sent, context))
+    except RequestError as error:
+        error.quotas = error.quotas or parts.pipeline.gate.quotas_of(context.caller, sent.call.name)
+        raise
+    headers = find_quota_headers(parts, context.caller, sent.call.name)
+    return Reply(to_json(_write_dry_run(sent, result, form)), 200, headers)
+
+
+async def dry_run_calls(
+    parts: Parts, calls: Sequence[ReceivedCall], context: RequestContext, form: DialectName | None = None
+) -> Reply:
+    """Return what the calls of a batch would do, in order."""
+    results = []
+    for sent in calls:
+        request = make_request(sent, context)
+        try:
+            result = await parts.pipeline.dry_run(request)
+        except RequestError as error:
+            result = DryRunResult(message=answer_for(request, error))
+        results.append(_write_dry_run(sent, result, form))
+    return Reply(to_json(results), 200, find_quota_headers(parts, context.caller))
+
+
+def _write_dry_run(sent: ReceivedCall, result: DryRunResult, form: DialectName | None) -> "_wire.DryRun":
+    message = result.message
+    return _wire.DryRun(
+        would_run=result.would_run,
+        name=sent.call.name,
+        tool_call_id=sent.call.id,
+        args=result.args if message is None else None,
+        requires_approval=result.requires_approval,
+        repaired=result.repaired,
+        ignored_args=result.ignored,
+        preview=result.preview.shown,
+        preview_error=result.preview.error,
+        message=None if message is None else write_answer(message, form or sent.dialect),
+        approval=result.approval,
+        sign_in=result.sign_in,
+    )

@@ -10,12 +10,10 @@ from pydantic_core import to_json
 
 from sidecall.features.approvals.questions import asks_inside
 from sidecall.features.status.sandboxes import SandboxStatus, show_sandbox
-from sidecall.kernel.core.cache_policy import Cache
 from sidecall.kernel.core.errors import UnknownTool, cut_name
-from sidecall.kernel.core.options import ToolAnnotations
+from sidecall.kernel.core.options import Cache, ToolAnnotations
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.http.late_route import LateRoute
-from sidecall.kernel.http.parameters import refuse_unknown_parameters
+from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.choice import (
@@ -31,10 +29,9 @@ from sidecall.kernel.rest.choice import (
     write_page,
 )
 from sidecall.kernel.rest.examples import LISTING
-from sidecall.kernel.rest.listing import Listing, make_listing
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
-from sidecall.kernel.rest.parts import CallerDep, PartsDep
-from sidecall.kernel.rest.shown_context import ShownContextDep
+from sidecall.kernel.rest.parts import CallerDep, Listing, PartsDep, make_listing
+from sidecall.kernel.rest.shortcuts import ShownContextDep
 from sidecall.kernel.schema.forms.definitions import hash_definition, render_definition
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles
 from sidecall.kernel.schema.lint import lint_tool

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from sidecall.kernel.core.tool import Schema
-from sidecall.kernel.schema.walk import walk
+from sidecall.kernel.schema.references import walk
 
 # What a module has just made of the clock is no older.
 _SECONDS = 60

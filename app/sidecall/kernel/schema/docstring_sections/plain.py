@@ -1,14 +1,28 @@
 """Parse docstrings that have only a text and `Args:`, as griffe does; others are left to griffe."""
 
 import re
+from dataclasses import dataclass, field
+from typing import Literal
 
-from sidecall.kernel.schema.docstring_sections.parts import Docstring
+DocstringStyle = Literal["google", "numpy", "sphinx"]
+
+
+@dataclass(frozen=True, slots=True)
+class Docstring:
+    """A docstring in parts: the text before its sections, a text for each parameter, and the result's."""
+
+    description: str = ""
+    parameters: dict[str, str] = field(default_factory=dict)
+    returns: str = ""
+
 
 _HEADING = "Args:"
 # Lines that may be more than text: indented ones, code, and headings, which have two words at most. The title of a note
 # is one only above an indented line.
 _MORE = re.compile(r"^(?:[ \t]+\S|[\w-]+(?:[ \t]+[\w-]+)?[ \t]*:(?:\s|$)|>>>|```|~~~)", re.M)
+
 _ITEM = re.compile(r" {4}(\w+): (\S.*)")
+
 _GOES_ON = re.compile(r" {8}(\S.*)")
 
 

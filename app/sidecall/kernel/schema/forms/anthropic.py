@@ -5,11 +5,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from sidecall.kernel.core.tool import Schema
-from sidecall.kernel.schema.forms.arranged import arrange
 from sidecall.kernel.schema.forms.joined import list_values
-from sidecall.kernel.schema.forms.strict import find_strict_obstacles, merge_all_of, say_instead
-from sidecall.kernel.schema.references import ANNOTATIONS
-from sidecall.kernel.schema.walk import list_schemas, map_children, walk
+from sidecall.kernel.schema.forms.strict import arrange, find_strict_obstacles, merge_all_of, say_instead
+from sidecall.kernel.schema.references import ANNOTATIONS, list_schemas, map_children, walk
 
 # What it has, as the `transform_schema` of its own library has it; what else a schema says is said in words.
 _ALWAYS = frozenset("type anyOf enum const description title".split())

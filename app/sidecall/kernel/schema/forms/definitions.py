@@ -1,22 +1,31 @@
 """Render one tool in the form of each provider's API."""
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
 from pydantic_core import to_json
 
 from sidecall.features.approvals.questions import asks_inside
-from sidecall.kernel.core.tool import CompiledTool, Schema
-from sidecall.kernel.schema.forms.anthropic import to_anthropic
+from sidecall.kernel.core.errors import SchemaInferenceError
+from sidecall.kernel.core.tool import ArgsSchema, CompiledTool, Schema
+from sidecall.kernel.schema.forms.anthropic import (
+    MAX_OPTIONAL,
+    MAX_UNIONS,
+    count_loose,
+    is_recursive,
+    to_anthropic,
+)
 from sidecall.kernel.schema.forms.gemini import to_gemini
-from sidecall.kernel.schema.forms.keys import rename_arguments
 from sidecall.kernel.schema.forms.one_object import describe_root, has_choice, join_root
-from sidecall.kernel.schema.forms.strict import to_strict
-from sidecall.kernel.schema.forms.strict_choice import WITH_CHOICES, choose_flat, choose_strict
+from sidecall.kernel.schema.forms.strict import find_strict_obstacles, to_strict
+from sidecall.kernel.schema.references import map_children, walk
+from sidecall.kernel.suggest.fuzzy_match import find_same
 
 DefinitionFormat = Literal["openai", "openai-responses", "anthropic", "gemini", "mcp", "json_schema"]
+
 FORMATS: tuple[DefinitionFormat, ...] = get_args(DefinitionFormat)
 
 NONE_DECLARED: Mapping[str, list[Schema]] = {}
@@ -185,3 +194,146 @@ _RENDERERS: dict[DefinitionFormat, Callable[[CompiledTool, Schema, bool], dict[s
     "mcp": _render_mcp,
     "json_schema": _render_json_schema,
 }
+
+
+# Strict tools of one request that Anthropic takes.
+_MAX_TOOLS = 20
+# The forms whose API takes only so many.
+LIMITED = ("anthropic",)
+# The forms in which a choice of objects can be listed as it is.
+WITH_CHOICES = ("mcp", "json_schema")
+
+
+def choose_flat(tool: CompiledTool) -> Schema:
+    """Return the schema from which a tool's forms are made."""
+    return drop_headers(tool.args_schema.flat) if tool.mirrored else tool.args_schema.flat
+
+
+def choose_strict(tools: Iterable[CompiledTool], form: str, *, asked: bool) -> Collection[str]:
+    """Return the names of the tools that are listed as strict.
+
+    Args:
+        tools: The tools of one request, in their order: where there are too many, the first of them are strict.
+        form: Whose form it is.
+        asked: Whether strict tools are asked for; what a tool's own options say beats it.
+    """
+    wanted = (tool for tool in tools if (asked if tool.options.strict is None else tool.options.strict))
+    if form in LIMITED:
+        return _limit(wanted)
+    return {tool.name for tool in wanted if _can_be_strict(choose_flat(tool), form)}
+
+
+def _can_be_strict(flat: Schema, form: str) -> bool:
+    return not (form in WITH_CHOICES and has_choice(flat)) and not find_strict_obstacles(flat)
+
+
+def _limit(tools: Iterable[CompiledTool]) -> Collection[str]:
+    """Take tools while the limits allow; one that needs too much is skipped in favour of later ones."""
+    chosen: set[str] = set()
+    room = (MAX_OPTIONAL, MAX_UNIONS)
+    for tool in tools:
+        if len(chosen) == _MAX_TOOLS:
+            break
+        flat = choose_flat(tool)
+        if is_recursive(flat) or find_strict_obstacles(flat):
+            continue
+        optional, unions = count_loose(to_anthropic(flat))
+        left = (room[0] - optional, room[1] - unions)
+        if min(left) >= 0:
+            chosen.add(tool.name)
+            room = left
+    return chosen
+
+
+# The keyword of MCP with which a parameter's schema names its header.
+_KEYWORD = "x-mcp-header"
+
+_PREFIX = "mcp-param-"
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+_TYPES = ("string", "integer", "boolean")
+
+
+def find_mirrored(where: str, schema: ArgsSchema) -> Mapping[bytes, tuple[str, ...]]:
+    """Return the headers, in lower case, and the path of the argument that each repeats.
+
+    Raises:
+        SchemaInferenceError: Clients would refuse the tool for one of them.
+    """
+    listed = schema.flat
+    said = sum(_KEYWORD in node for _, node in walk(listed))
+    if not said:
+        return {}
+    found: dict[bytes, tuple[str, ...]] = {}
+    for path, node in _reach(listed, ()):
+        name = _read_name(f"{where}: `{'.'.join(path)}`", node)
+        header = f"{_PREFIX}{name}".lower().encode()
+        if header in found:
+            raise SchemaInferenceError(f"{where}: two parameters have the {_KEYWORD} {name!r}. Rename one.")
+        found[header] = path
+    if len(found) < said:
+        raise SchemaInferenceError(
+            f"{where}: an {_KEYWORD} stands where clients refuse it: within a list, a choice of types, or a model that "
+            "refers to itself. Give it to a parameter of the tool itself."
+        )
+    return found
+
+
+def _reach(schema: Schema, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Schema]]:
+    """Yield annotated properties, along `properties` only."""
+    properties = schema.get("properties")
+    for name, node in properties.items() if isinstance(properties, dict) else ():
+        if isinstance(node, dict):
+            if _KEYWORD in node:
+                yield (*path, name), node
+            yield from _reach(node, (*path, name))
+
+
+def _read_name(where: str, node: Schema) -> str:
+    name = node[_KEYWORD]
+    if not isinstance(name, str) or not _TOKEN.fullmatch(name):
+        raise SchemaInferenceError(f"{where}: its {_KEYWORD} is no name of a header. Write letters, digits and `-`.")
+    if node.get("type") not in _TYPES:
+        raise SchemaInferenceError(
+            f"{where}: has an {_KEYWORD}, but is no text, whole number or switch, or may also be None. "
+            "Annotate it as str, int or bool alone, or take the header away."
+        )
+    return name
+
+
+def drop_headers(schema: Schema) -> Schema:
+    """Copy a schema without header annotations, which providers do not know."""
+    node = map_children(schema, drop_headers)
+    return {key: value for key, value in node.items() if key != _KEYWORD}
+
+
+_LONGEST = 64
+
+_REFUSED = re.compile(r"[^a-zA-Z0-9_.-]+")
+# The pattern of names; whether it holds for nested objects is not documented.
+KEY = re.compile(rf"[a-zA-Z0-9_.-]{{1,{_LONGEST}}}")
+
+
+def choose_keys(schema: Schema) -> Mapping[str, str]:
+    """Choose replacements for argument names that the API refuses.
+
+    Only names that are read back unambiguously, since they differ in separators alone: `filter[name]` is listed as
+    `filter_name`. Names in other alphabets, and those of objects with free keys, are unchanged.
+    """
+    names = schema.get("properties", {})
+    if schema.get("additionalProperties", False) is not False:
+        return {}
+    chosen = {name: _REFUSED.sub("_", name).strip("_") for name in names if not KEY.fullmatch(name)}
+    return {name: key for name, key in chosen.items() if KEY.fullmatch(key) and find_same(key, names) == [name]}
+
+
+def rename_arguments(schema: Schema) -> Schema:
+    """Copy an arguments schema with the chosen names."""
+    chosen = choose_keys(schema)
+    if not chosen:
+        return schema
+    written = {**schema, "properties": {chosen.get(name, name): it for name, it in schema["properties"].items()}}
+    if "required" in schema:
+        written["required"] = [chosen.get(name, name) for name in schema["required"]]
+    return written

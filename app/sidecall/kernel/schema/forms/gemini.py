@@ -9,7 +9,7 @@ from typing import Any
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.describe import write_literal
 from sidecall.kernel.schema.forms.choices import ANNOTATIONS, Breaker, Choice, name_type
-from sidecall.kernel.schema.walk import map_children
+from sidecall.kernel.schema.references import map_children
 
 # The formats that its API takes; others are refused with 400.
 _FORMATS = {"string": ("date-time",), "integer": ("int32", "int64"), "number": ("float", "double")}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sidecall.kernel.core.native_kinds import NAMES, NativeKind
+from sidecall.kernel.core.options import NAMES, NativeKind
 from sidecall.kernel.core.tool import CompiledTool, Schema
 
 # How a provider's built-in tools are listed: as its declarations, or as functions of ours.

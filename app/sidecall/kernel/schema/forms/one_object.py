@@ -17,8 +17,7 @@ from sidecall.kernel.schema.forms.choice_words import (
     write_clauses,
 )
 from sidecall.kernel.schema.forms.joined import list_values, meet, meet_known, takes_null, unite
-from sidecall.kernel.schema.references import ANNOTATIONS, inline_references
-from sidecall.kernel.schema.walk import list_schemas, map_children
+from sidecall.kernel.schema.references import ANNOTATIONS, inline_references, list_schemas, map_children
 
 # What a root has for several schemas to hold, or one of several.
 _JOINING = frozenset(

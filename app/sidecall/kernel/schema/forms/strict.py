@@ -1,17 +1,15 @@
 """Rewrite schemas in OpenAI's strict form, and find obstacles."""
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.pointer import follow
-from sidecall.kernel.schema.forms.arranged import arrange
 from sidecall.kernel.schema.forms.choices import name_type
-from sidecall.kernel.schema.forms.joined import list_values
-from sidecall.kernel.schema.forms.strict_size import find_excess
-from sidecall.kernel.schema.references import ANNOTATIONS
-from sidecall.kernel.schema.walk import map_children, walk
+from sidecall.kernel.schema.forms.joined import KINDS, fits_type, list_values, meet
+from sidecall.kernel.schema.forms.one_object import join_root, keep_targets
+from sidecall.kernel.schema.references import ANNOTATIONS, list_schemas, map_children, walk
 
 # Keywords the API refuses in strict mode; what they say goes into the description instead.
 _REFUSED = ("default", "uniqueItems", "prefixItems", "discriminator")
@@ -22,7 +20,9 @@ _UNSAYABLE = (
 ).split()
 # The formats that strict mode takes; others are refused with 400.
 _FORMATS = frozenset("date-time time date duration email hostname ipv4 ipv6 uuid".split())
+
 _TYPED = {"type", "anyOf", "oneOf", "allOf", "enum", "const", "$ref", "properties"}
+
 _MAX_DEPTH = 100
 # References inside references that are put in place; each step can multiply the schema's size.
 _MAX_INLINED = 4
@@ -190,3 +190,137 @@ def _allow_null(schema: Schema) -> Schema:
 
 def _takes_null(schema: Schema) -> bool:
     return "null" in (schema.get("type"), *(schema["type"] if isinstance(schema.get("type"), list) else ()))
+
+
+_CHOICES = ("anyOf", "oneOf")
+
+
+def arrange(schema: Schema) -> Schema:
+    """Rewrite an arguments schema into the form that all strict forms start from."""
+    joined = join_root(schema)
+    return keep_targets(_arrange(joined), joined)
+
+
+def _arrange(node: Schema) -> Schema:
+    return _give_type(_distribute(_merge_all_of(map_children(_drop_impossible(node), _arrange))))
+
+
+def _drop_impossible(node: Schema) -> Schema:
+    """Remove properties that no value fits."""
+    named = node.get("properties")
+    if not isinstance(named, dict) or all(it not in (False, {"not": {}}) for it in named.values()):
+        return node
+    return {**node, "properties": {name: it for name, it in named.items() if it not in (False, {"not": {}})}}
+
+
+def _merge_all_of(node: Schema) -> Schema:
+    """Merge a single-element `allOf` with its sibling keywords, unless they conflict."""
+    parts = node.get("allOf")
+    if not isinstance(parts, list):
+        return node
+    kept = [part for part in parts if part not in (True, {})]
+    beside = {key: value for key, value in node.items() if key != "allOf"}
+    if len(kept) > 1 or any(isinstance(part, bool) for part in kept):
+        return {**beside, "allOf": [part if isinstance(part, dict) else {"not": {}} for part in kept]}
+    lone = kept[0] if kept else {}
+    clashing = any(lone[key] != beside[key] for key in lone.keys() & beside.keys() - ANNOTATIONS)
+    return {**beside, "allOf": kept} if clashing else {**lone, **beside}
+
+
+def _distribute(node: Schema) -> Schema:
+    """Move the sibling keywords of a choice into each of its options, as `anyOf`."""
+    choices = [node[keyword] for keyword in _CHOICES if isinstance(node.get(keyword), list)]
+    if not choices or "$ref" in node:
+        return node
+    outer = {key: value for key, value in node.items() if key in ANNOTATIONS}
+    beside = {key: value for key, value in node.items() if key not in {*ANNOTATIONS, *_CHOICES, "discriminator"}}
+    options: list[Any] = [beside or True]
+    for choice in choices:
+        options = [met for one in options for other in choice if (met := _meet_option(one, other)) is not False]
+    return {**outer, "anyOf": options if not beside and len(choices) == 1 else [_settle(option) for option in options]}
+
+
+def _settle(option: Any) -> Any:
+    """Arrange an option again, since it may be a choice itself and now has sibling keywords."""
+    return _give_type(_distribute(option)) if isinstance(option, dict) else option
+
+
+def _meet_option(beside: Any, option: Any) -> Any:
+    is_reference = isinstance(option, dict) and "$ref" in option
+    # A reference must not have siblings, and its target has the type.
+    return option if is_reference and beside is not True and beside.keys() <= {"type"} else meet(beside, option)
+
+
+def _give_type(node: Schema) -> Schema:
+    """Add the type of constants, and remove keywords for objects and arrays."""
+    values = list_values(node)
+    if not values or any(isinstance(value, (dict, list)) for value in values):
+        return node
+    kept = {key: value for key, value in node.items() if key not in _OF_CONTAINERS}
+    if "type" not in node:
+        kinds = list(dict.fromkeys(KINDS[type(value)] for value in values))
+        kinds = [kind for kind in kinds if kind != "integer" or "number" not in kinds]
+        return {**kept, "type": kinds[0] if len(kinds) == 1 else kinds}
+    fitting = [value for value in values if fits_type(value, node["type"])]
+    return {**kept, "enum": fitting} if "enum" in node and fitting else kept
+
+
+_OF_CONTAINERS = frozenset(
+    "properties required additionalProperties patternProperties minProperties maxProperties"
+    " items prefixItems minItems maxItems uniqueItems".split()
+)
+
+
+# As the API's documentation of structured outputs has them.
+_MAX_PROPERTIES = 5_000
+
+_MAX_LEVELS = 10
+
+_MAX_VALUES = 1_000
+
+_MAX_CHARACTERS = 120_000
+# The characters of an enum that has many values.
+_MANY_VALUES = 250
+
+_MAX_ENUM_CHARACTERS = 15_000
+
+
+def find_excess(root: Schema) -> Iterator[str]:
+    """List the limits of strict mode that an arguments schema exceeds."""
+    nodes = list_schemas(root)
+    enums = [values for node in nodes if (values := list_values(node)) is not None]
+    names = [name for node in nodes for key in ("properties", "$defs", "definitions") for name in node.get(key, ())]
+    texts = [*names, *(value for values in enums for value in values if isinstance(value, str))]
+    found = {
+        "properties": (sum(len(node.get("properties", ())) for node in nodes), _MAX_PROPERTIES),
+        "levels of objects in objects": (_measure_levels(root, len(nodes)), _MAX_LEVELS),
+        "values of enums": (sum(map(len, enums)), _MAX_VALUES),
+        "characters of names and values": (sum(map(len, texts)), _MAX_CHARACTERS),
+        f"characters of an enum of more than {_MANY_VALUES} values": (_measure_longest(enums), _MAX_ENUM_CHARACTERS),
+    }
+    for what, (count, limit) in found.items():
+        if count > limit:
+            yield f"strict mode takes at most {limit:,} {what}; here are {count:,}"
+
+
+def _measure_longest(enums: Sequence[list[Any]]) -> int:
+    sizes = [sum(len(it) for it in values if isinstance(it, str)) for values in enums if len(values) > _MANY_VALUES]
+    return max(sizes, default=0)
+
+
+def _measure_levels(root: Schema, size: int) -> int:
+    """Count the levels of nested objects, the root included, up to `size`."""
+    if size <= _MAX_LEVELS:
+        return size
+    levels, deepest = [(root, 0)], 0
+    for node, above in levels:  # The list grows during the loop.
+        level = above + ("properties" in node)
+        deepest = max(deepest, level)
+        levels += [(child, level) for child in _list_children(node)]
+    return deepest
+
+
+def _list_children(node: Schema) -> Iterator[Schema]:
+    values = [node.get("items"), *node.get("anyOf", ()), *node.get("properties", {}).values()]
+    values += node.get("$defs", {}).values()
+    return (value for value in values if isinstance(value, dict))

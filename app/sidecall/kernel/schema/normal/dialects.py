@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from sidecall.kernel.core.tool import Schema
-from sidecall.kernel.schema.references import ANNOTATIONS
-from sidecall.kernel.schema.walk import list_schemas, map_children
+from sidecall.kernel.schema.references import ANNOTATIONS, list_schemas, map_children
 
 # What nothing fits. It stands for `false`, and is known by being this very object.
 NOTHING: Schema = {"not": {}}

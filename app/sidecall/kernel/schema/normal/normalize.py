@@ -26,7 +26,7 @@ from sidecall.kernel.schema.normal.documents import (
     SchemaUnfit,
     is_plain,
 )
-from sidecall.kernel.schema.walk import list_schemas
+from sidecall.kernel.schema.references import list_schemas
 
 # What says how references are found or which draft this is, once both are settled.
 _SETTLED = frozenset("$dynamicAnchor $id $recursiveAnchor $vocabulary".split())

@@ -7,10 +7,16 @@ from sidecall.kernel.core.field_errors import FieldError
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.describe import add_article, describe, join_choices, limit_items, list_needed
 from sidecall.kernel.schema.joined import join, join_all
-from sidecall.kernel.schema.repair.entries import Path, make_invalid, make_key, make_missing, make_unknown
-from sidecall.kernel.schema.repair.locations import Site, find_inner
-from sidecall.kernel.schema.repair.members import list_members, list_options
-from sidecall.kernel.schema.repair.validation_errors import ValidationErrors
+from sidecall.kernel.schema.repair.entries import (
+    Path,
+    list_members,
+    list_options,
+    make_invalid,
+    make_key,
+    make_missing,
+    make_unknown,
+)
+from sidecall.kernel.schema.repair.validation_errors import Site, ValidationErrors, find_inner
 
 _UNIONS = frozenset(("anyOf", "oneOf"))
 # Rules by which a value is another kind of thing.

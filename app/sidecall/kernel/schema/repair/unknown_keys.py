@@ -9,8 +9,7 @@ from sidecall.kernel.core.tool import DEEPEST, Schema
 from sidecall.kernel.schema.describe import list_needed
 from sidecall.kernel.schema.normal.dialects import list_forbidden
 from sidecall.kernel.schema.references import resolve
-from sidecall.kernel.schema.repair.entries import Path
-from sidecall.kernel.schema.repair.members import choose_member, find_tag, find_tagged, list_options
+from sidecall.kernel.schema.repair.entries import Path, choose_member, find_tag, find_tagged, list_options
 
 # More of them are not looked for.
 _MOST_STRAYS = 21

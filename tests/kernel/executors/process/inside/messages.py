@@ -3,7 +3,7 @@
 import socket
 from typing import Any
 
-from sidecall.kernel.executors.process.frames import Frames
+from sidecall.kernel.executors.process.child import Frames
 from sidecall.kernel.executors.process.home import home_of
 from tests.kernel.executors.process import process_tools
 

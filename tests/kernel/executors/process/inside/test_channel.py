@@ -3,7 +3,7 @@
 import logging
 import socket
 
-from sidecall.kernel.executors.process.inside.channel import Channel, LogToServer
+from sidecall.kernel.executors.process.inside.tool_process import Channel, LogToServer
 from tests.kernel.executors.process.inside.messages import read
 
 

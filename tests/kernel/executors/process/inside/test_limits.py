@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.kernel.executors.process.inside.limits import bounded_memory, writable_bytes
+from sidecall.kernel.executors.process.inside.tool_process import bounded_memory, writable_bytes
 
 _MB = 1024 * 1024
 

@@ -3,7 +3,7 @@
 import socket
 
 from sidecall.kernel.authoring.offers import tools_of
-from sidecall.kernel.executors.process.frames import pack
+from sidecall.kernel.executors.process.child import pack
 from sidecall.kernel.executors.process.home import home_of
 from sidecall.kernel.executors.process.inside.main import serve
 from tests.kernel.executors.process import process_tools

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from sidecall.kernel.authoring.offers import tools_of
-from sidecall.kernel.executors.process.inside.channel import Channel
-from sidecall.kernel.executors.process.inside.tool_process import ToolProcess
+from sidecall.kernel.executors.process.inside.tool_process import Channel, ToolProcess
 from tests.kernel.executors.process.inside.messages import greeting, request_for
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple, NoReturn
 
+from sidecall.kernel.executors.process.child import pack
 from sidecall.kernel.executors.process.descendants import (
     add_descendants,
     children_of,
@@ -20,7 +21,6 @@ from sidecall.kernel.executors.process.descendants import (
     mark_this_process,
     owner_of,
 )
-from sidecall.kernel.executors.process.frames import pack
 from sidecall.kernel.executors.process.orders import KILL, ORDER, SIGN
 
 _PR_SET_PDEATHSIG = 1

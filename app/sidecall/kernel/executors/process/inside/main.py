@@ -12,10 +12,8 @@ from typing import Any
 from sidecall.kernel.executors.process.code import read_code, restore_code
 from sidecall.kernel.executors.process.failures import write_failure
 from sidecall.kernel.executors.process.finder import ToolsOf, load_tools_of
-from sidecall.kernel.executors.process.inside.channel import Channel
 from sidecall.kernel.executors.process.inside.fork_server import ForkServer
-from sidecall.kernel.executors.process.inside.limits import leave_no_core
-from sidecall.kernel.executors.process.inside.tool_process import ToolProcess
+from sidecall.kernel.executors.process.inside.tool_process import Channel, ToolProcess, leave_no_core
 
 
 def main(control: str, mark: str, tools_of: str) -> None:

@@ -4,37 +4,125 @@ import asyncio
 import inspect
 import logging
 import os
-from collections.abc import Coroutine, Mapping
-from contextlib import nullcontext
+import socket
+import sys
+import threading
+from collections.abc import Coroutine, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
+from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from sidecall.features.telemetry.protocol import Tracing
+from sidecall.features.telemetry.calls import Tracing
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.tracing import open_tracing
-from sidecall.kernel.core.context import EventListener
+from sidecall.kernel.core.context import Caller, EventListener
 from sidecall.kernel.core.cost import CallCost
 from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.log_text import shorten
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.executors.process.child import CHUNK, COST, Frames, Message, pack
 from sidecall.kernel.executors.process.descendants import end_copy_of
 from sidecall.kernel.executors.process.failures import write_failure
 from sidecall.kernel.executors.process.finder import Finder, Home, ToolsOf
-from sidecall.kernel.executors.process.frames import COST
-from sidecall.kernel.executors.process.inside.bridged_contents import BridgedContents
-from sidecall.kernel.executors.process.inside.bridged_items import BridgedItems
-from sidecall.kernel.executors.process.inside.channel import Channel, LogToServer
-from sidecall.kernel.executors.process.inside.limits import bounded_memory, writable_bytes
 from sidecall.kernel.executors.process.output import ResultBounds, write_output
+from sidecall.kernel.executors.process.questions import decode_body, decode_item, encode_body, encode_value, read_reply
 from sidecall.kernel.executors.process.request import read_request
 from sidecall.kernel.executors.results import complete, drain
 from sidecall.kernel.executors.steady_loop import run_steadily
+from sidecall.kernel.ports.contents import KeptContent
+from sidecall.kernel.ports.store_items import Item, Namespace, NamespaceSearch, Search
 from sidecall.kernel.ports.tenant_store import ItemStore
 from sidecall.kernel.schema.arguments import fill_hidden, validate
 
+# What every log line has, and what a formatter adds.
+_USUAL = frozenset((*vars(logging.makeLogRecord({})), "message", "asctime"))
+
+
+class Channel:
+    """The socket to the server; thread-safe."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._socket = sock
+        self._frames = Frames()
+        self._lock = threading.Lock()
+        # Held while a reply is awaited; its holder's code must not ask meanwhile.
+        self._asking = threading.Lock()
+        self._is_open = False
+        self._pid = os.getpid()
+
+    def __iter__(self) -> Iterator[Message]:
+        # Never into the message after: a request that is still in the socket when this process ends has not begun.
+        while piece := self._socket.recv(min(self._frames.missing, CHUNK)):
+            yield from self._frames.feed(piece)
+
+    def say(self, kind: str, subject: str | None, content: Any) -> None:
+        """Send a message."""
+        message = pack(kind, subject, content)
+        with self._lock:
+            self._socket.sendall(message)
+
+    def ask(self, kind: str, subject: str | None, content: Any) -> Any:
+        """Send a question and return its reply; threads take turns.
+
+        Raises:
+            RuntimeError: The call has ended, or this is a copy of the process in which it runs.
+        """
+        if os.getpid() != self._pid:
+            raise RuntimeError("The store belongs to the process of the tool; its copies cannot use it.")
+        with self._asking:
+            if not self._is_open:
+                raise RuntimeError("The call has ended, and with it the use of its store.")
+            self.say(kind, subject, content)
+            for message in self:
+                return message.content
+        raise ConnectionError("the server is gone")
+
+    async def ask_without_blocking(self, kind: str, subject: str | None, content: Any) -> Any:
+        """Ask outside of the event loop, if one runs; a caller that cannot wait fails before anything is sent."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return self.ask(kind, subject, content)
+        await asyncio.sleep(0)
+        return await asyncio.to_thread(self.ask, kind, subject, content)
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """Allow questions within the body; wait at its end for pending replies, so that no later call reads them."""
+        self._is_open = True
+        try:
+            yield
+        finally:
+            # First of all, since a thread that asks again and again may be faster at the lock for as long as it likes.
+            self._is_open = False
+            with self._asking:
+                pass
+
+
+class LogToServer(logging.Handler):
+    """Sends log records to the server, which logs them as its own."""
+
+    def __init__(self, channel: Channel) -> None:
+        super().__init__()
+        self._channel = channel
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Send a record, with its traceback and the author's extra fields."""
+        try:
+            named = {name: value for name, value in vars(record).items() if name not in _USUAL}
+            said = [record.levelno, shorten(self.format(record)), to_jsonable_python(named, fallback=str)]
+            self._channel.say("log", record.name, said)
+        except Exception:
+            self.handleError(record)
+
+
 _MB = 1024 * 1024
+
 _TRACE_DELAY_MS = "200"
 
 
@@ -134,3 +222,118 @@ class ToolProcess:
         loop = self._runner.get_loop()
         # In the present context, which knows the span.
         return run_steadily(loop, loop.create_task(coroutine))
+
+
+try:
+    import resource
+except ImportError:  # Not a Unix, where no tool runs in a process.
+    resource = None  # type: ignore[assignment]
+
+_STATM = Path("/proc/self/statm")
+# Which of its numbers counts the pages that a process can write to.
+_WRITABLE = 5
+
+
+def writable_bytes() -> int:
+    """Return how much memory this process can write to, touched or not; 0 if the system does not report it."""
+    if sys.platform != "linux":
+        return 0
+    return int(_STATM.read_text().split()[_WRITABLE]) * resource.getpagesize()
+
+
+@contextmanager
+def bounded_memory(most: int) -> Iterator[None]:
+    """Make allocations in the body fail with MemoryError once this process has `most` writable bytes.
+
+    Only Linux counts these: thread stacks count, merely reserved address space does not. Other systems have no bound.
+    """
+    if sys.platform != "linux":
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (_cap(most, hard), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def leave_no_core() -> None:
+    """Disable core dumps, which would contain callers' data."""
+    if resource is not None:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _cap(most: int, hard: int) -> int:
+    return most if hard == resource.RLIM_INFINITY else min(most, hard)
+
+
+class BridgedItems:
+    """Store items by way of the server, which knows the tenant from the call."""
+
+    def __init__(self, channel: Channel, call: str) -> None:
+        self._channel = channel
+        self._call = call
+
+    @property
+    def loop(self) -> None:
+        """None: any thread may ask."""
+
+    async def get(self, _tenant: str, namespace: Namespace, key: str, *, refresh: bool = True) -> Item | None:
+        """Return the item, or None; `refresh` renews its time to live."""
+        return decode_item(await self._ask("get", namespace, key, refresh))
+
+    async def put(self, _tenant: str, namespace: Namespace, key: str, value: Any, ttl: float | None = None) -> None:
+        """Store a value, replacing the present one."""
+        await self._ask("put", namespace, key, encode_value(value), ttl)
+
+    async def delete(self, _tenant: str, namespace: Namespace, key: str) -> None:
+        """Delete the item, if it exists."""
+        await self._ask("delete", namespace, key)
+
+    async def search(self, _tenant: str, namespace: Namespace, search: Search) -> list[Item]:
+        """List the items at and below a namespace, oldest first."""
+        options = {"filter": dict(search.filter) or None, "limit": search.limit, "offset": search.offset}
+        found = await self._ask("search", namespace, options, search.refresh)
+        return [item for told in found if (item := decode_item(told)) is not None]
+
+    async def list_namespaces(self, _tenant: str, search: NamespaceSearch) -> list[Namespace]:
+        """List the namespaces that have items, in order."""
+        wanted = asdict(search)
+        options = {"prefix": wanted["prefix"] or None, "suffix": wanted["suffix"] or None, "max_depth": search.depth}
+        found = await self._ask("list_namespaces", {**options, "limit": search.limit, "offset": search.offset})
+        return [tuple(namespace) for namespace in found]
+
+    async def _ask(self, name: str, *values: Any) -> Any:
+        return read_reply(await self._channel.ask_without_blocking("ask", self._call, [name, *values]))
+
+
+class BridgedContents:
+    """Contents by way of the server, which knows their owner from the call."""
+
+    # Any thread may ask.
+    loop = None
+
+    def __init__(self, channel: Channel, call: str) -> None:
+        self._channel = channel
+        self._call = call
+
+    async def keep(self, body: str | bytes, _caller: Caller, media_type: str, *, is_sent: bool = True) -> str:  # noqa: ARG002
+        """Keep a body and return its id; a tool's content always counts as sent.
+
+        Raises:
+            ContentNotKept: It is too large, or the caller has no room left.
+        """
+        return str(await self._ask("keep_content", encode_body(body), media_type))
+
+    async def get(self, content_id: str, caller: Caller) -> KeptContent:
+        """Return a caller's content.
+
+        Raises:
+            NoSuchContent: There is none, it has expired, or it is another caller's.
+        """
+        media_type, encoded = await self._ask("get_content", content_id)
+        return KeptContent(content_id, caller.tenant, caller.subject, media_type, decode_body(encoded))
+
+    async def _ask(self, name: str, *values: Any) -> Any:
+        return read_reply(await self._channel.ask_without_blocking("ask", self._call, [name, *values]))

@@ -81,3 +81,64 @@ def _to_entry(row: Row) -> AuditEntry:
         details=json.loads(details),
         count=count,
     )
+
+
+class MemoryAudit:
+    """Remember up to `most` entries for `ttl` seconds; they are lost when the process ends."""
+
+    # No method awaits, so each is atomic on the event loop.
+
+    def __init__(self, ttl: float = 7_776_000.0, most: int = 100_000, clock: Callable[[], float] = time.time) -> None:
+        self.ttl = ttl
+        self._most = most
+        self._clock = clock
+        self._entries: dict[str, tuple[int, AuditEntry]] = {}
+        self._number = 0
+        self._denials: dict[str, None] = {}
+
+    async def add(self, entry: AuditEntry) -> None:
+        """Store an entry, unless there is one with its id."""
+        if entry.id in self._entries:
+            return
+        self._number += 1
+        self._entries[entry.id] = (self._number, entry)
+        if entry.action == "denied":
+            self._denials[entry.id] = None
+            if len(self._denials) > max(1, self._most // 2):
+                self._drop(next(iter(self._denials)))
+        if len(self._entries) > self._most:
+            self._drop(next(iter(self._entries)))
+
+    async def list(self, wanted: AuditFilter, limit: int = 100, cursor: str | None = None) -> AuditPage:
+        """List entries, latest first, up to `limit`, after the cursor of the page before."""
+        await self.forget()
+        before = self._number + 1 if cursor is None else int(cursor)
+        found = [
+            (number, entry)
+            for number, entry in reversed(self._entries.values())
+            if number < before and _is_wanted(entry, wanted)
+        ]
+        shown = found[:limit]
+        return AuditPage([entry for _, entry in shown], str(shown[-1][0]) if len(found) > limit else None)
+
+    async def forget(self) -> None:
+        """Delete entries that are too old."""
+        old = self._clock() - self.ttl
+        for entry_id, (_, entry) in list(self._entries.items()):
+            if entry.at.timestamp() <= old:
+                self._drop(entry_id)
+
+    def _drop(self, entry_id: str) -> None:
+        del self._entries[entry_id]
+        self._denials.pop(entry_id, None)
+
+
+def _is_wanted(entry: AuditEntry, wanted: AuditFilter) -> bool:
+    at = entry.at.timestamp()
+    return (
+        entry.tenant == wanted.tenant
+        and wanted.action in (None, entry.action)
+        and wanted.by in (None, entry.by)
+        and (wanted.since is None or at >= wanted.since)
+        and (wanted.until is None or at < wanted.until)
+    )

@@ -1,3 +1,0 @@
-"""Paths where sign-in begins and ends."""
-
-START, CALLBACK = "/oauth/start", "/oauth/callback"

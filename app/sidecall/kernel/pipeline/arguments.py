@@ -1,0 +1,121 @@
+"""Parse the arguments to a JSON object, from any form in which a model wrote them."""
+
+from collections.abc import Awaitable
+
+from sidecall.kernel.concurrency.pools import ARGUMENTS
+from sidecall.kernel.concurrency.turns import key_of
+from sidecall.kernel.core.errors import InvalidArguments, MalformedArguments, ToolFailure
+from sidecall.kernel.core.field_errors import FieldError
+from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.native_items import CUT_OFF
+from sidecall.kernel.core.tool import CompiledTool, Schema
+from sidecall.kernel.json_data.bulk import is_long
+from sidecall.kernel.json_data.text import name_json_type, read_object
+from sidecall.kernel.schema.arguments import fill_hidden
+from sidecall.kernel.schema.arguments import validate as validate_at_once
+from sidecall.kernel.schema.describe import list_keys
+from sidecall.kernel.schema.repair.text import parse_arguments
+
+
+def try_arguments(invocation: Invocation) -> ToolFailure | None:
+    """Return the failure with which the call would begin, or None.
+
+    Arguments that would be dropped are failures here too, since the sender asked about them.
+
+    Raises:
+        MissingContext: The caller left something out.
+    """
+    try:
+        for stage in (decode, inject, validate_at_once):
+            stage(invocation)
+    except ToolFailure as failure:
+        return failure
+    if invocation.ignored:
+        return InvalidArguments([_refuse(name) for name in dict.fromkeys(invocation.ignored)])
+    return None
+
+
+def _refuse(name: str) -> FieldError:
+    return {"loc": [name], "type": "extra_forbidden", "msg": "The tool has no such argument"}
+
+
+# How the parser begins to say that the text is at its end and the value is not.
+_END_OF_TEXT = "EOF"
+
+_HALF = "The call was cut off before its end, so nothing has run. Send it again as a whole."
+
+
+def decode(invocation: Invocation) -> None:
+    """Parse the arguments' JSON text, repairing it if necessary; empty text, null and `[]` are no arguments.
+
+    Raises:
+        MalformedArguments: The text is not JSON, or not an object, or the call is only a part of one.
+    """
+    call = invocation.request.call
+    args = call.args
+    if call.item is not None and CUT_OFF in call.item:
+        raise MalformedArguments(_HALF, [{"loc": [], "type": "cut_off", "msg": _HALF}])
+    if isinstance(args, str):
+        try:
+            args = _decode(args, invocation.tool.args_schema.flat, invocation.repaired)
+        except MalformedArguments:
+            invocation.repaired.clear()  # Nothing is mended where the call is refused.
+            raise
+    invocation.args = args
+
+
+def _decode(text: str, schema: Schema, repaired: list[str]) -> dict[str, object]:
+    if not text.strip():
+        return {}
+    try:
+        value = read_object(parse_arguments(text, repaired))
+    except ValueError as error:
+        reason = str(error)
+        said = "the text ends before the JSON does, as if it was cut off" if reason.startswith(_END_OF_TEXT) else reason
+        raise _make_failure(f"The arguments are not valid JSON: {said}. Send one JSON object", schema) from None
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        kind = name_json_type(value)
+        raise _make_failure(f"The arguments must be one JSON object, not {kind}", schema)
+    return value
+
+
+def _make_failure(said: str, schema: Schema) -> MalformedArguments:
+    keys = list_keys(schema)
+    text = f"{said}: {keys}."
+    return MalformedArguments(text, [{"loc": [], "type": "json_invalid", "msg": text, "expected": keys}])
+
+
+def has_injections(tool: CompiledTool) -> bool:
+    """Return whether the tool has hidden parameters."""
+    return bool(tool.injections)
+
+
+def inject(invocation: Invocation) -> None:
+    """Drop what the model sent for hidden parameters, then fill them from the caller and the server.
+
+    Raises:
+        MissingContext: The caller did not send what a hidden parameter needs.
+        ToolNotConfigured: A secret is not set.
+    """
+    forged = invocation.tool.hidden_names & invocation.args.keys()
+    if forged:
+        invocation.args = {name: value for name, value in invocation.args.items() if name not in forged}
+        invocation.ignored.extend(sorted(forged))
+    fill_hidden(invocation)
+
+
+_CONTAINERS = (list, dict)
+
+
+def validate(invocation: Invocation) -> Awaitable[None] | None:
+    """Validate the arguments like `validate_at_once`; large ones must be awaited."""
+    for value in invocation.args.values():
+        if type(value) in _CONTAINERS and is_long(value):
+            return ARGUMENTS.run_for(key_of(invocation.request.caller), validate_at_once, invocation)
+    validate_at_once(invocation)
+    return None
+
+
+__all__ = ["validate", "validate_at_once"]
