@@ -18,7 +18,7 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.types import interrupt
 
 from sidecall import ApprovalRequired, tool
-from sidecall.compat.foreign.graph import read_answer
+from sidecall.compat.foreign.runnables import read_answer
 from sidecall.features.approvals.questions import asks_inside
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.ports.tenant_store import ItemStore

@@ -9,8 +9,8 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from sidecall.compat.foreign.arguments import find_lost, make_pass_through, make_runnable
-from sidecall.compat.foreign.graph import GraphCall
 from sidecall.compat.foreign.hidden import plan_hidden
+from sidecall.compat.foreign.runnables import GraphCall
 from sidecall.compat.foreign.tool import CONTEXT, ForeignTool, set_signature
 from sidecall.kernel.authoring.overrides import only_refuses
 from sidecall.kernel.core.context import ToolContext

@@ -1,4 +1,4 @@
-"""Give LangChain tools what LangGraph's functions expect in a running graph, without importing it."""
+"""Take over Runnables, and give LangChain tools what LangGraph expects in a running graph, importing neither."""
 
 import itertools
 import sys
