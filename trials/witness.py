@@ -90,7 +90,7 @@ class _Asking:
         if self._connection is None:
             self._connection = http.client.HTTPConnection("127.0.0.1", self._options.port, timeout=_PATIENCE)
             self._connection.connect()
-            # Else it would silently connect again where the server has hung up.
+            # Otherwise it would silently connect again where the server has hung up.
             self._connection.auto_open = 0
             self.seen.connections += 1
         if self._options.calling:

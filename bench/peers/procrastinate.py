@@ -27,7 +27,7 @@ class Asked(BaseModel):
 
 @jobs.task
 async def echo(call_id: str, text: str) -> None:
-    """Return the text unchanged, to whoever waits for it."""
+    """Return the text unchanged."""
     returned[call_id] = text
 
 

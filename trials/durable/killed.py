@@ -14,7 +14,7 @@ from trials.finding import Finding
 
 # Clients at once.
 _LINES = 25
-# Timeout in seconds, whatever was found: some for each kill, after which calls wait until the dead server has been
+# Timeout in seconds: some for each kill, after which calls wait until the dead server has been
 # silent for long enough.
 _EACH, _REST = 25.0, 120.0
 

@@ -11,7 +11,7 @@ SECRET = "hunter2-postgres-password"
 
 
 class Unserializable:
-    """Crash whoever wants to print it, and tell a secret on the way."""
+    """Crash what prints it, and tell a secret on the way."""
 
     def __str__(self) -> str:
         raise RuntimeError(SECRET)

@@ -84,7 +84,7 @@ def _digest(arguments: str, context: Any) -> tuple[str, str]:
 def _is_own(waiting: _Waiting, run: ToolContext[Any], past: Collection[str]) -> bool:
     record = _recall(run, waiting.latest)
     if record is not None and record.fingerprint == waiting.mark:
-        # Else it is another call of the same message, and none that is asked for again.
+        # Otherwise it is another call of the same message, and none that is asked for again.
         return bool(record.completed)
     if waiting.call_id in past or waiting.latest in past:
         return True

@@ -71,7 +71,7 @@ export class ApprovalDesk {
     return this.decide(id, { decision: "reject", reason });
   }
 
-  /** Ask whoever is to decide, or wait, and return the answer in a dialect. */
+  /** Ask the person who decides, or wait, and return the answer in a dialect. */
   async settle(id, format, { ask, approvalWait = 0, signal } = {}) {
     let approval = await this.show(id, format, signal);
     // A call may wait for a person's signing in, and then for a decision; its tool may ask several times.

@@ -29,7 +29,7 @@ export function giveIds(calls, name) {
 }
 
 /**
- * Write ids that were made into the answer itself, too, for whoever appends its message and not what is returned; what
+ * Write ids that were made into the answer itself, too, for programs that append its message and not what is returned; what
  * cannot be changed stays as it is. `said` are the items in which the calls stand, as they were read.
  */
 export function writeIds(given, form, said, name, made) {

@@ -80,7 +80,7 @@ export class Connection {
     if (attempt >= this.retries || (wanted ?? 0) > this.longestWait) {
       return undefined;
     }
-    // Spread, lest all clients come back at once.
+    // Spread, so that not all clients come back at once.
     const spread = 0.5 + Math.random() / 2;
     return wanted === undefined ? Math.min(0.25 * 2 ** attempt * spread, this.longestWait) : wanted + 0.1 * spread;
   }

@@ -83,13 +83,13 @@ export function makeRefusal(document, status, retryAfter) {
   return new Kind(document, status, retryAfter);
 }
 
-/** Return the error for an answer that is no success and has this text, whoever on the way has written it. */
+/** Return the error for an answer that is no success and has this text, of the server or of a proxy on the way. */
 export function readRefusal(response, text) {
   const document = readProblem(text) ?? { title: response.statusText, detail: text.slice(0, MOST_SHOWN) };
   return makeRefusal(document, response.status, readSeconds(response.headers.get("Retry-After")));
 }
 
-/** Return the error for a problem that came as an event, whoever on the way has told it. */
+/** Return the error for a problem that came as an event, of the server or of a proxy on the way. */
 export function readToldRefusal(document) {
   const { status, retry_after: seconds } = document;
   const isStatus = Number.isInteger(status);

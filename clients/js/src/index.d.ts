@@ -147,7 +147,7 @@ export interface Preview {
   [more: string]: unknown;
 }
 
-/** How far a tool has come: `done` of `total`, in whatever it counts. */
+/** How far a tool has come: `done` of `total`, in any unit. */
 export interface ProgressData {
   tool_call_id: string;
   done: number;

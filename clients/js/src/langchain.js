@@ -52,7 +52,7 @@ async function run(served, args, config, supplied, ask) {
   return answer.content;
 }
 
-/** Ask again where whoever resumed the graph may not decide, rather than end its run. */
+/** Ask again where the one who resumed the graph may not decide, rather than end its run. */
 async function callUntilDecided(served, args, options) {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-// What a model has said, whoever made it: the calls in it, and the messages that carry their answers back.
+// What a model of any provider has said: the calls in it, and the messages that carry their answers back.
 
 import { giveIds, writeIds } from "./call_ids.js";
 import { chooseCalls, isCutOff, markHalf } from "./endings.js";

@@ -16,7 +16,7 @@ async def test_a_user_is_refused_with_the_reason(make_client: MakeClient) -> Non
 
     assert refused["errors"] == [{
         "loc": ["action", "user"], "type": "value_error",
-        "msg": "Commands are run as whoever the shell runs as; leave `user` out",
+        "msg": "Commands are run as the user of the shell; leave `user` out",
     }]  # fmt: skip
     call["action"] = {"command": ["ls"], "user": None}
     assert (await client.post("/tool_calls", json=call)).status_code == 200

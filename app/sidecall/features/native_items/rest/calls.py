@@ -77,7 +77,7 @@ class ShellCall(_CalledItem):
 
 def _refuse_user(user: Any) -> None:
     if user is not None:
-        raise ValueError("Commands are run as whoever the shell runs as; leave `user` out")
+        raise ValueError("Commands are run as the user of the shell; leave `user` out")
 
 
 class LocalShellAction(BaseModel, defer_build=True):

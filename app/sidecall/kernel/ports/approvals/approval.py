@@ -177,7 +177,7 @@ class ApprovalRecord(BaseModel, defer_build=True):
     model_config = ConfigDict(frozen=True)
 
     approval: Approval
-    asked: ToolCall = Field(description="The call as it was shown first, whatever a person made of it.")
+    asked: ToolCall = Field(description="The call as it was shown first, before a person edited it.")
     tenant: str = Field(description="Whose call it is.")
     fingerprint: str = Field(description="The same for calls that need to be asked about only once.")
     call: CallRecord | None = Field(default=None, description="The call to run; None once it is answered.")
