@@ -8,11 +8,12 @@ from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolRuntime
 from pydantic import BaseModel, ConfigDict
 
+from sidecall.client.adapters import make_sendable
 from sidecall.client.answers import ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
 from sidecall.client.failures import ApprovalNeeded, Conflicting, RequestUnfit, answer_reused
-from sidecall.client.graphs.interrupts import GraphStep, Resumption, make_sendable, read_graph_output
+from sidecall.client.graphs.interrupts import GraphStep, Resumption, read_graph_output
 from sidecall.client.options import CallOptions, ToolFilters
 
 # What tools get besides their arguments: the same for all calls, or made by a function of the graph's run.
