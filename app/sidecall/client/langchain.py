@@ -14,7 +14,7 @@ from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
 from sidecall.client.failures import ApprovalNeeded, Conflicting, RequestUnfit, answer_reused
 from sidecall.client.graphs.interrupts import GraphStep, Resumption, read_graph_output
-from sidecall.client.options import CallOptions, ToolFilters
+from sidecall.client.options import CallOptions, ToolFilters, check_filters
 
 # What tools get besides their arguments: the same for all calls, or made by a function of the graph's run.
 GraphContext: TypeAlias = Mapping[str, Any] | Callable[[ToolRuntime[Any, Any]], Any] | None
@@ -39,7 +39,7 @@ async def aload_tools(
 
 
 def _see(context: GraphContext, filters: ToolFilters | None) -> ToolFilters:
-    return {**({"context": context} if isinstance(context, Mapping) else {}), **(filters or {})}
+    return {**({"context": context} if isinstance(context, Mapping) else {}), **check_filters(filters)}
 
 
 class _Injected(BaseModel):

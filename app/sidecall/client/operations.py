@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import uuid
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -22,6 +23,7 @@ from sidecall.client.options import (
     CallOptions,
     ToolFilters,
     beside,
+    check_filters,
     limit_time,
     require_options,
 )
@@ -61,6 +63,7 @@ class Operations(Remembered):
 
     def list_tools(self, form: str, filters: ToolFilters) -> Steps[list[Any]]:
         """List the tools; an unchanged list is not sent again."""
+        filters = check_filters(filters)
         params = [("format", form), *(("tag", tag) for tag in filters.get("tags", ()))]
         params += [("name", name) for name in filters.get("names", ())]
         params += [("toolset", filters["toolset"])] if "toolset" in filters else []
@@ -89,6 +92,10 @@ class Operations(Remembered):
         shown: list[dict[str, Any]] = []
         for listed in (yield from self.list_tools("mcp", filters)):
             shown.append((yield from self.show_tool(listed["name"], filters.get("context"))))
+        wanted = check_filters(filters).get("names", ())
+        if missing := sorted(set(wanted) - {it["name"] for it in shown}):
+            text = f"the server offers no tool called {', '.join(missing)}, or not to this caller"
+            warnings.warn(text, stacklevel=2)
         return shown
 
     def call(self, call: Mapping[str, Any], options: CallOptions) -> Steps[ToolAnswer]:

@@ -43,6 +43,8 @@ logger = logging.getLogger("sidecall")
 
 # Libraries whose tools are served as they are: only where one is loaded there are such tools.
 _OTHERS = frozenset(("langchain_core", "agents"))
+# How many tools the first line of the log names.
+_MOST_NAMED = 20
 
 
 def serve(**given: Any) -> None:
@@ -99,7 +101,9 @@ def _warn_of_unmet(registry: Registry) -> None:
 
 
 def _tell_what_is_served(settings: Settings, registry: Registry) -> None:
-    logger.info("serving %s: %s", write_count(len(registry), "tool"), ", ".join(registry.names) or "none")
+    names = registry.names
+    left_out = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    logger.info("serving %s: %s%s", write_count(len(names), "tool"), ", ".join(names[:_MOST_NAMED]) or "none", left_out)
     if settings.port and settings.unix is None:
         scheme = "http" if settings.tls_cert is None else "https"
         logger.info("try %s://%s:%s/docs", scheme, settings.host, settings.port)
