@@ -5,13 +5,16 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 
 from sidecall import tool
-from sidecall.client import AsyncSidecall, ServerUnreachable, Sidecall, load_tools
+from sidecall.client import AsyncSidecall, NotThere, ServerUnreachable, Sidecall, load_tools
+from sidecall.client.connection import make_operations
 from sidecall.client.failures import RequestRefused
 from sidecall.client.langchain import load_tools as load_langchain_tools
 from sidecall.client.remote import aload_tools
+from sidecall.client.steps import Walk
 from sidecall.testing import run_server
 from tests.kit.postgres import find_free_port
 
@@ -127,3 +130,20 @@ async def test_a_name_that_is_not_offered_is_warned_of(url: str, names: Any) -> 
     async with AsyncSidecall(url) as awaited:
         with pytest.warns(UserWarning, match=said):
             await aload_tools(awaited, filters={"names": names})
+
+
+@pytest.mark.parametrize(("slug", "is_gone"), [("unknown-tool", True), ("not-found", False)])
+def test_a_tool_that_is_renamed_while_all_are_listed_is_left_out(slug: str, is_gone: bool) -> None:
+    """The others are loaded; a proxy that knows only the list is no such case."""
+    request = httpx.Request("GET", "http://sidecall/tools/old")
+    problem = {"type": f"urn:sidecall:problem:{slug}", "detail": "No."}
+    walk = Walk(make_operations({}).show_tools({}))
+    walk.go_on(httpx.Response(200, json=[{"name": "old"}, {"name": "new"}]))
+
+    if not is_gone:
+        with pytest.raises(NotThere):
+            walk.go_on(httpx.Response(404, json=problem, request=request))
+        return
+    walk.go_on(httpx.Response(404, json=problem, request=request))
+    walk.go_on(httpx.Response(200, json={"name": "new", "definition": {}, "args_schema": {}}))
+    assert [it["name"] for it in walk.result] == ["new"]

@@ -14,7 +14,7 @@ import httpx
 
 from sidecall.client.accumulator import make_plain, write_body
 from sidecall.client.answers import CallApproval, CallState, ToolAnswer
-from sidecall.client.failures import ApprovalNeeded, UnknownAnswer
+from sidecall.client.failures import ApprovalNeeded, NotThere, UnknownAnswer
 from sidecall.client.options import (
     OF_CALLS,
     OF_JOBS,
@@ -91,7 +91,12 @@ class Operations(Remembered):
         """Get everything about each listed tool."""
         shown: list[dict[str, Any]] = []
         for listed in (yield from self.list_tools("mcp", filters)):
-            shown.append((yield from self.show_tool(listed["name"], filters.get("context"))))
+            try:
+                shown.append((yield from self.show_tool(listed["name"], filters.get("context"))))
+            except NotThere as gone:
+                # It was renamed or removed since it was listed; another 404 comes from elsewhere.
+                if gone.slug != "unknown-tool":
+                    raise
         wanted = check_filters(filters).get("names", ())
         if missing := sorted(set(wanted) - {it["name"] for it in shown}):
             text = f"the server offers no tool called {', '.join(missing)}, or not to this caller"
