@@ -2,9 +2,9 @@
 
 import hashlib
 import json
+import logging
 import re
 import uuid
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -43,6 +43,8 @@ from sidecall.client.remembered import (
 )
 from sidecall.client.steps import Sending, Steps
 from sidecall.client.streams import pass_progress, stream_call
+
+logger = logging.getLogger("sidecall.client")
 
 _KEY = re.compile(r"[\x20-\x7e]{1,255}")
 
@@ -99,8 +101,7 @@ class Operations(Remembered):
                     raise
         wanted = check_filters(filters).get("names", ())
         if missing := sorted(set(wanted) - {it["name"] for it in shown}):
-            text = f"the server offers no tool called {', '.join(missing)}, or not to this caller"
-            warnings.warn(text, stacklevel=2)
+            logger.warning("the server offers no tool called %s, or not to this caller", ", ".join(missing))
         return shown
 
     def call(self, call: Mapping[str, Any], options: CallOptions) -> Steps[ToolAnswer]:

@@ -153,7 +153,7 @@ class _TimeLimit:
             return ServerUnreachable(f"no answer came within {self._seconds:g} seconds")
         said = f"{request.method} {request.path}: {lost or type(lost).__name__}"
         if isinstance(lost, httpx.ConnectError | httpx.ConnectTimeout) and (server := _find_address(lost)) is not None:
-            hint = "Start one with `sidecall serve`, or give the address of one, also in SIDECALL_URL."
+            hint = "Start one with `sidecall serve`, or give its address, for instance in SIDECALL_URL."
             return ServerUnreachable(f"no server answers at {server} ({said}). {hint}")
         return ServerUnreachable(said)
 
