@@ -164,6 +164,7 @@ def test_state_that_is_missing_is_the_callers_mistake() -> None:
     ("arguments", "complaint"),
     [
         (["a"], "'a' is not key=value"),
+        (['{"a": 1}'], "give a JSON object with --args"),
         (["--args", "[1]"], 'give a JSON object, such as {"a": 1}'),
         (["--args", "{"], "not JSON: EOF while parsing an object at line 1 column 1"),
         (["--state", "{"], "not JSON: EOF while parsing an object at line 1 column 1"),

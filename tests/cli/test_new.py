@@ -45,6 +45,7 @@ def test_a_tool_and_its_test_are_written() -> None:
         "wrote tools/test_get_weather.py",
         "Try it: sidecall call get_weather text=hello times=2 --tools tools",
         "Test it, with pytest installed: python -m pytest tools/test_get_weather.py",
+        "Serve it: sidecall serve --tools tools",
     ]
 
 

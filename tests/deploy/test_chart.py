@@ -74,6 +74,14 @@ WAYS: dict[str, tuple[dict[str, Any], set[str]]] = {
         },
         {"ConfigMap", "PrometheusRule", "ServiceMonitor"},
     ),
+    "watched without a key": (
+        {"metrics": {"access": "open", "serviceMonitor": {"enabled": True}}},
+        {"ServiceMonitor"},
+    ),
+    "watched by everyone": (
+        {"auth": {"methods": ["none"]}, "metrics": {"serviceMonitor": {"enabled": True}}},
+        {"ServiceMonitor"},
+    ),
     "every detail": (
         {
             "image": {"repository": "registry.example.com/sidecall", "digest": f"sha256:{'0' * 64}"},
@@ -175,6 +183,14 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "CPython without a sandbox": (
         {"toolkits": ["python"], "settings": {"SIDECALL_PYTHON": "cpython"}},
         "set sandbox.enabled=true",
+    ),
+    "a monitor without a key": (
+        {"metrics": {"serviceMonitor": {"enabled": True}}},
+        "metrics.serviceMonitor takes keySecret",
+    ),
+    "a monitor of what is off": (
+        {"metrics": {"access": "off", "serviceMonitor": {"enabled": True, "keySecret": "prometheus"}}},
+        "what metrics.access=off leaves out",
     ),
     "an ingress for no name": ({"ingress": {"enabled": True}}, "takes ingress.hosts"),
     "a variable among settings": ({"settings": {"TAVILY_API_KEY": "x"}}, "belongs into env"),

@@ -474,3 +474,26 @@ def test_tools_of_other_libraries_are_taken(given: Any, args: dict[str, Any], co
 
     assert (answer.content, answer.artifact) == (content, artifact)
     assert tester.call(**dict.fromkeys(args, 7)).status == "error"
+
+
+@tool(args_schema={"type": "object", "properties": {"from": {"type": "string"}, "self": {"type": "string"}}})
+def travel(**places: str) -> dict[str, str]:
+    """Travel."""
+    return places
+
+
+@pytest.mark.parametrize(
+    ("written", "named", "sent"),
+    [
+        ({"from": "Ulm"}, {}, {"from": "Ulm"}),
+        ({"from": "Ulm"}, {"self": "me"}, {"from": "Ulm", "self": "me"}),
+        ({}, {}, {}),
+        (None, {"self": "me"}, {"self": "me"}),
+    ],
+)
+async def test_arguments_may_be_a_dict(written: dict[str, str] | None, named: dict[str, str], sent: Any) -> None:
+    """As a model sends them; Python allows no keyword `from`."""
+    tester = ToolTester(travel)
+
+    assert tester.call(written, **named).value == sent
+    assert (await tester.acall(written, **named)).value == sent

@@ -142,7 +142,8 @@ def _read_arguments(args: str | None, pairs: list[str], schema: dict[str, Any]) 
     for pair in pairs:
         key, sign, value = pair.partition("=")
         if not sign:
-            raise typer.BadParameter(f"{pair!r} is not key=value", param_hint="key=value")
+            hint = "; give a JSON object with --args" if pair.lstrip().startswith("{") else ""
+            raise typer.BadParameter(f"{pair!r} is not key=value{hint}", param_hint="key=value")
         given[key] = _read_value(value, schema.get("properties", {}).get(key, {}))
     return given
 

@@ -58,8 +58,8 @@ def refuse_open(settings: Settings) -> None:
     # A scope of IPv6 (%eth0) is none of the address.
     if not ip_address(address[0].partition("%")[0]).is_loopback:
         raise OpenToAll(
-            f"Anyone who reaches {settings.host} could call every tool, since callers need no credentials. Make a key "
-            "with `sidecall keys new NAME` and set SIDECALL_AUTH=api_key; or listen on 127.0.0.1; or, where nobody "
+            f"Everyone who reaches {settings.host} could call every tool, since callers need no credentials. Make a "
+            "key with `sidecall keys new NAME` and set SIDECALL_AUTH=api_key; or listen on 127.0.0.1; or, where nobody "
             "else reaches the port, set SIDECALL_ALLOW_UNAUTHENTICATED=true."
         )
 

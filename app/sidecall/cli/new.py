@@ -78,6 +78,7 @@ def new(
     _write({folder / f"{stem}.py": _TOOL.format(**fields), test: _TEST.format(**fields)})
     typer.echo(f"Try it: sidecall call {name} text=hello times=2 --tools {folder}")
     typer.echo(f"Test it, with pytest installed: python -m pytest {test}")
+    typer.echo(f"Serve it: sidecall serve --tools {folder}")
 
 
 def _name_file(name: str, *, is_package: bool) -> str:

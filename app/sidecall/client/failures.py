@@ -13,6 +13,9 @@ from sidecall.client.answers import ClientError as ClientError
 
 _PREFIX = "urn:sidecall:problem:"
 _MOST_SHOWN = 500
+# How servers answer, and what is at the end of the address, when it is that of a route.
+_OF_WRONG_ADDRESSES = frozenset((404, 405, 422))
+_ROUTES = frozenset(("tools", "tool_calls", "mcp", "docs", "openapi.json", "healthz", "readyz", "metrics", "v1"))
 
 
 class ServerUnreachable(ClientError):
@@ -100,11 +103,13 @@ _BY_STATUS: Mapping[int, type[RequestRefused]] = {
 }
 
 
-def read_refusal(response: httpx.Response) -> RequestRefused:
-    """Return the exception for an error response, also one of a proxy."""
+def read_refusal(response: httpx.Response, path: str) -> RequestRefused:
+    """Return the exception for an error response, also one of a proxy; `path` is that of the request."""
     document = _read_problem(response.text)
     if document is None:
         document = {"title": response.reason_phrase, "detail": response.text[:_MOST_SHOWN]}
+    if response.status_code in _OF_WRONG_ADDRESSES:
+        document = _doubt_address(document, response, path)
     return make_refusal(document, response.status_code, _read_seconds(response.headers.get("Retry-After")))
 
 
@@ -143,6 +148,15 @@ def make_misplaced(response: httpx.Response, path: str) -> RequestRefused:
     if said is not None:
         detail = f"the server is at {_find_server(said, response, path.partition('?')[0])}: give that address"
     return make_refusal({"title": response.reason_phrase, "detail": detail}, response.status_code)
+
+
+def _doubt_address(document: dict[str, Any], response: httpx.Response, path: str) -> dict[str, Any]:
+    """Ask in the detail whether the program has given the address of a route in place of the server's."""
+    address = str(response.url.copy_with(userinfo=b"", query=None, fragment=None)).removesuffix(path.partition("?")[0])
+    server, _, last = address.rpartition("/")
+    if last not in _ROUTES:
+        return document
+    return {**document, "detail": f"{document.get('detail')} The client was given {address}: should it be {server}?"}
 
 
 def _find_server(said: str, response: httpx.Response, path: str) -> str:

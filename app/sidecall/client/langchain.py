@@ -8,12 +8,13 @@ from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolRuntime
 from pydantic import BaseModel, ConfigDict
 
+from sidecall.client.adapters import make_sendable
 from sidecall.client.answers import ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
 from sidecall.client.failures import ApprovalNeeded, Conflicting, RequestUnfit, answer_reused
-from sidecall.client.graphs.interrupts import GraphStep, Resumption, make_sendable, read_graph_output
-from sidecall.client.options import CallOptions, ToolFilters
+from sidecall.client.graphs.interrupts import GraphStep, Resumption, read_graph_output
+from sidecall.client.options import CallOptions, ToolFilters, check_filters
 
 # What tools get besides their arguments: the same for all calls, or made by a function of the graph's run.
 GraphContext: TypeAlias = Mapping[str, Any] | Callable[[ToolRuntime[Any, Any]], Any] | None
@@ -38,7 +39,7 @@ async def aload_tools(
 
 
 def _see(context: GraphContext, filters: ToolFilters | None) -> ToolFilters:
-    return {**({"context": context} if isinstance(context, Mapping) else {}), **(filters or {})}
+    return {**({"context": context} if isinstance(context, Mapping) else {}), **check_filters(filters)}
 
 
 class _Injected(BaseModel):

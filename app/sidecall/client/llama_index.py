@@ -12,13 +12,12 @@ from llama_index.core.workflow import Context, Event, HumanResponseEvent, InputR
 from workflows.runtime.types.results import StepWorkerStateContextVar
 
 from sidecall.client import remote
-from sidecall.client.adapters import make_schema_model, name_arguments
+from sidecall.client.adapters import make_schema_model, make_sendable, name_arguments
 from sidecall.client.answers import CallApproval, PartialAnswer, Progress, ToolAnswer, ToolFailed
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
 from sidecall.client.blocks import MediaBlock, read_blocks
 from sidecall.client.failures import ApprovalNeeded, Conflicting, NotAllowed, RequestUnfit
-from sidecall.client.graphs.interrupts import make_sendable
 from sidecall.client.options import ToolFilters
 from sidecall.client.questions import PersonWord
 from sidecall.client.remembered import read_verdict

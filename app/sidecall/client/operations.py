@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import re
 import uuid
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,7 @@ import httpx
 
 from sidecall.client.accumulator import make_plain, write_body
 from sidecall.client.answers import CallApproval, CallState, ToolAnswer
-from sidecall.client.failures import ApprovalNeeded, UnknownAnswer
+from sidecall.client.failures import ApprovalNeeded, NotThere, UnknownAnswer
 from sidecall.client.options import (
     OF_CALLS,
     OF_JOBS,
@@ -22,6 +23,7 @@ from sidecall.client.options import (
     CallOptions,
     ToolFilters,
     beside,
+    check_filters,
     limit_time,
     require_options,
 )
@@ -42,6 +44,8 @@ from sidecall.client.remembered import (
 from sidecall.client.steps import Sending, Steps
 from sidecall.client.streams import pass_progress, stream_call
 
+logger = logging.getLogger("sidecall.client")
+
 _KEY = re.compile(r"[\x20-\x7e]{1,255}")
 
 _UNREAD = re.compile(r"\*=\d+")
@@ -61,6 +65,7 @@ class Operations(Remembered):
 
     def list_tools(self, form: str, filters: ToolFilters) -> Steps[list[Any]]:
         """List the tools; an unchanged list is not sent again."""
+        filters = check_filters(filters)
         params = [("format", form), *(("tag", tag) for tag in filters.get("tags", ()))]
         params += [("name", name) for name in filters.get("names", ())]
         params += [("toolset", filters["toolset"])] if "toolset" in filters else []
@@ -88,7 +93,15 @@ class Operations(Remembered):
         """Get everything about each listed tool."""
         shown: list[dict[str, Any]] = []
         for listed in (yield from self.list_tools("mcp", filters)):
-            shown.append((yield from self.show_tool(listed["name"], filters.get("context"))))
+            try:
+                shown.append((yield from self.show_tool(listed["name"], filters.get("context"))))
+            except NotThere as gone:
+                # It was renamed or removed since it was listed; another 404 comes from elsewhere.
+                if gone.slug != "unknown-tool":
+                    raise
+        wanted = check_filters(filters).get("names", ())
+        if missing := sorted(set(wanted) - {it["name"] for it in shown}):
+            logger.warning("the server offers no tool called %s, or not to this caller", ", ".join(missing))
         return shown
 
     def call(self, call: Mapping[str, Any], options: CallOptions) -> Steps[ToolAnswer]:

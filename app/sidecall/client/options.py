@@ -1,7 +1,7 @@
 """Options of requests."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, cast
 
 from sidecall.client.answers import CallApproval, PartialAnswer, Progress
 
@@ -29,6 +29,10 @@ class ToolFilters(TypedDict, total=False):
     toolset: str
     search: Literal["provider", "bm25", "regex"]
     context: Mapping[str, Any]
+
+
+FILTERS = frozenset(ToolFilters.__annotations__)
+_LISTS = frozenset(("names", "tags"))
 
 
 class CallOptions(TypedDict, total=False):
@@ -69,4 +73,20 @@ def require_options(options: CallOptions, known: frozenset[str], place: str) -> 
         TypeError: There is one.
     """
     if unknown := sorted(options.keys() - known):
-        raise TypeError(f"{place} does not take {', '.join(unknown)}")
+        hint = "; tools are chosen by `filters`" if FILTERS.issuperset(unknown) else ""
+        raise TypeError(f"{place} does not take {', '.join(unknown)}{hint}; there are {', '.join(sorted(known))}")
+
+
+def check_filters(filters: ToolFilters | None) -> ToolFilters:
+    """Return a copy of the filters; a text in place of a list is one name or tag.
+
+    Raises:
+        TypeError: They are no dict, or there is an unknown one, which would have no effect.
+    """
+    given: Any = {} if filters is None else filters
+    if not isinstance(given, Mapping):
+        raise TypeError(f'filters is a dict such as {{"names": ["calculator"]}}, not {given!r:.100}')
+    if unknown := sorted(given.keys() - FILTERS):
+        raise TypeError(f"there is no filter {', '.join(unknown)}; there are {', '.join(sorted(FILTERS))}")
+    made = {key: [it] if key in _LISTS and isinstance(it, str) else it for key, it in given.items()}
+    return cast("ToolFilters", made)

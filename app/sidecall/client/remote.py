@@ -13,7 +13,14 @@ from sidecall.client.blocking import Sidecall
 from sidecall.client.call_ids import make_call_id
 from sidecall.client.either import Clients
 from sidecall.client.failures import ApprovalNeeded, ClientError, ServerBusy, ServerUnreachable, answer_reused
-from sidecall.client.options import OF_CALLS, OF_PREVIEWS, CallOptions, ToolFilters, require_options
+from sidecall.client.options import (
+    OF_CALLS,
+    OF_PREVIEWS,
+    CallOptions,
+    ToolFilters,
+    check_filters,
+    require_options,
+)
 from sidecall.client.steps import NOT_BEGUN
 
 ApprovalMode = Literal["text", "wait", "raise"]
@@ -132,7 +139,7 @@ def load_tools(
     a thread; given an address or an `AsyncSidecall`, cancelling it cancels the call.
     """
     clients, defaults = Clients.of(server), check_options(options)
-    return [_make_tool(it, clients, defaults) for it in clients.run("show_tools", **(filters or {}))]
+    return [_make_tool(it, clients, defaults) for it in clients.run("show_tools", **check_filters(filters))]
 
 
 async def aload_tools(
@@ -140,7 +147,7 @@ async def aload_tools(
 ) -> list[RemoteTool]:
     """Return the server's tools, without blocking the event loop while they are listed."""
     clients, defaults = Clients.of(server), check_options(options)
-    return [_make_tool(it, clients, defaults) for it in await clients.arun("show_tools", **(filters or {}))]
+    return [_make_tool(it, clients, defaults) for it in await clients.arun("show_tools", **check_filters(filters))]
 
 
 def check_options(options: ToolOptions) -> ToolOptions:

@@ -151,7 +151,20 @@ class _TimeLimit:
         """Return the message about a lost request."""
         if isinstance(lost, httpx.TimeoutException) and self.passes_within(0):
             return ServerUnreachable(f"no answer came within {self._seconds:g} seconds")
-        return ServerUnreachable(f"{request.method} {request.path}: {lost or type(lost).__name__}")
+        said = f"{request.method} {request.path}: {lost or type(lost).__name__}"
+        if isinstance(lost, httpx.ConnectError | httpx.ConnectTimeout) and (server := _find_address(lost)) is not None:
+            hint = "Start one with `sidecall serve`, or give its address, for instance in SIDECALL_URL."
+            return ServerUnreachable(f"no server answers at {server} ({said}). {hint}")
+        return ServerUnreachable(said)
+
+
+def _find_address(lost: httpx.TransportError) -> str | None:
+    """Return scheme, host and port of a lost request, without credentials; None if a transport does not tell it."""
+    try:
+        url = lost.request.url
+    except RuntimeError:
+        return None
+    return f"{url.scheme}://{url.netloc.decode()}"
 
 
 def send(request: Sending, persistence: Persistence) -> Steps[Any]:
@@ -179,7 +192,7 @@ def send(request: Sending, persistence: Persistence) -> Steps[Any]:
                 return answer
             if response.status_code in _ELSEWHERE:
                 raise make_misplaced(response, request.path)
-            error = read_refusal(response)
+            error = read_refusal(response, request.path)
             delay = persistence.delay(attempt, error.retry_after) if _may_repeat(request, error) else None
         if delay is None or limit.passes_within(delay):
             raise error

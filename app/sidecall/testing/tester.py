@@ -104,18 +104,22 @@ class ToolTester:
             raise LookupError("Files belong to a conversation: ToolTester(..., conversation='chat-1') has some.")
         return self._runner.workspaces.open(self._caller.tenant, self._conversation)
 
-    def call(self, /, **args: Any) -> Answer:
+    def call(self, args: Mapping[str, Any] | None = None, /, **named: Any) -> Answer:
         """Call the tool with the arguments that a model would send, and return the answer.
+
+        Args:
+            args: Arguments as a dict, also those whose names Python does not allow.
+            named: Arguments by their names.
 
         Raises:
             RequestError: A server would refuse the request, rather than tell the model: MissingContext for a hidden
                 parameter without a value, GuardrailTripped, ToolCallFailed, all of them in `sidecall.testing`.
         """
-        return shared_loop().run(self.acall(**args))
+        return shared_loop().run(self.acall(args, **named))
 
-    async def acall(self, /, **args: Any) -> Answer:
+    async def acall(self, args: Mapping[str, Any] | None = None, /, **named: Any) -> Answer:
         """Do the same as `call`, on the running event loop."""
-        return await self._runner.send({"name": self.name, "args": args, "id": new_call_id()})
+        return await self._runner.send({"name": self.name, "args": {**(args or {}), **named}, "id": new_call_id()})
 
     def send(self, call: ToolCall | Mapping[str, Any]) -> Answer:
         """Send a whole call, as a model of any provider writes it: with its id, and with arguments as a text.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.cli.starting.serving import NothingOffered, refuse_empty
+from sidecall.cli.starting.serving import NothingOffered, name_first, refuse_empty
 from sidecall.kernel.registry import Registry
 from sidecall.loading.discovery import discover
 from sidecall.settings import Settings
@@ -121,3 +121,15 @@ def test_the_defaults_offer_what_ships(here: Path) -> None:
     (here / "tools").mkdir()
     with pytest.raises(NothingOffered, match="there is no tool in tools"):
         refuse_empty(settings, Registry(discover(settings.places)))
+
+
+@pytest.mark.parametrize(
+    ("count", "end"),
+    [(0, "none"), (1, "a0"), (2, "a0, a1"), (20, ", a19"), (21, ", a19 and 1 more"), (1000, "980 more")],
+)
+def test_the_log_names_some_of_what_is_offered(count: int, end: str) -> None:
+    """A thousand names would hide what else the line says."""
+    said = name_first([f"a{index}" for index in range(count)])
+
+    assert said.endswith(end)
+    assert said.count(",") < 20

@@ -93,7 +93,7 @@ def test_one_text_for_whatever_is_wrong(desk: Desk) -> None:
             desk.ask(*headers)
         said.add(refused.value.message)
 
-    assert said == {"The credential is none of this server, or not valid any more."}
+    assert said == {"This server does not know the credential, or it is no longer valid."}
 
 
 def test_two_keys_of_one_caller_are_valid_until_one_is_revoked(desk: Desk) -> None:

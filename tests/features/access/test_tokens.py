@@ -43,7 +43,7 @@ class Desk:
         try:
             await self.ask(token)
         except BadCredential as error:
-            return error.message == "The credential is none of this server, or not valid any more."
+            return error.message == "This server does not know the credential, or it is no longer valid."
         return False
 
 

@@ -32,7 +32,7 @@ DOORS: dict[str, FastPath] = {"call": _as_call, "operation": _as_operation, "mcp
 WORDS = (
     "nothing in in",
     "this server serves nobody without one",
-    "read_mail is not a valid tool, try one of []",
+    "read_mail is not a valid tool; there are none",
     "This takes the scope `tools:call`, which you do not have.",
 )
 
@@ -115,7 +115,7 @@ async def test_who_is_let_in_does_not_depend_on_the_door(make_client: MakeClient
     assert found == {
         "nobody": ('Bearer realm="sidecall"', ["this server serves nobody without one"]),
         "all": (None, ["nothing in in"]),
-        "callers": (None, ["read_mail is not a valid tool, try one of []"]),
+        "callers": (None, ["read_mail is not a valid tool; there are none"]),
         "readers": (
             'Bearer realm="sidecall", error="insufficient_scope", scope="tools:call"',
             ["This takes the scope `tools:call`, which you do not have."],

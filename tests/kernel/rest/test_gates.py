@@ -29,7 +29,7 @@ ALL_GATES = [*GATES, *MCP_GATES]
 JWT = {"jwt_issuer": ISSUER, "jwt_keys_url": KEYS_URL, "jwt_audience": AUDIENCE}
 CHALLENGE = f'resource_metadata="{AUDIENCE}/.well-known/oauth-protected-resource"'
 ASK = "Send a credential in the header `Authorization: Bearer …`; this server serves nobody without one."
-REFUSE = "The credential is none of this server, or not valid any more."
+REFUSE = "This server does not know the credential, or it is no longer valid."
 
 
 Headers = dict[str, dict[str, str]]

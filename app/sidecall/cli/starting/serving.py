@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -43,6 +43,8 @@ logger = logging.getLogger("sidecall")
 
 # Libraries whose tools are served as they are: only where one is loaded there are such tools.
 _OTHERS = frozenset(("langchain_core", "agents"))
+# So that the log's first line stays readable where there are a thousand tools.
+_MOST_NAMED = 20
 
 
 def serve(**given: Any) -> None:
@@ -99,10 +101,16 @@ def _warn_of_unmet(registry: Registry) -> None:
 
 
 def _tell_what_is_served(settings: Settings, registry: Registry) -> None:
-    logger.info("serving %s: %s", write_count(len(registry), "tool"), ", ".join(registry.names) or "none")
+    logger.info("serving %s: %s", write_count(len(registry), "tool"), name_first(registry.names))
     if settings.port and settings.unix is None:
         scheme = "http" if settings.tls_cert is None else "https"
         logger.info("try %s://%s:%s/docs", scheme, settings.host, settings.port)
+
+
+def name_first(names: Sequence[str]) -> str:
+    """Name the first twenty, and say how many more there are."""
+    left_out = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return (", ".join(names[:_MOST_NAMED]) or "none") + left_out
 
 
 def _prepare(settings: Settings) -> Registry:

@@ -215,7 +215,7 @@ class Methods:
 
 ASK = "Send a credential in the header `Authorization: Bearer …`; this server serves nobody without one."
 # One text for all reasons, so that it does not reveal which keys exist.
-REFUSE = "The credential is none of this server, or not valid any more."
+REFUSE = "This server does not know the credential, or it is no longer valid."
 
 
 def read_bearer(scope: Scope) -> str | None:

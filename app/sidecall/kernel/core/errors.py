@@ -216,7 +216,8 @@ class ToolNotFound(ToolFailure):
     def __init__(self, name: str, available: Sequence[str], nearest: Sequence[str], meant: str | None = None) -> None:
         # LangGraph's ToolNode says exactly this, and models repair from it; what they are asked about, they take.
         hint = f" Did you mean {meant}?" if meant else ""
-        super().__init__(f"Error: {cut_name(name)} is not a valid tool, try one of [{', '.join(available)}].{hint}")
+        others = f", try one of [{', '.join(available)}]" if available else "; there are none"
+        super().__init__(f"Error: {cut_name(name)} is not a valid tool{others}.{hint}")
         self.nearest = nearest
 
 

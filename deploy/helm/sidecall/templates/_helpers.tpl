@@ -87,6 +87,15 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if and .Values.ingress.enabled (not .Values.ingress.hosts) }}
 {{- fail "ingress.enabled takes ingress.hosts" }}
 {{- end }}
+{{- if .Values.metrics.serviceMonitor.enabled }}
+{{- if eq .Values.metrics.access "off" }}
+{{- fail "metrics.serviceMonitor asks for what metrics.access=off leaves out" }}
+{{- end }}
+{{- $needsKey := and (eq .Values.metrics.access "on") (not (has "none" .Values.auth.methods)) }}
+{{- if and $needsKey (not .Values.metrics.serviceMonitor.keySecret) }}
+{{- fail "metrics.serviceMonitor takes keySecret, a Secret with a key that has the scope server:operate; or set metrics.access=open" }}
+{{- end }}
+{{- end }}
 {{- range $name, $_ := .Values.settings }}
 {{- if not (hasPrefix "SIDECALL_" $name) }}
 {{- fail (printf "settings have names that begin with SIDECALL_: %s belongs into env" $name) }}
