@@ -7,11 +7,10 @@ from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
 from sidecall.client import remote
-from sidecall.client.adapters import read_text
+from sidecall.client.adapters import make_sendable, read_text
 from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer, ToolFailed
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
-from sidecall.client.graphs.interrupts import make_sendable
 from sidecall.client.options import ToolFilters
 from sidecall.client.questions import PersonWord
 from sidecall.client.remote import RemoteTool, ToolOptions

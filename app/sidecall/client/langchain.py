@@ -8,11 +8,12 @@ from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolRuntime
 from pydantic import BaseModel, ConfigDict
 
+from sidecall.client.adapters import make_sendable
 from sidecall.client.answers import ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
 from sidecall.client.failures import ApprovalNeeded, Conflicting, NotAllowed, RequestUnfit, answer_reused
-from sidecall.client.graphs.interrupts import GraphStep, Resumption, make_sendable, read_graph_output
+from sidecall.client.graphs.interrupts import GraphStep, Resumption, read_graph_output
 from sidecall.client.graphs.progress import find_listener
 from sidecall.client.options import CallOptions, ToolFilters
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypedDict, cast
 
+from sidecall.client.adapters import make_sendable
 from sidecall.client.answers import PersonVerdict
-from sidecall.client.graphs.interrupts import make_sendable
 from sidecall.client.options import AskPerson, HearProgress
 from sidecall.client.questions import PersonWord
 from sidecall.client.remote import ApprovalMode, RemoteTool, ToolOptions, check_options

@@ -8,11 +8,11 @@ from typing import Any, Unpack, cast
 from strands.types.tools import AgentTool, ToolContext, ToolSpec, ToolUse
 
 from sidecall.client import remote
+from sidecall.client.adapters import make_sendable
 from sidecall.client.answers import CallApproval, PartialAnswer, PersonVerdict, Progress, ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
 from sidecall.client.blocks import MediaBlock, read_blocks
-from sidecall.client.graphs.interrupts import make_sendable
 from sidecall.client.options import ToolFilters
 from sidecall.client.questions import PersonWord
 from sidecall.client.remembered import read_verdict

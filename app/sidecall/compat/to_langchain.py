@@ -10,8 +10,9 @@ from langgraph.prebuilt import ToolRuntime
 from langgraph.types import interrupt
 from pydantic import BaseModel, ConfigDict
 
+from sidecall.client.adapters import make_sendable
 from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
-from sidecall.client.graphs.interrupts import GraphOutput, make_sendable, read_graph_output, read_resumption
+from sidecall.client.graphs.interrupts import GraphOutput, read_graph_output, read_resumption
 from sidecall.compat.in_graph import RUNTIME
 from sidecall.kernel.authoring.inprocess import Beside, ainvoke, invoke
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired

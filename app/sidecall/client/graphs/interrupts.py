@@ -8,7 +8,6 @@ from typing import Any, Self, TypeAlias
 from langchain_core.messages import ToolMessage
 from langgraph.errors import GraphInterrupt
 from langgraph.types import Command, Send, interrupt
-from pydantic_core import to_jsonable_python
 
 from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
 from sidecall.client.failures import ApprovalNeeded, Conflicting, NotAllowed, RequestUnfit
@@ -212,24 +211,3 @@ def _make_command(asked: Mapping[str, Any], message: ToolMessage | None) -> Comm
         graph=asked.get("graph"),
         resume=asked.get("resume"),
     )
-
-
-def make_sendable(value: Any) -> Any:
-    """Convert a value to JSON.
-
-    Bytes become base64url, NaN and Infinity null, and objects without a JSON form text.
-
-    Raises:
-        ValueError: It contains itself.
-    """
-    said = to_jsonable_python(value, fallback=str, bytes_mode="base64", inf_nan_mode="null")
-    return _replace_surrogates(said)
-
-
-def _replace_surrogates(value: Any) -> Any:
-    """Replace lone surrogates, which come from file names and broken JSON and have no UTF-8 form."""
-    if isinstance(value, str):
-        return value if value.isascii() else value.encode(errors="replace").decode()
-    if isinstance(value, Mapping):
-        return {_replace_surrogates(key): _replace_surrogates(inner) for key, inner in value.items()}
-    return [_replace_surrogates(inner) for inner in value] if isinstance(value, list) else value

@@ -11,6 +11,7 @@ from crewai import Agent, Crew, Task
 from crewai.events import crewai_event_bus
 from crewai.hooks import register_after_tool_call_hook
 from crewai.llms.base_llm import BaseLLM
+from deciding import wait_for_person
 from pydantic import Field
 from recipes import conclude_recipe
 
@@ -116,6 +117,9 @@ def main() -> None:
     told["failed"] = [*choose(failed, "texts", "failures"), "No pencil. (code: tool_error)" in failed["read"]]
     told["waits"] = choose(run(load_tools(URL), {"refund": {"order": 7}}), "texts", "failures")
     told["approved"], told["rejected"] = ask(crews, True), ask(crews, {"decision": "reject", "reason": "Too much."})
+    told["waited"] = wait_for_person(
+        lambda order: run(load_tools(URL, approvals="wait"), {"refund": {"order": order}})["texts"]
+    )
     # The same again is called again: CrewAI would answer from its cache.
     twice = run(tools, {"double": {"number": 4}}, {"double": {"number": 4}})
     first, second = (it.answer.tool_call_id for it in crews.raw)

@@ -8,7 +8,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode
 
 from sidecall.client import RequestUnfit
-from sidecall.client.graphs.interrupts import make_sendable
+from sidecall.client.adapters import make_sendable
 from tests.client.conftest import OpenTwin
 from tests.client.desk import double, recall
 from tests.client.test_langchain import answers, load
