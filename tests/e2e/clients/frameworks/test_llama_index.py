@@ -56,6 +56,7 @@ def test_failures_are_failures_and_are_mended(told: Any) -> None:
         ("decided elsewhere", [REFUND, REFUND], REFUNDED),
         ("asked twice", [["empty", {"folder": "old"}, None]] * 2, ["old stays: 2 asked.", None, None]),
         ("by ask", [], REFUNDED),
+        ("waited shortly", [], ["refund waits until a person has decided about it. It has not run.", None, None]),
         ("as text", [], ["refund waits until a person has decided about it. It has not run.", None, None]),
     ],
 )
