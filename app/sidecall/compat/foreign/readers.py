@@ -21,6 +21,7 @@ _MODULES: Mapping[str, Any] = {
         "microsoft",
         "semantic_kernel",
         "strands",
+        "strands_modules",
     )
 }
 _MARKING = ("semantic_kernel.functions", "semantic_kernel.READER")
@@ -36,8 +37,10 @@ class Known:
 
 def find_reader(thing: Any) -> Known | None:
     """Return the reader of a tool or group of tools; None for classes and all other objects."""
-    if isinstance(thing, type | ModuleType):
+    if isinstance(thing, type):
         return None
+    if isinstance(thing, ModuleType):
+        return _find_module(thing)
     found = None if isinstance(thing, FunctionType) else find_library(thing)
     if found is not None:
         return Known(_get(found[1].reader), found[1].kind == "group") if found[1].reader else None
@@ -48,6 +51,37 @@ def find_reader(thing: Any) -> Known | None:
     if marks.is_marked(thing):
         return Known(_get(reader), is_group=False)
     return Known(_get(reader), is_group=True) if marks.list_marked(type(thing)) else None
+
+
+def is_module_tool(module: ModuleType) -> bool:
+    """Return whether a module is a tool itself, as those of Strands are."""
+    return "TOOL_SPEC" in vars(module) and find_reader(module) is not None and not _list_own(module)
+
+
+def _list_own(module: ModuleType) -> list[Any]:
+    found: list[Any] = _MODULES["strands_modules"].list_own(module)
+    return found
+
+
+def _find_module(module: ModuleType) -> Known | None:
+    """Return the reader of a module that is a tool of Strands, or has some."""
+    if "TOOL_SPEC" not in vars(module) and "strands" not in sys.modules:
+        return None
+    modules = _MODULES["strands_modules"]
+    if modules.find_missing(module) is not None or not (modules.is_module_tool(module) or modules.list_own(module)):
+        return None
+    return Known(modules.READER, is_group=True)
+
+
+def explain_module(module: ModuleType, it: str) -> str | None:
+    """Explain why a module that is a tool of Strands is not offered where it was imported; None for other modules."""
+    if "TOOL_SPEC" not in vars(module):
+        return None
+    modules = _MODULES["strands_modules"]
+    if not modules.is_module_tool(module):
+        return None
+    missing: str | None = modules.find_missing(module)
+    return missing or f"it is a module, which is a tool of Strands; write tools = [{it}]"
 
 
 def find_obstacle(thing: Any, known: Known) -> str | None:
