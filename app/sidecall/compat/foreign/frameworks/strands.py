@@ -9,10 +9,12 @@ from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any
 
+from sidecall.compat.foreign.frameworks.media import write_media, write_text
 from sidecall.compat.foreign.frameworks.reader import Reader, Source, is_blocking
-from sidecall.compat.foreign.frameworks.results import CallState, with_artifact, write_media, write_text
+from sidecall.compat.foreign.frameworks.results import CallState, with_artifact
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import ToolException
+from sidecall.kernel.core.messages import BlockList
 from sidecall.kernel.json_data.to_json import to_text
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 
@@ -110,7 +112,7 @@ def _read_result(result: Any) -> Any:
         texts = [block.get("text", "") if isinstance(block, dict) else to_text(block) for block in blocks]
         raise ToolException("\n".join(text for text in texts if text) or "The tool failed.")
     plain = len(result["content"]) == 1
-    content: Any = [block if _is_block(block) else write_text(to_text(block)) for block in blocks]
+    content: Any = BlockList(block if _is_block(block) else write_text(to_text(block)) for block in blocks)
     if plain and "json" in result["content"][0]:
         content = blocks[0]
     elif plain and "text" in result["content"][0]:
