@@ -29,10 +29,11 @@ _MARKING = ("semantic_kernel.functions", "semantic_kernel.READER")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """An object of a framework, with its reader; a group holds tools."""
+    """An object of a framework, with its reader; a group holds tools, and a module may itself be one."""
 
     reader: Reader
     is_group: bool
+    is_module: bool = False
 
 
 def find_reader(thing: Any) -> Known | None:
@@ -53,24 +54,15 @@ def find_reader(thing: Any) -> Known | None:
     return Known(_get(reader), is_group=True) if marks.list_marked(type(thing)) else None
 
 
-def is_module_tool(module: ModuleType) -> bool:
-    """Return whether a module is a tool itself, as those of Strands are."""
-    return "TOOL_SPEC" in vars(module) and find_reader(module) is not None and not _list_own(module)
-
-
-def _list_own(module: ModuleType) -> list[Any]:
-    found: list[Any] = _MODULES["strands_modules"].list_own(module)
-    return found
-
-
 def _find_module(module: ModuleType) -> Known | None:
     """Return the reader of a module that is a tool of Strands, or has some."""
     if "TOOL_SPEC" not in vars(module) and "strands" not in sys.modules:
         return None
     modules = _MODULES["strands_modules"]
-    if modules.find_missing(module) is not None or not (modules.is_module_tool(module) or modules.list_own(module)):
+    is_tool = modules.is_module_tool(module)
+    if modules.find_missing(module) is not None or not (is_tool or modules.list_own(module)):
         return None
-    return Known(modules.READER, is_group=True)
+    return Known(modules.READER, is_group=True, is_module=is_tool)
 
 
 def explain_module(module: ModuleType, it: str) -> str | None:

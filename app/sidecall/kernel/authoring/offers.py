@@ -13,8 +13,13 @@ from pydantic import BaseModel, ConfigDict
 from sidecall.compat.foreign.declared import adopt_declaration
 from sidecall.compat.foreign.elsewhere import explain_elsewhere
 from sidecall.compat.foreign.hosted_tool import HostedTool
-from sidecall.compat.foreign.readers import is_module_tool
-from sidecall.compat.foreign.tool import ForeignTool, find_lister, is_foreign_tool, is_foreign_toolkit
+from sidecall.compat.foreign.tool import (
+    ForeignTool,
+    find_lister,
+    is_foreign_tool,
+    is_foreign_toolkit,
+    is_module_tool,
+)
 from sidecall.kernel.authoring.decorators import tool
 from sidecall.kernel.authoring.overrides import is_written_in
 from sidecall.kernel.authoring.structured import StructuredTool

@@ -96,6 +96,13 @@ def ask(crews: Crews, answer: Any) -> list[Any]:
     return choose(done, "texts", "failures")
 
 
+def decide(crews: Crews, told: dict[str, Any]) -> None:
+    """Let the program decide about approvals, and a person elsewhere."""
+    told["approved"], told["rejected"] = ask(crews, True), ask(crews, {"decision": "reject", "reason": "Too much."})
+    waiting = load_tools(URL, approvals="wait")
+    told["waited"] = wait_for_person(lambda order: crews.work(waiting, {"refund": {"order": order}})["texts"])
+
+
 def main() -> None:
     """Try all."""
     crews, told = Crews(), dict[str, Any]()
@@ -116,10 +123,7 @@ def main() -> None:
     failed = run(tools, {"fail": {}})
     told["failed"] = [*choose(failed, "texts", "failures"), "No pencil. (code: tool_error)" in failed["read"]]
     told["waits"] = choose(run(load_tools(URL), {"refund": {"order": 7}}), "texts", "failures")
-    told["approved"], told["rejected"] = ask(crews, True), ask(crews, {"decision": "reject", "reason": "Too much."})
-    told["waited"] = wait_for_person(
-        lambda order: run(load_tools(URL, approvals="wait"), {"refund": {"order": order}})["texts"]
-    )
+    decide(crews, told)
     # The same again is called again: CrewAI would answer from its cache.
     twice = run(tools, {"double": {"number": 4}}, {"double": {"number": 4}})
     first, second = (it.answer.tool_call_id for it in crews.raw)
