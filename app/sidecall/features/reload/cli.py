@@ -17,7 +17,7 @@ _STYLES = {"added": "green", "changed": "yellow", "removed": "red"}
 def reload(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False, url: Url = DEFAULT_URL
 ) -> None:
-    """Have a running server load tools, toolsets and MCP servers again; where one is broken, nothing changes."""
+    """Have a running server load tools, toolsets, MCP servers and its certificate again; where one is broken, nothing changes."""
     with reach(url) as client:
         found = ask(client, "POST", "/reload")
     if as_json:
@@ -35,6 +35,9 @@ def print_changes(found: dict[str, Any]) -> None:
             for name in (found[part] or {}).get(change, ()):
                 named += 1
                 console.print(Text.assemble((change.ljust(8), style), f" {noun} {clean(name)}"))
+    if found.get("certificate"):
+        named += 1
+        console.print(Text.assemble(("changed".ljust(8), _STYLES["changed"]), " certificate"))
     if not named:
         console.print("nothing is different")
     workers = f" in {found['workers']} workers" if found["workers"] > 1 else ""
