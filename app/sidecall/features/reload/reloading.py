@@ -30,8 +30,8 @@ class Reloading:
         loop = asyncio.get_running_loop()
         self._lifecycle.reload = lambda: loop.call_soon_threadsafe(self._begin)
         if self._peers is not None:
-            handlers = {PREPARE: self._prepare, TAKE: self._take, DISCARD: self._discard, RELOADED: self._note}
-            self._peers.handle(handlers)
+            self._peers.handle({PREPARE: self._prepare, TAKE: self._take, DISCARD: self._discard})
+            self._peers.handle({RELOADED: self._note})
 
     async def reload(self, caller: Caller | None = None) -> Reloaded:
         """Load everything again and offer it, in all workers; the audit says for whom.
