@@ -17,7 +17,7 @@ _STYLES = {"added": "green", "changed": "yellow", "removed": "red"}
 def reload(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False, url: Url = DEFAULT_URL
 ) -> None:
-    """Have a running server load tools, toolsets, MCP servers and its certificate again; where one is broken, nothing changes."""
+    """Have a running server load tools, toolsets and MCP servers again; where one is broken, nothing changes."""
     with reach(url) as client:
         found = ask(client, "POST", "/reload")
     if as_json:
