@@ -67,6 +67,11 @@ class ServerTool(BaseTool):
         """Return what LangGraph injects; the server validates what the model writes."""
         return _Injected
 
+    @property
+    def _injected_args_keys(self) -> frozenset[str]:
+        # What is injected stays out of traces and events, where it would be a text with the whole state.
+        return frozenset((_RUNTIME,))
+
     def _to_args_and_kwargs(
         self, tool_input: str | dict[str, Any], tool_call_id: str | None
     ) -> tuple[tuple[str, ...], dict[str, Any]]:

@@ -139,3 +139,16 @@ async def test_a_writer_of_the_programs_own_gets_progress(open_twin: OpenTwin) -
     )
 
     assert (message.content, heard) == ("ab", EVENTS)
+
+
+async def test_events_and_traces_have_the_models_arguments_alone(open_twin: OpenTwin) -> None:
+    """What LangGraph injects holds the whole state, and stays out of them, as of its own tools."""
+    twin = await open_twin(tell)
+    agent, _ = await run(twin, say(write_call("tell")))
+
+    events = await stream(twin, agent, QUESTION, "tools")
+    (offered,) = [it for it in await load(twin) if it.name == "tell"]
+
+    assert [it["input"] for it in events if it["event"] == "tool-started"] == [{}]
+    assert "runtime_of_the_graph" not in str(events)
+    assert list(offered.tool_call_schema["properties"]) == []
