@@ -1,5 +1,7 @@
 """Parameters and answers are brought into the shapes that frameworks take."""
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -77,3 +79,13 @@ def test_a_text_has_its_answer() -> None:
     with pytest.raises(ToolFailed) as failed:
         read_text(ToolAnswer("No pencil.", "call_2", "draw", "error"))
     assert str(failed.value) == "No pencil."
+
+
+def test_what_adapters_share_needs_no_framework() -> None:
+    """Each framework is installed without the others: LangChain least of all is there."""
+    hidden = "import sys; sys.modules.update(dict.fromkeys(('langchain_core', 'langgraph', 'langchain', 'agents')))"
+    shared = "import sidecall.client.runs, sidecall.client.remote, sidecall.client.adapters, sidecall.client.blocks"
+
+    done = subprocess.run([sys.executable, "-c", f"{hidden}; {shared}"], capture_output=True, text=True, check=False)
+
+    assert done.stderr == ""

@@ -1,5 +1,6 @@
 """A running server loads tools, toolsets and MCP servers again, without a restart: all of them or none."""
 
+import asyncio
 import json
 import os
 import re
@@ -16,6 +17,7 @@ import pytest
 from bench.environments import ROOT
 from tests.kit.forked import run_sidecall
 from tests.kit.servers import Server, end, start
+from tests.kit.waiting import until
 
 TOOL = '''
 @tool
@@ -207,3 +209,25 @@ def test_the_command_prints_what_is_different(served: Served) -> None:
     assert good.stdout.splitlines()[:2] == ["added    tool more", "changed  tool ask"]
     assert (good.returncode, bad.returncode) == (0, 1)
     assert "cannot be loaded: SyntaxError" in bad.stderr
+
+
+def test_the_audit_says_who_has_reloaded_and_what_changed(served: Served) -> None:
+    """By a request, and by a signal; once for all workers."""
+    project, server = served
+    operator = {"X-Caller": "ada", "X-Scopes": "server:operate"}
+
+    def list_entries() -> list[dict[str, Any]]:
+        url = f"{server.url}/audit?action=reloaded"
+        return list(httpx.get(url, headers=operator, timeout=60, trust_env=False).json())
+
+    before = len(list_entries())
+    project.write(ask="audited", fresh="x")
+    reload(server, **operator)
+    project.write(ask="audited", fresh="x", later="y")
+    os.kill(server.process.pid, signal.SIGUSR1)
+    asyncio.run(until(lambda: len(list_entries()) == before + 2))
+    by_signal, by_request = list_entries()[:2]
+
+    assert by_request["by"] == "ada"
+    assert by_request["details"]["tools"]["added"] == ["fresh"]
+    assert (by_signal["by"], by_signal["details"]) == (None, {"tools": {"added": ["later"]}, "signal": "SIGUSR1"})

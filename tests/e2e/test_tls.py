@@ -1,5 +1,9 @@
 """A server speaks HTTPS with the files that are named."""
 
+import asyncio
+import os
+import signal
+import socket
 import ssl
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -9,16 +13,19 @@ import httpx
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from bench.servers import plain_environment
 from tests.e2e.conftest import Serve
 from tests.kit.forked import run_sidecall
+from tests.kit.servers import Server
+from tests.kit.waiting import until
 
 
-def write_pair(folder: Path, name: str) -> tuple[Path, Path]:
+def write_pair(folder: Path, name: str, *, uses_rsa: bool = False) -> tuple[Path, Path]:
     """Write a certificate of its own for 127.0.0.1, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
+    elliptic = ec.generate_private_key(ec.SECP256R1())
+    key = rsa.generate_private_key(65537, 2048) if uses_rsa else elliptic
     who = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
     made = x509.CertificateBuilder(who, who, key.public_key(), x509.random_serial_number())
@@ -63,3 +70,43 @@ def test_files_that_do_not_fit_are_named(tmp_path: Path) -> None:
         printed = run_sidecall("serve", *arguments, cwd=tmp_path, environment=plain_environment())
         assert printed.returncode == 1
         assert reason in printed.stderr
+
+
+def see_name(server: Server) -> str:
+    """Return the name in the certificate that a new connection gets, without naming a server."""
+    trusting_all = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    trusting_all.check_hostname, trusting_all.verify_mode = False, ssl.CERT_NONE
+    with socket.create_connection(("127.0.0.1", server.port), 20) as plain, trusting_all.wrap_socket(plain) as secure:
+        shown = x509.load_der_x509_certificate(secure.getpeercert(binary_form=True) or b"")
+    return str(shown.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)[0].value)
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_reload_takes_the_files_again(start_server: Serve, tmp_path: Path, workers: str) -> None:
+    """Of another kind of key too; what is broken changes nothing, and connections that are there stay."""
+    certificate, key = write_pair(tmp_path, "one")
+    server = start_server("--tls-cert", str(certificate), "--tls-key", str(key), "--workers", workers)
+    url = f"https://127.0.0.1:{server.port}"
+    with httpx.Client(base_url=url, verify=False, timeout=60, trust_env=False) as client:
+
+        def renew(name: str, *, uses_rsa: bool = False, fits: bool = True) -> None:
+            made = write_pair(tmp_path, name, uses_rsa=uses_rsa)
+            certificate.write_bytes(made[0].read_bytes())
+            key.write_bytes(made[1].read_bytes() if fits else b"nothing")
+
+        same = client.post("/reload").json()["certificate"]
+        renew("two", uses_rsa=True)
+        changed = client.post("/reload").json()["certificate"]
+        seen = {see_name(server) for _ in range(4)}
+        renew("three", fits=False)
+        refused = client.post("/reload")
+        kept, errors = {see_name(server) for _ in range(4)}, client.get("/status").json()["load_errors"]
+        renew("four")
+        os.kill(server.process.pid, signal.SIGUSR1)
+        asyncio.run(until(lambda: {see_name(server) for _ in range(4)} == {"four"}))
+        kinds = [it["details"] for it in client.get("/audit?action=reloaded").json()]
+
+    assert (same, changed, seen, kept) == (False, True, {"two"}, {"two"})
+    assert (refused.status_code, refused.json()["errors"][0]["msg"]) == (409, errors[0])
+    assert "SIDECALL_TLS_KEY" in errors[0]
+    assert "certificate" in str(kinds)

@@ -42,3 +42,11 @@ def read_recipe(heading: str) -> str:
     code = re.search(r"```python[^\n]*\n(.*?)```", section, re.DOTALL)
     assert code is not None, f"{PAGE.name} has no code below {heading}"
     return code[1]
+
+
+def require_waited(texts: list[str]) -> None:
+    """Require that one call has run, and another one was rejected, after a person elsewhere had decided."""
+    approved, rejected = texts
+    assert "Refunded 100 for order 71." in approved
+    assert "Ask for a receipt first." in rejected
+    assert "waits until" not in approved + rejected

@@ -3,7 +3,6 @@
 import errno
 import logging
 import socket
-import ssl
 import stat
 import sys
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sidecall.kernel.core.errors import SidecallError
+from sidecall.server.certificates import InvalidCertificate, require_fitting
 from sidecall.server.supervisor import START_FAILED
 from sidecall.settings import Settings
 
@@ -83,10 +83,6 @@ def listen(settings: Settings, backlog: int = 0) -> socket.socket:
     return sock
 
 
-class InvalidCertificate(SidecallError):
-    """The files for TLS cannot be used."""
-
-
 def require_pair(settings: Settings) -> None:
     """Check that the certificate and its key are there, and belong together.
 
@@ -100,17 +96,7 @@ def require_pair(settings: Settings) -> None:
         raise InvalidCertificate(
             "SIDECALL_TLS_CERT and SIDECALL_TLS_KEY (--tls-cert, --tls-key) go together: set both."
         )
-    named = f"SIDECALL_TLS_CERT is {certificate} and SIDECALL_TLS_KEY is {key}"
-    try:
-        # Without a password, or OpenSSL would ask the terminal for one.
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
-    except ssl.SSLError as error:
-        why = (
-            "the key is not that of the certificate" if "MISMATCH" in str(error) else f"they are no such files: {error}"
-        )
-        raise InvalidCertificate(f"{named}; {why}.") from None
-    except OSError as error:
-        raise InvalidCertificate(f"{named}; one cannot be read: {error.strerror}.") from None
+    require_fitting(certificate, key)
 
 
 def _listen_at(path: Path, mode: int, backlog: int) -> socket.socket:

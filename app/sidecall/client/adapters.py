@@ -1,4 +1,4 @@
-"""What adapters of frameworks share: parameters in the shapes that frameworks take, answers as texts, state as JSON."""
+"""What adapters of frameworks share: parameters in the shapes that frameworks take, states as JSON, and texts."""
 
 from collections.abc import Mapping
 from copy import deepcopy

@@ -12,8 +12,9 @@ from sidecall.client.adapters import make_sendable
 from sidecall.client.answers import ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
-from sidecall.client.failures import ApprovalNeeded, Conflicting, RequestUnfit, answer_reused
+from sidecall.client.failures import ApprovalNeeded, Conflicting, NotAllowed, RequestUnfit, answer_reused
 from sidecall.client.graphs.interrupts import GraphStep, Resumption, read_graph_output
+from sidecall.client.graphs.progress import find_listener
 from sidecall.client.options import CallOptions, ToolFilters, check_filters
 
 # What tools get besides their arguments: the same for all calls, or made by a function of the graph's run.
@@ -26,7 +27,7 @@ def load_tools(server: Sidecall, *, context: GraphContext = None, filters: ToolF
     Tools read the graph's state, and `context`, as their authors declare; it may be a function of the ToolRuntime,
     which has the `context` and the `config` of the run. A call that needs approval interrupts the graph; resume it with
     `Command(resume=True)`, False, or `{"decision": "approve", "args": ...}`. If a person has to sign in first, the
-    interrupt's `sign_in` has the `url`.
+    interrupt's `sign_in` has the `url`. With `stream_mode="custom"` the progress of calls is among the graph's events.
     """
     return [_make_tool(it, context, blocking=server) for it in server.show_tools(**_see(context, filters))]
 
@@ -66,6 +67,11 @@ class ServerTool(BaseTool):
         """Return what LangGraph injects; the server validates what the model writes."""
         return _Injected
 
+    @property
+    def _injected_args_keys(self) -> frozenset[str]:
+        # What is injected stays out of traces and events, where it would be a text with the whole state.
+        return frozenset((_RUNTIME,))
+
     def _to_args_and_kwargs(
         self, tool_input: str | dict[str, Any], tool_call_id: str | None
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
@@ -84,7 +90,7 @@ class ServerTool(BaseTool):
         while True:
             try:
                 return _finish(self.blocking.call(call, **_ask(said), **options), call_id)
-            except (ApprovalNeeded, RequestUnfit, Conflicting) as stopped:
+            except (ApprovalNeeded, RequestUnfit, Conflicting, NotAllowed) as stopped:
                 if (reused := answer_reused(stopped, self.name, call_id)) is not None:
                     return _finish(reused, call_id)
                 if said is None:
@@ -99,7 +105,7 @@ class ServerTool(BaseTool):
         while True:
             try:
                 return _finish(await self.awaited.call(call, **_ask(said), **options), call_id)
-            except (ApprovalNeeded, RequestUnfit, Conflicting) as stopped:
+            except (ApprovalNeeded, RequestUnfit, Conflicting, NotAllowed) as stopped:
                 if (reused := answer_reused(stopped, self.name, call_id)) is not None:
                     return _finish(reused, call_id)
                 if said is None:
@@ -131,6 +137,8 @@ class ServerTool(BaseTool):
             # The ids of calls come again in other threads, of models that only count them.
             thread = runtime.config.get("configurable", {}).get("thread_id")
             options |= {} if thread is None else {"conversation": str(thread)}
+            listener = find_listener(runtime, self.name)
+            options |= {} if listener is None else {"on_progress": listener}
         if isinstance(self.context, Mapping):
             options["context"] = self.context
         elif self.context is not None and runtime is not None:

@@ -22,7 +22,7 @@ from sidecall.client.options import ToolFilters
 from sidecall.client.questions import PersonWord
 from sidecall.client.remembered import read_verdict
 from sidecall.client.remote import RemoteTool, ToolOptions
-from sidecall.client.runs import RunOptions, check_run_options, read_run
+from sidecall.client.runs import RunOptions, check_run_options, leaves_approvals, read_run
 
 # Under a name that no tool's parameter has.
 _CONTEXT = "context_of_the_workflow"
@@ -137,7 +137,7 @@ class _WorkflowStep:
     async def call(self, args: Mapping[str, Any], options: ToolOptions) -> ToolAnswer:
         """Make the call, and wait for a person if it needs one."""
         supplied = cast("ToolOptions", {**await self._supply(), **options})
-        if "ask" in supplied or "approvals" in supplied:
+        if not leaves_approvals(options):
             return await self._tool.acall(args, id=self._call_id, **supplied)
         supplied["approvals"] = "raise"
         word: PersonWord | None = None

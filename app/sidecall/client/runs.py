@@ -61,7 +61,7 @@ def asks_framework(tool: RemoteTool, options: RunOptions) -> bool:
     return tool.asks and leaves_approvals(options)
 
 
-def leaves_approvals(options: RunOptions) -> bool:
+def leaves_approvals(options: Mapping[str, object]) -> bool:
     """Return whether the program leaves it to the framework how approvals are asked for."""
     return options.keys().isdisjoint(("ask", "approval_wait", "approvals"))
 

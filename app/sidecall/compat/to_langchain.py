@@ -40,6 +40,11 @@ class LangChainForm(LangChainTool):
         """Return what LangGraph injects; the tool itself validates what the model writes."""
         return InjectedByGraph
 
+    @property
+    def _injected_args_keys(self) -> frozenset[str]:
+        # What is injected stays out of traces and events, where it would be a text with the whole state.
+        return frozenset((RUNTIME,))
+
     def _to_args_and_kwargs(
         self, tool_input: str | dict[str, Any], tool_call_id: str | None
     ) -> tuple[tuple[str, ...], dict[str, Any]]:

@@ -119,9 +119,10 @@ def build_reloading(settings: Settings, parts: Parts, executors: Executors, chan
         upstream=parts.operation.upstream,
         mcp_servers=settings.mcp_servers,
         check=refuse_unfit,
+        certificates=parts.lifecycle.certificates,
     )
     announce = partial(_announce_new_tools, parts, executors, changes)
-    return Reloading(Reloader(parts.registry, sources, announce), parts.lifecycle)
+    return Reloading(Reloader(parts.registry, sources, announce), parts.lifecycle, parts.auditor)
 
 
 async def _end_jobs(parts: Parts, drain_timeout: float) -> None:

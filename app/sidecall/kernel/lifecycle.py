@@ -11,6 +11,8 @@ Phase = Literal["starting", "ready", "draining"]
 
 # What workers ask each other: to reload, in two steps that all of them take, and for their metrics.
 RELOAD, PREPARE, TAKE, DISCARD = "reload", "prepare", "take", "discard"
+# What one of them is told: that all have reloaded on a signal.
+RELOADED = "reloaded"
 METRICS = "metrics"
 # By the process that has answered; None of one that did not in time.
 Answers = dict[str, Any]
@@ -42,6 +44,23 @@ class Peers(Protocol):
         """Ask all of them, oneself included, and return what they have answered."""
 
 
+class Replaceable(Protocol):
+    """Files that a server has read, and reads again with a reload: what was prepared is taken, or discarded."""
+
+    def prepare(self) -> None:
+        """Read them beside what serves.
+
+        Raises:
+            SidecallError: They are broken.
+        """
+
+    def take(self) -> bool:
+        """Use them, and return whether they are different."""
+
+    def discard(self) -> None:
+        """Forget them."""
+
+
 class Lifecycle:
     """The phase of the process: starting, ready, draining, in this order."""
 
@@ -66,6 +85,8 @@ class Lifecycle:
         self.peers: Peers | None = None
         # Whether there is an operator who may have the tools loaded again.
         self.is_operated = False
+        # The certificate with which the server speaks HTTPS, if it does.
+        self.certificates: Replaceable | None = None
         # Loads the tools again, as soon as the application runs; safe to be called in a signal handler.
         self.reload: Callable[[], object] = lambda: None
 

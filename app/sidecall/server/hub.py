@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sidecall.features.telemetry.count_file import CountFile, add_counts
-from sidecall.kernel.lifecycle import DISCARD, PREPARE, RELOAD, TAKE, Answers
+from sidecall.kernel.lifecycle import DISCARD, PREPARE, RELOAD, RELOADED, TAKE, Answers
 from sidecall.server.message_line import Message, MessageLine
 
 logger = logging.getLogger("sidecall")
@@ -53,7 +53,16 @@ class Hub:
 
     def reload(self) -> None:
         """Have all workers load their tools again; how that ends is logged there."""
-        asyncio.run_coroutine_threadsafe(self._spawn(self._share_reload()), self._loop)
+        asyncio.run_coroutine_threadsafe(self._spawn(self._reload_on_signal()), self._loop)
+
+    async def _reload_on_signal(self) -> None:
+        found = await self._share_reload()
+        member = next(iter(self._members), None)
+        if member is not None and not found["errors"]:
+            # One of them records it for all.
+            self._number += 1
+            member.asked[self._number] = self._loop.create_future()
+            await member.line.send({"do": self._number, "topic": RELOADED, "payload": found})
 
     async def _spawn(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)

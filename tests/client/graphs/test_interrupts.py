@@ -1,5 +1,6 @@
 """What a graph is resumed with counts for the approval that was shown, and for no other."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,10 +11,12 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, interrupt
 
-from tests.client.conftest import OpenTwin
+from sidecall.client import NotAllowed
+from tests.client.conftest import OpenApp, OpenTwin
 from tests.client.desk import double, empty, refund
 from tests.client.test_langchain import QUESTION, THREAD, answers, load, run, say
-from tests.client.twins import Twin
+from tests.client.twins import Twin, make_twin
+from tests.kit.callers.keys import write_keys
 from tests.kit.calls import write_call
 
 TWO = [write_call("refund", id="call_1", order=1), write_call("refund", id="call_2", order=2)]
@@ -175,3 +178,44 @@ async def test_interrupts_of_the_step_itself_keep_their_answers(open_twin: OpenT
     assert (own.value, question.value["tool_call"]["args"]) == ({"id": "mine"}, {"order": 7})
     assert state["messages"][-2].content == "True"
     assert answers(state)["call_1"].status == "error"
+
+
+LACKING: list[Any] = [
+    (("tools:call", "approvals:decide"), True, "approvals:decide_own"),
+    (("tools:call",), True, "approvals:decide"),
+    (("tools:call",), False, "approvals:decide"),
+]
+
+
+@pytest.mark.parametrize("kind", ["blocking", "asynchronous"])
+@pytest.mark.parametrize(("scopes", "said", "lacking"), LACKING, ids=["no own ones", "no approval", "no rejection"])
+async def test_a_program_that_may_not_decide_is_interrupted_again(
+    open_app: OpenApp, tmp_path: Path, kind: str, scopes: tuple[str, ...], said: bool, lacking: str
+) -> None:
+    """With the scope that it lacks; the run goes on when another has decided."""
+    headers = write_keys(tmp_path / "keys", {"agent": scopes, "boss": ("*",)})
+    app = await open_app(refund, auth="api_key", keys_file=tmp_path / "keys")
+    twin, boss = (make_twin(kind, app, headers=headers[name]) for name in ("agent", "boss"))
+    agent, _ = await run(twin, say(write_call("refund", order=7)))
+
+    (asked,) = (await agent.ainvoke(QUESTION, THREAD))["__interrupt__"]
+    (again,) = (await agent.ainvoke(Command(resume=said), THREAD))["__interrupt__"]
+    (third,) = (await agent.ainvoke(Command(resume=said), THREAD))["__interrupt__"]
+    await boss.ask("approvals.approve", asked.value["id"])
+    state = await agent.ainvoke(Command(resume=said), THREAD)
+
+    assert "refused" not in asked.value
+    assert lacking in again.value["refused"]
+    assert (again.value["id"], third.value["id"]) == (asked.value["id"],) * 2
+    assert contents(state) == {"call_refund": "Refunded 100 for order 7."}
+
+
+@pytest.mark.parametrize("kind", ["blocking", "asynchronous"])
+async def test_a_call_that_may_not_be_made_ends_the_run(open_app: OpenApp, tmp_path: Path, kind: str) -> None:
+    """It is no decision, so another one would mend nothing."""
+    headers = write_keys(tmp_path / "keys", {"agent": ("approvals:decide",)})
+    app = await open_app(double, auth="api_key", keys_file=tmp_path / "keys")
+    agent, _ = await run(make_twin(kind, app, headers=headers["agent"]), say(write_call("double", number=4)))
+
+    with pytest.raises(NotAllowed, match="tools:call"):
+        await agent.ainvoke(QUESTION, THREAD)

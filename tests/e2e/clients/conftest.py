@@ -77,7 +77,9 @@ def find_clients(kind: str) -> Path:
     settings = {**os.environ, "PYTHON": sys.executable, "PATIENCE": "100"}
     done = subprocess.run(fetch, env=settings, capture_output=True, text=True, timeout=900, check=False)
     if done.returncode:
-        pytest.skip(done.stdout + done.stderr)
+        # In CI too: a registry that is slow must not fail all.
+        said = (done.stdout + done.stderr).strip()
+        pytest.skip(f"there are no clients of the kind {kind}; run scripts/install-clients {kind}: {said}")
     return CACHE / kind
 
 

@@ -21,6 +21,11 @@ ENVIRONMENTS = {
     "frameworks-older": ("autogen",),
     "frameworks-crewai": ("llama_index", "semantic_kernel", "crewai", "camel"),
 }
+MORE = {
+    "frameworks-newer": ["media_newer", "strands_modules"],
+    "frameworks-older": ["media_older"],
+    "frameworks-crewai": ["media_crewai"],
+}
 SENT: Mapping[str, dict[str, Any]] = {
     "adk": {"state": {"notes": ["a"]}},
     "strands": {"state": {"owner": "Ada"}},
@@ -36,7 +41,8 @@ def servers(start_server: Serve) -> dict[str, Server]:
 
     def start(kind: str) -> Server:
         python = find_clients(kind) / "bin/python"
-        files = (word for name in ENVIRONMENTS[kind] for word in ("--tools", str(HERE / f"{name}_tools.py")))
+        named = [f"{name}_tools" for name in ENVIRONMENTS[kind]] + MORE[kind]
+        files = (word for name in named for word in ("--tools", str(HERE / f"{name}.py")))
         ours = {"PYTHONPATH": f"{APP}:{HERE}", "PACKAGES_OF_SIDECALL": sysconfig.get_paths()["purelib"]}
         return start_server(*files, python=str(python), **QUIET, **ours)
 
@@ -202,6 +208,91 @@ def test_images_are_images(clients: dict[str, httpx.Client]) -> None:
     assert made == [{"type": "text", "text": "Sun"}, PICTURE]
 
 
+def medium(kind: str, mime_type: str, data: str = PICTURE["base64"], **more: str) -> dict[str, Any]:
+    """Write a block of a medium."""
+    return {"type": kind, "base64": data, "mime_type": mime_type, **more}
+
+
+SUN = {"type": "text", "text": "Sun"}
+MEDIA: tuple[tuple[str, str, list[Any]], ...] = (
+    ("adk", "draw_adk", [SUN, PICTURE, {"type": "text", "text": "Done."}]),
+    ("agno", "draw_agno", [SUN, PICTURE, medium("file", "text/plain", "YSBub3Rl", filename="note.txt")]),
+    ("dspy", "draw_dspy", [SUN, PICTURE, medium("audio", "audio/wav"), medium("file", "text/plain")]),
+    ("haystack", "draw_haystack", [SUN, PICTURE, medium("file", "text/plain", filename="note.txt")]),
+    ("strands", "show_film", [SUN, medium("video", "video/mp4")]),
+    ("semantic_kernel", "draw_kernel", [SUN, PICTURE, medium("audio", "audio/wav")]),
+    ("camel", "draw_camel", [SUN, PICTURE]),
+    (
+        "llama_index",
+        "film",
+        [
+            SUN,
+            medium("audio", "audio/wav"),
+            medium("video", "video/mp4"),
+            medium("file", "application/pdf", filename="a.pdf"),
+        ],
+    ),
+)
+
+
+@pytest.mark.parametrize(("framework", "name", "content"), MEDIA, ids=[it[0] for it in MEDIA])
+def test_media_of_each_framework_are_blocks(
+    clients: dict[str, httpx.Client], framework: str, name: str, content: list[Any]
+) -> None:
+    """Images, sounds, videos and files, with their names."""
+    assert call(clients[framework], framework, name, {"title": "Sun"})["content"] == content
+
+
+@pytest.mark.parametrize(
+    ("framework", "name", "title"),
+    [
+        ("smolagents", "draw_smolagents", "Sun"),
+        ("smolagents", "draw_smolagents", "print"),
+        ("autogen", "draw_autogen", "Sun"),
+        ("crewai", "draw_crewai", "Sun"),
+    ],
+)
+def test_a_drawing_is_a_png(clients: dict[str, httpx.Client], framework: str, name: str, title: str) -> None:
+    """Of Pillow, also in colours that PNG has not."""
+    *before, picture = call(clients[framework], framework, name, {"title": title})["content"]
+
+    assert before == ([SUN] if framework == "crewai" else [])
+    assert (picture["type"], picture["mime_type"], picture["base64"][:11]) == ("image", "image/png", "iVBORw0KGgo")
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "answer"),
+    [
+        ("strands_weather", {"city": "Oslo"}, "Oslo: 20 for Ada"),
+        ("strands_weather", {"city": "Atlantis"}, "It is under water."),
+        ("count_words", {"text": "a b"}, "2"),
+        ("lend", {"book": "Emma"}, "Emma is yours"),
+    ],
+)
+def test_modules_and_providers_of_strands_are_taken(
+    clients: dict[str, httpx.Client], name: str, args: dict[str, Any], answer: str
+) -> None:
+    """As an agent of Strands takes them."""
+    assert call(clients["strands"], "strands", name, args)["content"] == answer
+
+
+def test_a_toolkit_of_agno_is_connected_for_each_call(clients: dict[str, httpx.Client]) -> None:
+    """And closed after it, also after a failure; one that cannot connect fails, and may the next time."""
+    calls = [("find_book", "Emma"), ("find_book", "none"), ("list_books", None), ("find_book", "X"), ("find_book", "Y")]
+    answers = [
+        call(clients["agno"], "agno", name, {} if title is None else {"title": title})["content"]
+        for name, title in calls
+    ]
+
+    assert answers == [
+        "Emma: True, 1",
+        "no such book",
+        "list: True, 3",
+        "ConnectionError: the shelf is far away",
+        "Y: True, 5",
+    ]
+
+
 def test_the_program_gets_what_the_model_does_not_read(clients: dict[str, httpx.Client]) -> None:
     """The raw output of LlamaIndex, of which the model reads JSON in place of Python's form."""
     answer = call(clients["llama_index"], "llama_index", "query_rows", {"query": "x", "limit": 1})
@@ -266,3 +357,6 @@ def test_what_cannot_be_taken_is_named(servers: dict[str, Server]) -> None:
 
     assert "remember_tool is not offered: it is a tool of LlamaIndex that cannot be taken over: its `ctx` is" in log
     assert log.count("is not offered") == 1
+    assert "sing is not offered: it is a tool of smolagents that cannot be taken over: its answer is a sound" in (
+        servers["smolagents"].log
+    )

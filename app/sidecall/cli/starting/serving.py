@@ -31,6 +31,7 @@ from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.lifecycle import Lifecycle, Patience, Peers
 from sidecall.kernel.registry import Registry
 from sidecall.main import create_app
+from sidecall.server.certificates import Certificates
 from sidecall.server.connections import Connection
 from sidecall.server.reading import RequestRoom, room_for
 from sidecall.server.server import LAST_STEPS, Server, give_memory_back
@@ -181,7 +182,10 @@ def _serve(
     lifecycle = Lifecycle()
     lifecycle.peers, lifecycle.is_operated = peers, True
     room = RequestRoom(settings.max_body_bytes_in_flight, settings.max_body_bytes, Backlog(settings.max_unread_bytes))
-    config = _make_config(settings, create_app(settings, registry, lifecycle, room.unread, writers=writers))
+    if settings.tls_cert is not None and settings.tls_key is not None:
+        lifecycle.certificates = Certificates(settings.tls_cert, settings.tls_key)
+    app = create_app(settings, registry, lifecycle, room.unread, writers=writers)
+    config = _make_config(settings, app, lifecycle.certificates)
     gc.collect()
     _spare_the_collector()
     give_memory_back()
@@ -213,7 +217,7 @@ def _spare_the_collector() -> None:
     gc.enable()
 
 
-def _make_config(settings: Settings, app: Any = None) -> uvicorn.Config:
+def _make_config(settings: Settings, app: Any = None, certificates: Any = None) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         host=settings.host,
@@ -221,6 +225,7 @@ def _make_config(settings: Settings, app: Any = None) -> uvicorn.Config:
         uds=None if settings.unix is None else str(settings.unix),
         ssl_certfile=None if settings.tls_cert is None else str(settings.tls_cert),
         ssl_keyfile=None if settings.tls_key is None else str(settings.tls_key),
+        ssl_context_factory=None if certificates is None else certificates.make_context,
         http=Connection,
         ws="none",
         log_config=None,  # It was set before anything was logged.

@@ -10,7 +10,7 @@ from langgraph.errors import GraphInterrupt
 from langgraph.types import Command, Send, interrupt
 
 from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
-from sidecall.client.failures import ApprovalNeeded, Conflicting, RequestUnfit
+from sidecall.client.failures import ApprovalNeeded, Conflicting, NotAllowed, RequestUnfit
 from sidecall.client.questions import is_shown
 from sidecall.client.remembered import read_verdict
 
@@ -129,7 +129,7 @@ class Resumption:
             self.why = str(error)
             return None
 
-    def go_on(self, stopped: ApprovalNeeded | RequestUnfit | Conflicting) -> None:
+    def go_on(self, stopped: ApprovalNeeded | RequestUnfit | Conflicting | NotAllowed) -> None:
         """Interrupt the graph, or return for which state the call must be sent again."""
         if isinstance(stopped, ApprovalNeeded):
             refused = {} if self.why is None else {"refused": self.why}

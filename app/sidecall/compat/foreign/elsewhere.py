@@ -5,7 +5,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from sidecall.compat.foreign.libraries import Library, Role, find_library, find_mark
-from sidecall.compat.foreign.readers import find_obstacle, find_reader
+from sidecall.compat.foreign.readers import explain_module, find_obstacle, find_reader
 from sidecall.kernel.core.errors import InvalidToolOption
 from sidecall.kernel.schema.signature import find_source
 
@@ -26,7 +26,7 @@ def explain_elsewhere(thing: Any, it: str) -> str | None:
         it: How a program writes it, such as `search` or `tools[0]`.
     """
     if isinstance(thing, ModuleType):
-        return None
+        return explain_module(thing, it)
     if isinstance(thing, FunctionType):
         title = find_mark(thing)
         return None if title is None else f"it is a plain function, which {title} knows; {_write(it, f'tool({it})')}"

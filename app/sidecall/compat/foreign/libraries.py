@@ -52,7 +52,7 @@ def _read(library: str, package: str, reader: str, **roles: Literal["tool", "gro
 
 _TABLE = (
     _read("ADK", "google.adk", "google_adk.READER", BaseTool="tool", BaseToolset="group"),
-    _read("Strands", "strands", "strands.READER", AgentTool="tool"),
+    _read("Strands", "strands", "strands.READER", AgentTool="tool", ToolProvider="group"),
     _read("agno", "agno", "agno.READER", Function="tool", Toolkit="group", Team="agent"),
     _read("AutoGen", "autogen_core", "microsoft.AUTOGEN", BaseTool="tool", Workbench="group"),
     Library("AutoGen", "autogen_ext", {}),
@@ -70,6 +70,8 @@ _TABLE = (
         Kernel="group",
     ),
     _read("CrewAI", "crewai", "callables.CREWAI", BaseTool="tool", CrewStructuredTool="tool", Crew="agent"),
+    Library("CrewAI", "crewai_tools", {}),
+    Library("MCP", "mcpadapt", {}),
     _read("smolagents", "smolagents", "callables.SMOLAGENTS", Tool="tool", ToolCollection="group"),
     _read("DSPy", "dspy", "callables.DSPY", Tool="tool", Module="agent"),
     _read("CAMEL", "camel", "callables.CAMEL", FunctionTool="tool", BaseToolkit="group"),

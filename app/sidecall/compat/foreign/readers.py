@@ -21,6 +21,7 @@ _MODULES: Mapping[str, Any] = {
         "microsoft",
         "semantic_kernel",
         "strands",
+        "strands_modules",
     )
 }
 _MARKING = ("semantic_kernel.functions", "semantic_kernel.READER")
@@ -28,16 +29,19 @@ _MARKING = ("semantic_kernel.functions", "semantic_kernel.READER")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """An object of a framework, with its reader; a group holds tools."""
+    """An object of a framework, with its reader; a group holds tools, and a module may itself be one."""
 
     reader: Reader
     is_group: bool
+    is_module: bool = False
 
 
 def find_reader(thing: Any) -> Known | None:
     """Return the reader of a tool or group of tools; None for classes and all other objects."""
-    if isinstance(thing, type | ModuleType):
+    if isinstance(thing, type):
         return None
+    if isinstance(thing, ModuleType):
+        return _find_module(thing)
     found = None if isinstance(thing, FunctionType) else find_library(thing)
     if found is not None:
         return Known(_get(found[1].reader), found[1].kind == "group") if found[1].reader else None
@@ -48,6 +52,28 @@ def find_reader(thing: Any) -> Known | None:
     if marks.is_marked(thing):
         return Known(_get(reader), is_group=False)
     return Known(_get(reader), is_group=True) if marks.list_marked(type(thing)) else None
+
+
+def _find_module(module: ModuleType) -> Known | None:
+    """Return the reader of a module that is a tool of Strands, or has some."""
+    if "TOOL_SPEC" not in vars(module) and "strands" not in sys.modules:
+        return None
+    modules = _MODULES["strands_modules"]
+    is_tool = modules.is_module_tool(module)
+    if modules.find_missing(module) is not None or not (is_tool or modules.list_own(module)):
+        return None
+    return Known(modules.READER, is_group=True, is_module=is_tool)
+
+
+def explain_module(module: ModuleType, it: str) -> str | None:
+    """Explain why a module that is a tool of Strands is not offered where it was imported; None for other modules."""
+    if "TOOL_SPEC" not in vars(module):
+        return None
+    modules = _MODULES["strands_modules"]
+    if not modules.is_module_tool(module):
+        return None
+    missing: str | None = modules.find_missing(module)
+    return missing or f"it is a module, which is a tool of Strands; write tools = [{it}]"
 
 
 def find_obstacle(thing: Any, known: Known) -> str | None:

@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
+from types import ModuleType
 from typing import Any, Self
 
 from pydantic import BaseModel, PrivateAttr
@@ -63,6 +64,12 @@ def is_foreign_toolkit(thing: Any) -> bool:
         return False
     get_tools = thing.get_tools
     return callable(get_tools) and not inspect.iscoroutinefunction(get_tools) and takes(get_tools, 0)
+
+
+def is_module_tool(module: ModuleType) -> bool:
+    """Return whether a module is a tool itself, as those of Strands are."""
+    known = find_reader(module)
+    return known is not None and known.is_module
 
 
 def find_lister(thing: Any) -> Callable[[], Iterable[Any]] | None:

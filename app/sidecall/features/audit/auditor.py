@@ -70,8 +70,8 @@ class Auditor:
             self._rounds = None
             await self.flush()
 
-    async def record(self, action: AuditAction, by: Caller, target: str, details: dict[str, Any]) -> None:
-        """Write a decision.
+    async def record(self, action: AuditAction, by: Caller | None, target: str | None, details: dict[str, Any]) -> None:
+        """Write a decision; one of no caller is in the default tenant.
 
         If the ledger fails, it is in the log only, since the decision has already taken effect.
         """
@@ -80,8 +80,8 @@ class Auditor:
                 id=str(uuid7()),
                 at=datetime.now(UTC),
                 action=action,
-                by=by.subject,
-                tenant=by.tenant,
+                by=None if by is None else by.subject,
+                tenant=DEFAULT_TENANT if by is None else by.tenant,
                 target=target,
                 details=details,
             )

@@ -21,6 +21,7 @@ AuditAction = Literal[
     "token_denied",
     "token_lost",
     "token_deleted",
+    "reloaded",
 ]
 
 

@@ -35,6 +35,9 @@ def print_changes(found: dict[str, Any]) -> None:
             for name in (found[part] or {}).get(change, ()):
                 named += 1
                 console.print(Text.assemble((change.ljust(8), style), f" {noun} {clean(name)}"))
+    if found.get("certificate"):
+        named += 1
+        console.print(Text.assemble(("changed".ljust(8), _STYLES["changed"]), " certificate"))
     if not named:
         console.print("nothing is different")
     workers = f" in {found['workers']} workers" if found["workers"] > 1 else ""

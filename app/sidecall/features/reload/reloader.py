@@ -1,4 +1,4 @@
-"""Load tools, toolsets and MCP servers again: all of them, or none where one is broken."""
+"""Load tools, toolsets, MCP servers and the certificate again: all of them, or none where one is broken."""
 
 import asyncio
 import logging
@@ -16,6 +16,7 @@ from sidecall.features.toolsets.toolsets import Toolsets, read_toolsets
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.errors import ReloadFailed, SidecallError
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.lifecycle import Replaceable
 from sidecall.kernel.registry import Registry
 
 logger = logging.getLogger("sidecall")
@@ -35,6 +36,11 @@ class Reloaded(BaseModel, defer_build=True):
         default=None,
         description="Null without `SIDECALL_MCP_SERVERS`; the tools of a new one come once it is connected.",
     )
+    certificate: bool | None = Field(
+        default=None,
+        description="Whether new connections get another certificate; absent without HTTPS.",
+        exclude_if=lambda value: value is None,
+    )
     offered: int = Field(description="How many tools of the files are offered now.")
     workers: int = Field(default=1, description="In how many server processes this holds.")
 
@@ -51,6 +57,7 @@ class Sources:
         upstream: The MCP servers in use.
         mcp_servers: The file or text that names them.
         check: Raises what speaks against tools, beside their names.
+        certificates: The certificate with which the server speaks HTTPS, if it does.
     """
 
     places: Sequence[str]
@@ -60,6 +67,7 @@ class Sources:
     upstream: Upstream
     mcp_servers: str | None
     check: Callable[[list[CompiledTool]], object]
+    certificates: Replaceable | None = None
 
 
 @dataclass(slots=True)
@@ -132,12 +140,19 @@ class Reloader:
                 prepared.servers = read_servers(sources.mcp_servers)
         except SidecallError as error:
             prepared.errors.append(error.message)
+        try:
+            if sources.certificates is not None:
+                sources.certificates.prepare()
+        except SidecallError as error:
+            prepared.errors.append(error.message)
 
     def discard(self, errors: list[str]) -> None:
         """Keep what serves; the errors are logged, and stand in the status until a reload succeeds."""
         prepared, self._prepared = self._prepared, None
         if prepared is not None:
             prepared.generation.discard()
+            if self._sources.certificates is not None:
+                self._sources.certificates.discard()
         if errors:
             self._registry.load_errors = tuple(errors)
             for error in errors:
@@ -167,6 +182,7 @@ class Reloader:
             tools=_compare_tools(before, after),
             toolsets=self._take_toolsets(prepared.toolsets, after),
             mcp_servers=self._take_servers(prepared.servers),
+            certificate=None if self._sources.certificates is None else self._sources.certificates.take(),
             offered=len(tools),
         )
         self._announce()

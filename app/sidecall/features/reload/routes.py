@@ -11,6 +11,7 @@ from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
+from sidecall.kernel.rest.parts import CallerDep
 
 router = APIRouter(tags=["operations"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
@@ -34,11 +35,11 @@ _EXAMPLE = {
         **CALLER_PROBLEM,
     },
 )
-async def reload(request: Request) -> Response:
-    """Load the files of tools, of toolsets and of MCP servers again, in all workers: all of them, or none.
+async def reload(request: Request, caller: CallerDep) -> Response:
+    """Load the files of tools, toolsets, MCP servers and the certificate again, in all workers: all of them, or none.
 
     Calls that run go on. The tools' places and the names of the files are those of the start.
     """
     reloading: Reloading = request.app.state.reloading
     # A client who leaves does not break it off.
-    return Reply(to_json(await asyncio.shield(reloading.reload()))).to_response()
+    return Reply(to_json(await asyncio.shield(reloading.reload(caller)))).to_response()

@@ -13,7 +13,13 @@ from pydantic import BaseModel, ConfigDict
 from sidecall.compat.foreign.declared import adopt_declaration
 from sidecall.compat.foreign.elsewhere import explain_elsewhere
 from sidecall.compat.foreign.hosted_tool import HostedTool
-from sidecall.compat.foreign.tool import ForeignTool, find_lister, is_foreign_tool, is_foreign_toolkit
+from sidecall.compat.foreign.tool import (
+    ForeignTool,
+    find_lister,
+    is_foreign_tool,
+    is_foreign_toolkit,
+    is_module_tool,
+)
 from sidecall.kernel.authoring.decorators import tool
 from sidecall.kernel.authoring.overrides import is_written_in
 from sidecall.kernel.authoring.structured import StructuredTool
@@ -40,8 +46,12 @@ def list_offers(offered: object) -> list[Any]:
     Tools, toolkits and registries count, also those of LangChain and the OpenAI Agents SDK, and collections that hold
     only tools and toolkits.
     """
-    items = list(find_public(offered).values()) if isinstance(offered, ModuleType) else [offered]
-    return [item for item in items if is_offer(item)]
+    if not isinstance(offered, ModuleType):
+        return [offered] if is_offer(offered) else []
+    # A module that was only imported offers nothing, unlike one in a list.
+    items = [item for item in find_public(offered).values() if not isinstance(item, ModuleType)]
+    found = [item for item in items if is_offer(item)]
+    return [offered, *found] if is_module_tool(offered) else found
 
 
 def compile_offers(offers: Iterable[Any], tell: Tell | None = None) -> list[CompiledTool]:
@@ -99,7 +109,8 @@ def tools_of(offered: object) -> Iterator[CompiledTool]:
     """
     items = list_offers(offered)
     if isinstance(offered, ModuleType):
-        items += [item for item in vars(offered).values() if is_offer(item) and not any(item is it for it in items)]
+        hidden = (item for item in vars(offered).values() if not isinstance(item, ModuleType) and is_offer(item))
+        items += [item for item in hidden if not any(item is it for it in items)]
     problems = []
     replaced = _find_replaced(items)
     for item in (it for it in items if id(it) not in replaced):

@@ -36,8 +36,14 @@ class ObjectList(list[Any]):
     """
 
 
+class BlockList(list[Any]):
+    """A list of content blocks, also of types that LangChain's tools do not return, such as sounds and videos."""
+
+
 def are_blocks(value: Any) -> bool:
     """Return whether a value is a non-empty list of texts and blocks, which answers pass on unchanged."""
+    if type(value) is BlockList:
+        return True
     if not isinstance(value, (list, tuple)) or not value or type(value) is ObjectList:
         return False
     return all(_is_block(item) for item in value)

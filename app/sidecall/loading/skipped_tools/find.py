@@ -45,7 +45,7 @@ def find_omissions(module: ModuleType) -> Iterator[Omission]:
     """Find public names, or those in `__all__`, that are not offered."""
     public = find_public(module)
     offered = _list_offered(public.values())
-    others = {name: it for name, it in public.items() if not is_offer(it)}
+    others = {name: it for name, it in public.items() if isinstance(it, ModuleType) or not is_offer(it)}
     told = set()
     for name, text, tools in find_elsewhere(module, others, (it for name, it in public.items() if name not in others)):
         told.add(name)

@@ -10,6 +10,7 @@ from sidecall.compat.foreign.frameworks.make import fit_name
 from sidecall.compat.foreign.frameworks.results import CallState, read_value, with_artifact
 from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption
 from sidecall.loading.discovery import discover
+from tests.kit.calls import run
 from tests.kit.projects import names, write
 
 
@@ -172,3 +173,27 @@ def test_media_are_blocks_and_other_values_stay() -> None:
     ]
     assert read_value({"a": [1]}) == {"a": [1]}
     assert read_value(SimpleNamespace) is SimpleNamespace
+
+
+async def test_sounds_stay_blocks_beside_an_artifact_and_a_state() -> None:
+    """Though LangChain's own tools return none."""
+    sound = type("Audio", (), {"__module__": "dspy.adapters"})()
+    sound.data, sound.audio_format = "eA==", "wav"
+    block = {"type": "audio", "base64": "eA==", "mime_type": "audio/wav"}
+
+    @tool
+    def sing() -> Any:
+        """Sing."""
+        return with_artifact(read_value([sound, "la"]), {"tune": 1})
+
+    @tool
+    def sing_on(context: ToolContext) -> Any:
+        """Sing, and remember it."""
+        state = CallState(context)
+        state.values["sung"] = 1
+        return state.add_update(read_value(sound))
+
+    beside_artifact, beside_state = await run(sing), await run(sing_on)
+
+    assert (beside_artifact.content, beside_artifact.artifact) == ([block, {"type": "text", "text": "la"}], {"tune": 1})
+    assert (beside_state.content, beside_state.response_metadata["state_update"]) == ([block], {"sung": 1})

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.frameworks import read_recipe, run_framework
+from tests.kit.frameworks import read_recipe, require_waited, run_framework
 from tests.kit.servers import Server
 
 HERE = Path(__file__).parent
@@ -91,3 +91,8 @@ def test_what_the_program_has_to_mend_ends_the_run(told: Any) -> None:
 def test_the_code_of_the_page_runs(told: Any) -> None:
     """On the real package, with a scripted model."""
     assert told["recipe"] == "Done.\n"
+
+
+def test_a_call_may_wait_for_a_person_elsewhere(told: Any) -> None:
+    """With the mode `wait`, its answer or the reason of the rejection is the answer of the tool."""
+    require_waited(told["waited"])

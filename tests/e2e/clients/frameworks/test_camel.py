@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.frameworks import read_recipe, run_framework
+from tests.kit.frameworks import read_recipe, require_waited, run_framework
 from tests.kit.servers import Server
 
 HERE = Path(__file__).parent
@@ -62,3 +62,8 @@ def test_progress_goes_to_the_program(told: Any) -> None:
 def test_the_code_of_the_page_runs(told: Any) -> None:
     """With one line for the tools."""
     assert told["recipe"] == "Done."
+
+
+def test_a_call_may_wait_for_a_person_elsewhere(told: Any) -> None:
+    """With the mode `wait`, its answer or the reason of the rejection is the answer of the tool."""
+    require_waited(told["waited"])

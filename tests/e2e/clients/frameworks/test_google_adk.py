@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.frameworks import run_framework
+from tests.kit.frameworks import require_waited, run_framework
 from tests.kit.servers import Server
 
 HERE = Path(__file__).parent
@@ -61,3 +61,8 @@ def test_an_approval_is_a_confirmation(told: Any, decision: str, tool: str, args
 def test_an_approval_may_be_words_for_the_model(told: Any) -> None:
     """The call has not failed; it waits."""
     assert told["told"] == [["refund", {"result": WAITS}]]
+
+
+def test_a_call_may_wait_for_a_person_elsewhere(told: Any) -> None:
+    """With the mode `wait`, its answer or the reason of the rejection is the answer of the tool."""
+    require_waited(told["waited"])

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.models import running_models
-from tests.kit.frameworks import read_recipe, run_framework
+from tests.kit.frameworks import read_recipe, require_waited, run_framework
 from tests.kit.servers import Server
 
 HERE = Path(__file__).parent
@@ -86,3 +86,8 @@ def test_tools_may_be_called_without_an_agent(told: Any) -> None:
 def test_the_code_of_the_page_runs(told: Any) -> None:
     """On the real package, against a model of ours."""
     assert told["recipe"] == "The result is 11.0.\n"
+
+
+def test_a_call_may_wait_for_a_person_elsewhere(told: Any) -> None:
+    """With the mode `wait`, its answer or the reason of the rejection is the answer of the tool."""
+    require_waited(told["waited"])

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.frameworks import read_recipe, run_framework
+from tests.kit.frameworks import read_recipe, require_waited, run_framework
 from tests.kit.servers import Server
 
 HERE = Path(__file__).parent
@@ -56,6 +56,7 @@ def test_failures_are_failures_and_are_mended(told: Any) -> None:
         ("decided elsewhere", [REFUND, REFUND], REFUNDED),
         ("asked twice", [["empty", {"folder": "old"}, None]] * 2, ["old stays: 2 asked.", None, None]),
         ("by ask", [], REFUNDED),
+        ("waited shortly", [], ["refund waits until a person has decided about it. It has not run.", None, None]),
         ("as text", [], ["refund waits until a person has decided about it. It has not run.", None, None]),
     ],
 )
@@ -81,3 +82,8 @@ def test_progress_and_media_come_across(told: Any) -> None:
 def test_the_code_of_the_page_runs(told: Any) -> None:
     """With one line for the tools."""
     assert told["recipe"] == "Done."
+
+
+def test_a_call_may_wait_for_a_person_elsewhere(told: Any) -> None:
+    """With the mode `wait`, its answer or the reason of the rejection is the answer of the tool."""
+    require_waited(told["waited"])

@@ -22,6 +22,7 @@ from agent_framework import (
     ResponseStream,
     function_middleware,
 )
+from deciding import await_person
 from recipes import run_recipe
 
 from sidecall.client import Sidecall
@@ -91,6 +92,11 @@ async def decide(tools: Any, is_right: bool, **options: Any) -> list[Any]:
     return [asked.function_call.name, asked.function_call.parse_arguments(), model.read, run.text]
 
 
+async def refund(tools: Any, order: int) -> list[Any]:
+    """Let an agent pay for an order, and return what its model reads."""
+    return results(await Agent(ScriptedModel({"refund": {"order": order}}), tools=tools).run("Please."))
+
+
 async def fail_directly(tools: Any) -> Any:
     """Call a tool without an agent."""
     (double,) = [it for it in tools if it.name == "double"]
@@ -143,6 +149,7 @@ async def main() -> dict[str, Any]:
         "approved": [await decide(plain, True), await decide(plain, True, middleware=[pass_on])],
         "rejected": await decide(plain, False),
         "text": results(await texts.run("Please.")),
+        "waited": await await_person(lambda order: refund(load_tools(URL, approvals="wait"), order)),
         "directly": await fail_directly(plain),
         "refused": await refuse(),
     }

@@ -14,6 +14,7 @@ from agno.models.base import Model
 from agno.models.message import Message
 from agno.models.response import ModelResponse
 from agno.utils.log import logger
+from deciding import wait_for_person
 from recipes import run_recipe
 
 from sidecall.client.agno import CallProgress, aload_tools, load_tools
@@ -101,6 +102,11 @@ def decide(tools: Any, is_right: bool) -> list[Any]:
     return [status, asked.tool_execution.tool_args, read, [it.tool_call_error for it in run.tools], run.content]
 
 
+def refund(tools: Any, order: int) -> list[Any]:
+    """Let an agent pay for an order, and return what its model reads."""
+    return results(make_agent(tools, {"refund": {"order": order}}).run("Please."))
+
+
 async def stream(tools: Any) -> Any:
     """Work on an event loop, and hear what happens meanwhile."""
     heard, said = [], []
@@ -162,6 +168,7 @@ def main() -> None:
         "approved": decide(tools, True),
         "rejected": decide(tools, False),
         "text": results(texts.run("Please.")),
+        "waited": wait_for_person(lambda order: refund(load_tools(URL, approvals="wait"), order)),
         **asyncio.run(work_on_loop()),
     }
     print(json.dumps({**told, "recipe": run_recipe()}))

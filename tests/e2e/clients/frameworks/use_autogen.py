@@ -14,6 +14,7 @@ from autogen_agentchat.teams import RoundRobinGroupChat
 from autogen_core import AgentId, CancellationToken, FunctionCall, SingleThreadedAgentRuntime
 from autogen_core.models import ChatCompletionClient, CreateResult, ModelInfo, RequestUsage
 from autogen_core.tool_agent import ToolAgent, ToolExecutionException
+from deciding import await_person
 from recipes import run_recipe
 
 from sidecall.client.autogen import CallAnswered, CallProgress, aload_tools, load_tools
@@ -98,6 +99,11 @@ def results(messages: Any) -> list[Any]:
     return [[result.name, result.content, result.is_error] for event in events for result in event.content]
 
 
+async def refund(tools: Any, order: int) -> list[Any]:
+    """Let an agent pay for an order, and return what its model reads."""
+    return results((await work(tools, {"refund": {"order": order}}))[0])
+
+
 async def ask_tool_agent(tools: Any) -> Any:
     """Run calls in a runtime of the core, where a session has a key."""
     runtime = SingleThreadedAgentRuntime()
@@ -144,6 +150,7 @@ async def main() -> dict[str, Any]:
         "read": [word in "".join(model.read) for word in ("rows", "half")],
         "progress": [getattr(it, "message", None) or it.content for it in progress],
         "decided": results((await work(accepting, {"refund": {"order": 7}}, {"refund": {"order": 8}}))[0]),
+        "waited": await await_person(lambda order: refund(load_tools(URL, approvals="wait"), order)),
         "core": await ask_tool_agent(tools),
         "cancelled": await cancel(tools),
         "teams": [await work_in_team(), await work_in_team(events=True)],

@@ -10,6 +10,7 @@ from uuid import uuid4
 from camel.agents import ChatAgent
 from camel.models.stub_model import StubModel
 from camel.types import ChatCompletion, ModelType
+from deciding import wait_for_person
 from recipes import conclude_recipe
 
 from sidecall.client.camel import load_tools
@@ -77,6 +78,9 @@ def main() -> None:
     told["waits"] = work(load_tools(URL), {"refund": {"order": 7}})["records"][0].result
     told["approved"] = decide(True, {"refund": {"order": 7}})
     told["rejected"] = decide({"decision": "reject", "reason": "Too much."}, {"refund": {"order": 7}})
+    told["waited"] = wait_for_person(
+        lambda order: work(load_tools(URL, approvals="wait"), {"refund": {"order": order}})["read"]
+    )
     drawn = work(tools, {"draw": {}})
     told["drawn"] = [drawn["read"], drawn["records"][0].result.images]
     parts: list[Any] = []

@@ -11,6 +11,7 @@ from crewai import Agent, Crew, Task
 from crewai.events import crewai_event_bus
 from crewai.hooks import register_after_tool_call_hook
 from crewai.llms.base_llm import BaseLLM
+from deciding import wait_for_person
 from pydantic import Field
 from recipes import conclude_recipe
 
@@ -95,6 +96,13 @@ def ask(crews: Crews, answer: Any) -> list[Any]:
     return choose(done, "texts", "failures")
 
 
+def decide(crews: Crews, told: dict[str, Any]) -> None:
+    """Let the program decide about approvals, and a person elsewhere."""
+    told["approved"], told["rejected"] = ask(crews, True), ask(crews, {"decision": "reject", "reason": "Too much."})
+    waiting = load_tools(URL, approvals="wait")
+    told["waited"] = wait_for_person(lambda order: crews.work(waiting, {"refund": {"order": order}})["texts"])
+
+
 def main() -> None:
     """Try all."""
     crews, told = Crews(), dict[str, Any]()
@@ -115,7 +123,7 @@ def main() -> None:
     failed = run(tools, {"fail": {}})
     told["failed"] = [*choose(failed, "texts", "failures"), "No pencil. (code: tool_error)" in failed["read"]]
     told["waits"] = choose(run(load_tools(URL), {"refund": {"order": 7}}), "texts", "failures")
-    told["approved"], told["rejected"] = ask(crews, True), ask(crews, {"decision": "reject", "reason": "Too much."})
+    decide(crews, told)
     # The same again is called again: CrewAI would answer from its cache.
     twice = run(tools, {"double": {"number": 4}}, {"double": {"number": 4}})
     first, second = (it.answer.tool_call_id for it in crews.raw)

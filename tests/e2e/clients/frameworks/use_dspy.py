@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 import dspy
+from deciding import wait_for_person
 from dspy.streaming import StatusMessage
 from dspy.utils.dummies import DummyLM
 from recipes import conclude_recipe
@@ -89,6 +90,9 @@ def main() -> None:
     told["waits"] = work(load_tools(URL), ("refund", {"order": 7}))["observed"]
     told["approved"] = decide(True, ("refund", {"order": 7}))
     told["rejected"] = decide({"decision": "reject", "reason": "Too much."}, ("refund", {"order": 7}))
+    told["waited"] = wait_for_person(
+        lambda order: work(load_tools(URL, approvals="wait"), ("refund", {"order": order}))["observed"]
+    )
     told["progress"] = [
         asyncio.run(stream(tools, ("write", {"text": "two words"}), awaited=it)) for it in (False, True)
     ]

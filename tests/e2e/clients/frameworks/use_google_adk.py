@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator
 from typing import Any
 from uuid import uuid4
 
+from deciding import await_person
 from google.adk.agents import Agent
 from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_response import LlmResponse
@@ -95,6 +96,11 @@ async def decide(tool: str, args: Any, **said: Any) -> list[Any]:
     return [[shown["name"], shown["args"]], len(left), run.results[-1:]]
 
 
+async def refund(tools: Any, order: int) -> list[Any]:
+    """Let an agent pay for an order, and return what its model reads."""
+    return (await work(tools, {"refund": {"order": order}})).results
+
+
 async def main() -> None:
     """Print what came of all."""
     tools = load_tools(URL, context=lambda context: {"user": context.agent_name})
@@ -112,6 +118,7 @@ async def main() -> None:
         "changed": await decide("refund", {"order": 7}, confirmed=True, payload={"args": {"order": 7, "amount": 1}}),
         "rejected": await decide("refund", {"order": 8}, confirmed=False, payload={"reason": "Ask for a receipt."}),
         "asks itself": await decide("pay_out", {"amount": 5}, confirmed=True),
+        "waited": await await_person(lambda order: refund(load_tools(URL, approvals="wait"), order)),
         "told": (await work(load_tools(URL, approvals="text"), {"refund": {"order": 9}})).results,
     }
     print(json.dumps(told))

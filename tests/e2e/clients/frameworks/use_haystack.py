@@ -8,6 +8,7 @@ import os
 from typing import Any
 from uuid import uuid4
 
+from deciding import wait_for_person
 from haystack import component
 from haystack.components.agents import Agent
 from haystack.dataclasses import ChatMessage, StreamingChunk, ToolCall
@@ -73,6 +74,11 @@ def results(run: dict[str, Any]) -> list[Any]:
     """Return what the model has read, and whether it was a failure."""
     said = [it.tool_call_result for it in run["messages"] if it.tool_call_result is not None]
     return [[it.origin.tool_name, it.result, it.error] for it in said]
+
+
+def refund(tools: Any, order: int) -> list[Any]:
+    """Let an agent pay for an order, and return what its model reads."""
+    return results(work(tools, {"refund": {"order": order}})[0])
 
 
 def answers(run: dict[str, Any]) -> list[Any]:
@@ -156,6 +162,7 @@ def main() -> None:
         **work_much(),
         "equal": work_with_equal_calls(),
         "decided": results(decided),
+        "waited": wait_for_person(lambda order: refund(load_tools(URL, approvals="wait"), order)),
         "progress": hear_progress(),
         "loop": asyncio.run(work_on_loop()),
         "refused": refuse(timeout=0),

@@ -6,6 +6,7 @@ import os
 from typing import Any
 from uuid import uuid4
 
+from deciding import await_person
 from llama_index.core.agent.workflow import FunctionAgent, ToolCallResult
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage
@@ -85,6 +86,12 @@ async def interrupt(tools: Any) -> list[Any]:
     return [results, str(await again)]
 
 
+async def refund_order(tools: Any, order: int) -> list[Any]:
+    """Let a workflow pay for an order, and return what it asks for, and what its model reads."""
+    done = await work(tools, {"refund": {"order": order}})
+    return [done["asked"], done["results"]]
+
+
 async def decide(tools: Any) -> dict[str, Any]:
     """Let a person decide about calls."""
     refund, reject = {"refund": {"order": 7}}, {"decision": "reject", "reason": "Too much."}
@@ -98,8 +105,12 @@ async def decide(tools: Any) -> dict[str, Any]:
         "by ask": await work(load_tools(URL, ask=lambda _: True), refund),
         "as text": await work(load_tools(URL, approvals="text"), refund),
     }
+    waiting = load_tools(URL, approval_wait=60)
+    waited = await await_person(lambda order: refund_order(waiting, order))
+    short = await work(load_tools(URL, approval_wait=0.01), refund)
     both = await work(tools, {**refund, "pay_out": {"amount": 5}}, decide=[True, True])
     told = {name: [it["asked"], it["results"]] for name, it in tried.items()}
+    told |= {"waited": waited, "waited shortly": [short["asked"], short["results"]]}
     return {**told, "two at once": sorted(it[0] for it in both["results"]), "interrupted": await interrupt(tools)}
 
 

@@ -7,6 +7,7 @@ import os
 from typing import Any, ClassVar
 from uuid import uuid4
 
+from deciding import await_person
 from pydantic import Field
 from recipes import conclude_recipe
 from semantic_kernel import Kernel
@@ -87,6 +88,11 @@ async def decide(answer: Any) -> list[str]:
     return [it.result for it in done["results"]]
 
 
+async def refund(plugin: Any, order: int) -> list[str]:
+    """Let an agent pay for an order, and return what its model reads."""
+    return [it.result for it in (await work(plugin, {"refund": {"order": order}}))["results"]]
+
+
 async def describe(plugin: Any) -> dict[str, Any]:
     """Return what a model is offered, and what calls come to that are made as they should be."""
     found = await work(plugin, {"find": {"query": "tea"}}, {"recall": {"key": "user"}}, {"draw": {}})
@@ -120,6 +126,8 @@ async def main() -> dict[str, Any]:
     waits = await work(await aload_tools(URL), {"refund": {"order": 7}})
     told["waits"] = [[it.result, it.metadata["approval"]["status"]] for it in waits["results"]]
     told["approved"], told["rejected"] = await decide(True), await decide({"decision": "reject", "reason": "Too much."})
+    waiting = load_tools(URL, approvals="wait")
+    told["waited"] = await await_person(lambda order: refund(waiting, order))
     parts: list[Any] = []
     await work(load_tools(URL, on_progress=parts.append), {"write": {"text": "two words"}})
     told["progress"] = [str(getattr(it, "message", None) or it.content) for it in parts]

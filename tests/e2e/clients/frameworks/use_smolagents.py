@@ -5,6 +5,7 @@ import os
 from typing import Any
 from uuid import uuid4
 
+from deciding import wait_for_person
 from recipes import conclude_recipe
 from smolagents import CodeAgent, Model, ToolCallingAgent
 from smolagents.models import ChatMessage, ChatMessageToolCall, ChatMessageToolCallFunction, get_tool_json_schema
@@ -52,6 +53,12 @@ def decide(answer: Any, *turns: Any) -> Any:
     return [done["observed"][0], done["errors"]]
 
 
+def decide_elsewhere(tools: Any, order: int) -> Any:
+    """Let an agent work that waits for a person elsewhere."""
+    done = work(tools, {"refund": {"order": order}})
+    return [done["observed"][0], done["errors"]]
+
+
 def describe(told: dict[str, Any], tools: Any) -> None:
     """Say how parameters are offered."""
     offered = {it.name: get_tool_json_schema(it)["function"]["parameters"] for it in tools}
@@ -79,6 +86,8 @@ def main() -> None:
     told["waits"] = work(load_tools(URL), {"refund": {"order": 7}})["observed"][0]
     told["approved"] = decide(True, {"refund": {"order": 7}})
     told["rejected"] = decide({"decision": "reject", "reason": "Too much."}, {"refund": {"order": 7}})
+    waiting = load_tools(URL, approvals="wait")
+    told["waited"] = wait_for_person(lambda order: decide_elsewhere(waiting, order))
     code = "found = find(query='tea')\nprint(found, double(21), order([{'article': 'tea'}]))\nfinal_answer(found)"
     told["code"] = [work(tools, code, kind=CodeAgent)[key] for key in ("said", "errors")]
     hidden = work(tools, "print(find(query='tea').answer.artifact)", "final_answer('over')", kind=CodeAgent)

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 from uuid import uuid4
 
+from deciding import wait_for_person
 from recipes import conclude_recipe
 from strands import Agent
 from strands.models.model import Model
@@ -105,6 +106,7 @@ def main() -> None:
         "rejected": decide({"decision": "reject", "reason": "Ask for a receipt first."}, order=8),
         "asks itself": decide("approve", tool="pay_out", amount=5),
         "told": work(load_tools(URL, approvals="text"), {"refund": {"order": 9}}),
+        "waited": wait_for_person(lambda order: work(load_tools(URL, approvals="wait"), {"refund": {"order": order}})),
         "progress": asyncio.run(hear_progress()),
         "recipe": conclude_recipe(ScriptedModel({"calculator": {"expression": "6 * 7"}}, last="The result is 42.")),
     }

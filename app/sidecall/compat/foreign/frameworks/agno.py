@@ -1,21 +1,63 @@
 """Read functions and toolkits of agno."""
 
+import asyncio
 import copy
 import inspect
-from collections.abc import Iterable, Mapping
+import logging
+import threading
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import Any
 
+from sidecall.compat.foreign.frameworks.make import make_tool
+from sidecall.compat.foreign.frameworks.media import write_text
 from sidecall.compat.foreign.frameworks.reader import Reader, Run, Source, is_blocking
-from sidecall.compat.foreign.frameworks.results import CallState, read_value, with_artifact, write_text
+from sidecall.compat.foreign.frameworks.results import CallState, read_value, with_artifact
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import ToolException
+
+logger = logging.getLogger("sidecall")
 
 _MEDIA = ("images", "videos", "audios", "files")
 _HELD = ("agent", "team", *_MEDIA)
 
 
-def describe(it: Any) -> Source:
+class Connection:
+    """The connection of a toolkit, which calls that run at the same time share."""
+
+    def __init__(self, toolkit: Any) -> None:
+        self._toolkit = toolkit
+        self._lock = threading.Lock()
+        self._users = 0
+
+    @asynccontextmanager
+    async def use(self) -> AsyncIterator[None]:
+        """Connect the toolkit for a call, as an agent of agno does for a run."""
+        await asyncio.to_thread(self._open)
+        try:
+            yield
+        finally:
+            await asyncio.shield(asyncio.to_thread(self._close))
+
+    def _open(self) -> None:
+        with self._lock:
+            if not self._users:
+                self._toolkit.connect()
+            self._users += 1
+
+    def _close(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users:
+                return
+            try:
+                self._toolkit.close()
+            except Exception as error:  # The call has its answer.
+                logger.warning("toolkit %s cannot be closed: %s", self._toolkit.name, error)
+
+
+def describe(it: Any, connection: Connection | None = None) -> Source:
     """Describe a function; it runs as in an agent, with a RunContext made for the call."""
     function = it.model_copy()
     function.process_entrypoint()
@@ -26,7 +68,7 @@ def describe(it: Any) -> Source:
         name=function.name,
         description=function.description or "",
         schema=function.parameters,
-        run=_make_run(function),
+        run=_make_run(function) if connection is None else _make_connected(_make_run(function), connection),
         written=written,
         is_blocking=is_blocking(written),
         options={
@@ -55,9 +97,21 @@ def _make_run(function: Any) -> Run:
     return run
 
 
+def _make_connected(run: Run, connection: Connection) -> Run:
+    async def run_connected(args: dict[str, Any], context: ToolContext) -> Any:
+        async with connection.use():
+            return await run(args, context)
+
+    return run_connected
+
+
 def list_tools(it: Any) -> Iterable[Any]:
     """List the functions of a toolkit: the async one where there are two of a name."""
-    return list(it.get_async_functions().values())
+    functions = list(it.get_async_functions().values())
+    if not getattr(it, "requires_connect", False):
+        return functions
+    connection = Connection(it)
+    return [one if find_obstacle(one) else make_tool(describe(one, connection), None, {}) for one in functions]
 
 
 def find_obstacle(it: Any) -> str | None:

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
+from sidecall.compat.foreign.frameworks.media import write_address
 from sidecall.compat.foreign.frameworks.reader import Reader, Run, Source, is_blocking
-from sidecall.compat.foreign.frameworks.results import read_value, write_address
+from sidecall.compat.foreign.frameworks.results import read_value
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.tool import Schema
 
@@ -96,10 +97,12 @@ def _read_input(said: Mapping[str, Any]) -> Schema:
 
 
 def find_smolagents_obstacle(it: Any) -> str | None:
-    """Return why a tool cannot be taken: JSON has no images."""
+    """Return why a tool cannot be taken: JSON has no images, and a sound is no file."""
     for name, said in it.inputs.items():
         if not _MEDIA.isdisjoint([said["type"]] if isinstance(said["type"], str) else said["type"]):
             return f"its `{name}` is an image or a sound, which JSON has not; take its address as a text instead"
+    if getattr(it, "output_type", None) == "audio":
+        return "its answer is a sound as a tensor of torch; return its bytes in a block, or its address as a text"
     return None
 
 

@@ -1,15 +1,20 @@
 """Read tools of Strands."""
 
+import asyncio
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
+from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any
 
+from sidecall.compat.foreign.frameworks.media import write_media, write_text
 from sidecall.compat.foreign.frameworks.reader import Reader, Source, is_blocking
-from sidecall.compat.foreign.frameworks.results import CallState, with_artifact, write_media, write_text
+from sidecall.compat.foreign.frameworks.results import CallState, with_artifact
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import ToolException
+from sidecall.kernel.core.messages import BlockList
 from sidecall.kernel.json_data.to_json import to_text
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 
@@ -66,10 +71,16 @@ class _Interrupts(dict[str, Any]):
 
 def _make_agent(state: dict[str, Any], reply: str | None) -> Any:
     """Make what stands for the agent: it has the caller's state."""
+    if find_spec("strands") is None:  # A module may be a tool of Strands without it.
+        return SimpleNamespace(name="sidecall", state=SimpleNamespace(get=lambda key=None: _look_up(state, key)))
     kind = import_module("strands.types.json_dict").JSONSerializableDict
     return SimpleNamespace(
         name="sidecall", state=kind(state), _interrupt_state=SimpleNamespace(interrupts=_Interrupts(reply))
     )
+
+
+def _look_up(state: dict[str, Any], key: str | None) -> Any:
+    return dict(state) if key is None else state.get(key)
 
 
 def _read_event(event: Any, context: ToolContext) -> Any:
@@ -101,7 +112,7 @@ def _read_result(result: Any) -> Any:
         texts = [block.get("text", "") if isinstance(block, dict) else to_text(block) for block in blocks]
         raise ToolException("\n".join(text for text in texts if text) or "The tool failed.")
     plain = len(result["content"]) == 1
-    content: Any = [block if _is_block(block) else write_text(to_text(block)) for block in blocks]
+    content: Any = BlockList(block if _is_block(block) else write_text(to_text(block)) for block in blocks)
     if plain and "json" in result["content"][0]:
         content = blocks[0]
     elif plain and "text" in result["content"][0]:
@@ -131,4 +142,17 @@ def _read_medium(kind: str, said: Mapping[str, Any]) -> Any:
 
 _TYPES = {"txt": "text/plain", "md": "text/markdown", "csv": "text/csv", "html": "text/html"}
 
-READER = Reader(describe)
+
+def list_provided(it: Any) -> Iterable[Any]:
+    """List the tools of a provider, which stays in use."""
+    it.add_consumer("sidecall")
+
+    async def load() -> Iterable[Any]:
+        found: Iterable[Any] = await it.load_tools()
+        return found
+
+    with ThreadPoolExecutor(1) as thread:
+        return list(thread.submit(asyncio.run, load()).result())
+
+
+READER = Reader(describe, list_provided)
