@@ -20,7 +20,6 @@ from sidecall.composition.lifespan import (
 )
 from sidecall.composition.stores import (
     build_admission,
-    build_budgets,
     build_kept,
     build_ledger,
     build_vector_stores,
@@ -114,6 +113,7 @@ def create_app(
     settings, registry, documents, features = _begin(settings or Settings(), registry)
     (ledger, history), workspaces = build_kept(settings, writers, is_server=bool(lifecycle)), build_workspaces(settings)
     executors, admission = build_executors(settings), build_admission(settings, ledger)
+    features = replace(features, ledger=ledger)
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
     redaction, results = Redaction(settings.log_redact), ResultMemory(settings.max_result_bytes)
     watch, stores = build_telemetry(settings, metrics, redaction, history), build_vector_stores(settings, writers)
@@ -241,8 +241,7 @@ def _budget(settings: Settings, contents: Contents, results: ResultMemory) -> Bu
 def _list_stages(settings: Settings, executors: Executors, ledger: Ledger, results: ResultMemory) -> Stages:
     budget = _budget(settings, ledger.contents, results)
     caching = Caching(settings.max_cache_bytes, settings.max_cache_entries, settings.tool_timeout)
-    stages = default_stages(executors, ledger.approvals, budget, caching, ledger.rules)
-    return stages.add(build_budgets(settings, ledger))
+    return default_stages(executors, ledger.approvals, budget, caching, ledger.rules)
 
 
 def _make_jobs(
