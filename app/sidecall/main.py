@@ -189,6 +189,7 @@ def _build_api(
     app.state.mcp = mcp
     app.state.upstream = parts.operation.upstream
     app.state.reloading = reloading
+    app.state.ledger = parts.operation.ledger
     return app
 
 
