@@ -84,14 +84,12 @@ def test_all_that_it_adds_is_there(server: Server, folder: Path, environment: di
     assert (folder / "counts").read_text() == "add 2\n"
 
 
-@pytest.mark.parametrize("options", [[], ["--workers", "2"]], ids=["alone", "two workers"])
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+@pytest.mark.parametrize(("kind", "options"), [("sqlite", ["--workers", "2"]), ("postgres", [])])
 def test_its_table_is_kept(
     folder: Path, environment: dict[str, str], kind: str, options: list[str], request: pytest.FixtureRequest
 ) -> None:
     """Made with the server's own; what is in it is there after a restart, for each worker."""
-    name = f"{kind}{len(options)}"
-    url = request.getfixturevalue("emptied_url") if kind == "postgres" else f"sqlite:///{folder / name}.db"
+    url = request.getfixturevalue("emptied_url") if kind == "postgres" else f"sqlite:///{folder}/ledger.db"
     tools, launch = str(folder / "mine.py"), launch_with(sys.executable)
     call, counts = {"name": "add", "args": {"a": 1, "b": 2}, "id": "call_1", "type": "tool_call"}, []
     for _ in range(2):

@@ -122,13 +122,14 @@ async def roundabout(amount: float, context: ToolContext) -> str:
     return "done"
 
 
-@tool(cost=0.25, executor="process", timeout=0.3)
-def late_in_process(context: ToolContext) -> str:
+@tool(cost=0.25, executor="process", timeout=1)
+def late_in_process(context: ToolContext, rounds: int = 1_000_000) -> str:
     """Add until the process is killed, without a word to be waited for."""
     context.add_cost(0.125)
-    while True:
+    for _ in range(rounds):
         time.sleep(0.01)
         context.add_cost(0.001)
+    return str(context.cost)
 
 
 @tool
