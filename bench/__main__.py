@@ -71,7 +71,7 @@ def main() -> int:
 def _choose(only: str | None) -> Mapping[str, Measure]:
     if only == "thresholds":
         return THRESHOLDS
-    return {name: (PARTS | {SIZING: sizing.measure})[name] for name in only.split(",")} if only else PARTS
+    return {name: {**PARTS, SIZING: sizing.measure}[name] for name in only.split(",")} if only else PARTS
 
 
 def _run(parts: Mapping[str, Measure], rounds: int, cores: Cores, console: Console) -> list[Part]:

@@ -12,7 +12,7 @@ from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.route_table import Route
 
 if TYPE_CHECKING:
-    from sidecall.storage.ledger import Ledger
+    from sidecall.storage import ledger as _ledger
 
 __all__ = ["Built", "FailurePlace", "Feature", "Host", "Place", "Route", "Stage", "run_nothing"]
 
@@ -24,7 +24,7 @@ class Host:
     registry: Registry
     settings: Any  # the feature's own, None where it has none
     server: Any  # the server's settings
-    ledger: "Ledger"  # what the server keeps; the tables of features are in its `database`
+    ledger: "_ledger.Ledger"  # what the server keeps; the tables of features are in its `database`
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -117,9 +117,8 @@ def create_app(
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
     redaction, results = Redaction(settings.log_redact), ResultMemory(settings.max_result_bytes)
     watch, stores = build_telemetry(settings, metrics, redaction, history), build_vector_stores(settings, writers)
-    services = gather_services(ledger, _resolve_secrets(registry, settings), admission, watch, results, keeper)
+    services = gather_services(ledger, _resolve_secrets(registry, settings), admission, watch, results, keeper, store)
     services = replace(services, workspaces=workspaces, sandbox=sandbox_of(executors), passages=stores)
-    services = services if store is None else replace(services, store=store)
     stages = _list_stages(settings, executors, ledger, results).add(features.stages)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, services, admission, watch)
     parts = Parts(

@@ -30,7 +30,7 @@ from sidecall.kernel.core.quota import Rate
 from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.format import refuse
-from sidecall.kernel.ports.tenant_store import ItemStore
+from sidecall.kernel.ports.tenant_store import ItemStore, Store, SyncStore
 from sidecall.later import Later
 from sidecall.settings import Settings
 from sidecall.storage.ledger import Ledger, LedgerBounds
@@ -98,17 +98,18 @@ def build_ledger(settings: Settings, *, is_server: bool = False, writers: Writer
     return open_ledger(settings.store or IN_MEMORY, bounds, refuse, is_server=is_server, writers=writers, others=others)
 
 
-def gather_services(
+def gather_services(  # noqa: PLR0913  what a server offers its calls
     ledger: Ledger,
     secrets: Callable[[str], str | None],
     admission: Admission,
     watch: CallTelemetry,
     results: ResultMemory,
     keeper: SecretKeeper,
+    store: Store | SyncStore | None,
 ) -> CallServices:
-    """Collect the services that a server offers to all its calls."""
+    """Collect the services that a server offers to all its calls; `store` takes the place of the ledger's."""
     return CallServices(
-        store=ItemStore(ledger.items),
+        store=ItemStore(ledger.items) if store is None else store,
         secrets=secrets,
         abandon=admission.abandon,
         trace=watch.headers,

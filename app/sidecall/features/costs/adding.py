@@ -36,7 +36,7 @@ class AddingTools:
 
 
 def _mentions(tool: CompiledTool) -> bool:
-    guardrails = (*tool.options.tool_input_guardrails, *tool.options.tool_output_guardrails)
+    guardrails: tuple[Any, ...] = (*tool.options.tool_input_guardrails, *tool.options.tool_output_guardrails)
     left: list[Any] = [tool.function, *(guardrail.guardrail_function for guardrail in guardrails)]
     seen: set[int] = set()
     while left:

@@ -298,7 +298,7 @@ class PostgresDatabase:
         try:
             await link.use(lambda one: try_tables(one, tables), self._patience)
         except NoTables:
-            await link.use(lambda one: bring_up_to_date(one, self._address), _TO_START)
+            await link.use(lambda one: bring_up_to_date(one, self._address, self._concern.feature_steps), _TO_START)
             await link.use(lambda one: try_tables(one, tables), self._patience)
         await self._try_sessions(link)
 

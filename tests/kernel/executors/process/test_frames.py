@@ -98,6 +98,7 @@ async def test_what_a_call_has_cost_is_heard_after_it_was_given_up(is_cut: bool)
         theirs.sendall(pack("answer", "a", "x" * LARGE * 2)[: LARGE // 2])
     theirs.close()
     await gone
+    ours.close()
 
     assert heard == [("a", 3), ("a", 4)]
 
