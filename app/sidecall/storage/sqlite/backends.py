@@ -280,9 +280,8 @@ def start_process(
     Raises:
         OSError: The system has none left to give.
     """
-    role = json.dumps([purpose.series, purpose.others])
-    given = [json.dumps(sys.path), function, role, str(path), str(patience), str(handed.fileno()), str(os.getpid())]
-    given.append(json.dumps(known))
+    given = [json.dumps(sys.path), function, purpose.series, str(path), str(patience)]
+    given += [str(handed.fileno()), str(os.getpid()), json.dumps([known, purpose.others])]
     # In a session of its own, where Ctrl-C does not reach it: the server writes until it has drained.
     return subprocess.Popen(  # noqa: S603  the command is our own
         [sys.executable, "-P", "-c", _PROGRAM, *given],

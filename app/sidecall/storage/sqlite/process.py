@@ -322,31 +322,31 @@ def _replace_unsendable(error: Exception) -> Exception:
     return error
 
 
-def write_for_server(role: str, path: str, patience: str, descriptor: str, server: str, known: str) -> None:
+def write_for_server(series: str, path: str, patience: str, descriptor: str, server: str, known: str) -> None:
     """Write a file for a server, until that ends or wants no more."""
-    connection = _prepare(role, path, patience, server, known)
+    connection = _prepare(series, path, patience, server, known)
     service = Service(connection, int(server))
     service.admit(Client(socket.socket(fileno=int(descriptor)), int(server)))
     service.run()
     _leave(connection)
 
 
-def write_for_workers(role: str, path: str, patience: str, descriptor: str, server: str, known: str) -> None:
+def write_for_workers(series: str, path: str, patience: str, descriptor: str, server: str, known: str) -> None:
     """Write a file for the workers of a server, until that wants no more and all of them have ended."""
-    connection = _prepare(role, path, patience, server, known)
+    connection = _prepare(series, path, patience, server, known)
     with socket.socket(fileno=int(descriptor)) as listener:
         Service(connection, int(server), listener).run()
     _leave(connection)
 
 
-def _prepare(role: str, path: str, patience: str, server: str, known: str) -> WriterConnection:
+def _prepare(series: str, path: str, patience: str, server: str, known: str) -> WriterConnection:
     # The server decides when it is over: after what runs in it has ended, which may write to the last.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    series, others = json.loads(role)
+    file, others = json.loads(known)
     purpose = next(one for one in PURPOSES if one.series == series)
     purpose = replace(purpose, is_apart=True, others=tuple(FeatureTables(*it) for it in others))
-    return WriterConnection(SqliteFile(Path(path), float(patience), purpose, int(server), read_id(known)))
+    return WriterConnection(SqliteFile(Path(path), float(patience), purpose, int(server), read_id(json.dumps(file))))
 
 
 def _leave(connection: WriterConnection) -> None:
