@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from rich.console import Console
 from rich.markdown import Markdown
 
-from bench import inprocess, over_http, report, rows, scale, slow_calls, startup
+from bench import inprocess, over_http, report, rows, scale, sizing, slow_calls, startup
 from bench.chart import draw
 from bench.durable import remembered
 from bench.durable.workers import worker_versions
@@ -27,6 +27,8 @@ PARTS: Mapping[str, Measure] = {
     "startup": startup.measure,
     "wrong": inprocess.measure_wrong,
 }
+# Not part of a whole run, and recorded by itself: what it finds is for operators.
+SIZING = "sizing"
 # What is promised of Sidecall without its peers; short enough to be measured three times.
 THRESHOLDS: Mapping[str, Measure] = {
     "overhead": over_floor.measure,
@@ -34,7 +36,11 @@ THRESHOLDS: Mapping[str, Measure] = {
     "startup": startup.measure,
 }
 RESULTS = ROOT / "bench" / "results"
-DOCUMENT = ROOT / "docs" / "performance.md"
+# What a record is called, and where it is quoted.
+RECORDS = {
+    None: ("latest", ROOT / "docs" / "performance.md", report.QUOTED),
+    SIZING: (SIZING, ROOT / "docs" / "sizing.md", report.QUOTED_SIZES),
+}
 
 
 def main() -> int:
@@ -54,9 +60,10 @@ def main() -> int:
     text = report.markdown(parts, machine)
     Console().print(Markdown(text))
     folder = RESULTS if options.record else RESULTS / ".work"
-    report.write(folder, parts, machine, _chart(parts))
+    name, document, quoted = RECORDS[options.only if options.record else None]
+    report.write(folder, parts, machine, None if name == SIZING else _chart(parts), name)
     if options.record:
-        DOCUMENT.write_text(report.QUOTED.quote(DOCUMENT.read_text(), text))
+        document.write_text(quoted.quote(document.read_text(), text))
     console.print(f"written to {folder.relative_to(ROOT)}")
     return int(any(not name.startswith(tuple(peers)) for part in parts for name in part.skipped))
 
@@ -64,7 +71,7 @@ def main() -> int:
 def _choose(only: str | None) -> Mapping[str, Measure]:
     if only == "thresholds":
         return THRESHOLDS
-    return {name: PARTS[name] for name in only.split(",")} if only else PARTS
+    return {name: {**PARTS, SIZING: sizing.measure}[name] for name in only.split(",")} if only else PARTS
 
 
 def _run(parts: Mapping[str, Measure], rounds: int, cores: Cores, console: Console) -> list[Part]:
@@ -77,21 +84,23 @@ def _run(parts: Mapping[str, Measure], rounds: int, cores: Cores, console: Conso
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parts = ",".join(PARTS)
+    parts = ",".join((*PARTS, SIZING))
     parser.add_argument("--only", help=f"some parts, separated by commas: {parts}; or thresholds: what is promised")
     parser.add_argument("--runs", type=int, default=1, help="measure so often; of each promise the worst run counts")
     parser.add_argument("--quick", action="store_true", help="short and noisy, to see that everything works")
     parser.add_argument(
-        "--record", action="store_true", help="write to bench/results and quote the report in docs/performance.md"
+        "--record",
+        action="store_true",
+        help="write to bench/results and quote the report in docs; all, or sizing alone",
     )
     options = parser.parse_args()
-    unknown = [name for name in (options.only or "").split(",") if name and name not in PARTS]
+    unknown = [name for name in (options.only or "").split(",") if name and name not in (*PARTS, SIZING)]
     if unknown and options.only != "thresholds":
         parser.error(f"no such part: {', '.join(unknown)}")
     if options.runs < 1:
         parser.error("at least one run")
-    if options.record and (options.only or options.quick):
-        parser.error("only a whole run is recorded")
+    if options.record and (options.only not in RECORDS or options.quick):
+        parser.error(f"only a whole run is recorded, and {SIZING} alone")
     return options
 
 

@@ -9,6 +9,7 @@ from bench.quotation import Quotation
 from bench.results import Figure, Part
 
 QUOTED = Quotation("<!-- recorded by python -m bench --record -->", "<!-- end of the record -->")
+QUOTED_SIZES = Quotation("<!-- recorded by python -m bench --only sizing --record -->", "<!-- end of the record -->")
 _PROMISES = ("", "measured", "lowest to highest", "by server CPU", "bar", "")
 
 
@@ -58,10 +59,12 @@ def as_json(parts: Sequence[Part], machine: Mapping[str, str]) -> str:
     return json.dumps({"machine": dict(machine), "parts": [asdict(part) for part in parts]}, indent=1) + "\n"
 
 
-def write(folder: Path, parts: Sequence[Part], machine: Mapping[str, str], chart: str | None) -> None:
+def write(
+    folder: Path, parts: Sequence[Part], machine: Mapping[str, str], chart: str | None, name: str = "latest"
+) -> None:
     """Write the files of one run."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "latest.json").write_text(as_json(parts, machine))
-    (folder / "latest.md").write_text(markdown(parts, machine))
+    (folder / f"{name}.json").write_text(as_json(parts, machine))
+    (folder / f"{name}.md").write_text(markdown(parts, machine))
     if chart is not None:
         (folder / "chart.svg").write_text(chart)

@@ -3,13 +3,16 @@
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic_settings import BaseSettings
 
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.route_table import Route
+
+if TYPE_CHECKING:
+    from sidecall.storage import ledger as _ledger
 
 __all__ = ["Built", "FailurePlace", "Feature", "Host", "Place", "Route", "Stage", "run_nothing"]
 
@@ -20,6 +23,8 @@ class Host:
 
     registry: Registry
     settings: Any  # the feature's own, None where it has none
+    server: Any  # the server's settings
+    ledger: "_ledger.Ledger"  # what the server keeps; the tables of features are in its `database`
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,6 +58,8 @@ class Feature:
         needs: Names of features that have to be there, too.
         routes: In the order in which they are matched.
         commands: Commands of `sidecall`, as `package.module:function` or `package.module:typer_app`.
+        tables: A package with the migrations and statements of what it keeps in the ledger's database. Those of
+            Sidecall's own features are found in their folders.
         settings: A class of settings, read from the environment at the start. Its fields are named as their variables
             without `SIDECALL_`, and begin with the feature's name.
         build: Makes what calls take and the status shows. It runs before the server starts; nothing is open yet.
@@ -64,6 +71,7 @@ class Feature:
     needs: tuple[str, ...] = ()
     routes: tuple[Route, ...] = ()
     commands: Mapping[str, str] = field(default_factory=dict)
+    tables: str | None = None
     settings: type[BaseSettings] | None = None
     build: Callable[[Host], Built] = lambda _host: Built()
     run: Run = run_nothing

@@ -20,7 +20,6 @@ from sidecall.composition.lifespan import (
 )
 from sidecall.composition.stores import (
     build_admission,
-    build_budgets,
     build_kept,
     build_ledger,
     build_vector_stores,
@@ -114,12 +113,12 @@ def create_app(
     settings, registry, documents, features = _begin(settings or Settings(), registry)
     (ledger, history), workspaces = build_kept(settings, writers, is_server=bool(lifecycle)), build_workspaces(settings)
     executors, admission = build_executors(settings), build_admission(settings, ledger)
+    features = replace(features, ledger=ledger)
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
     redaction, results = Redaction(settings.log_redact), ResultMemory(settings.max_result_bytes)
     watch, stores = build_telemetry(settings, metrics, redaction, history), build_vector_stores(settings, writers)
-    services = gather_services(ledger, _resolve_secrets(registry, settings), admission, watch, results, keeper)
+    services = gather_services(ledger, _resolve_secrets(registry, settings), admission, watch, results, keeper, store)
     services = replace(services, workspaces=workspaces, sandbox=sandbox_of(executors), passages=stores)
-    services = services if store is None else replace(services, store=store)
     stages = _list_stages(settings, executors, ledger, results).add(features.stages)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, services, admission, watch)
     parts = Parts(
@@ -189,6 +188,7 @@ def _build_api(
     app.state.mcp = mcp
     app.state.upstream = parts.operation.upstream
     app.state.reloading = reloading
+    app.state.ledger = parts.operation.ledger
     return app
 
 
@@ -241,8 +241,7 @@ def _budget(settings: Settings, contents: Contents, results: ResultMemory) -> Bu
 def _list_stages(settings: Settings, executors: Executors, ledger: Ledger, results: ResultMemory) -> Stages:
     budget = _budget(settings, ledger.contents, results)
     caching = Caching(settings.max_cache_bytes, settings.max_cache_entries, settings.tool_timeout)
-    stages = default_stages(executors, ledger.approvals, budget, caching, ledger.rules)
-    return stages.add(build_budgets(settings, ledger))
+    return default_stages(executors, ledger.approvals, budget, caching, ledger.rules)
 
 
 def _make_jobs(

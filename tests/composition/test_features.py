@@ -81,6 +81,54 @@ def test_a_feature_that_does_not_fit_stops_the_start(install: Install, source: s
 
 
 @pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({}, "the feature extra has no migrations in {folder}"),
+        (
+            {"migrations/0001_calls.sql": "CREATE TABLE calls_of_mine (id text)"},
+            "calls_of_mine of the feature extra has to begin with extra_",
+        ),
+        (
+            {"migrations/0001_a.sql": "CREATE TABLE extra_a (id text)", "queries.sql": "-- name: list_a\nSELECT 1"},
+            "list_a of the feature extra has to begin with extra_",
+        ),
+        (
+            {"migrations/0001_a.sql": "CREATE TABLE extra_a (id text)", "queries.sql": "SELECT 1"},
+            "the tables of the feature extra cannot be read: extra ({folder}/queries.sql): no name stands above "
+            "'SELECT 1'; write -- name: find_call",
+        ),
+        (
+            {"migrations/first.sql": "CREATE TABLE extra_a (id text)"},
+            "the tables of the feature extra cannot be read: invalid literal for int() with base 10: 'firs'",
+        ),
+    ],
+)
+def test_tables_that_do_not_fit_stop_the_start(
+    install: Install, tmp_path: Path, files: dict[str, str], message: str
+) -> None:
+    """Their names are kept apart from ours, also from later ones."""
+    package = tmp_path / "extra_tables"
+    (package / "migrations").mkdir(parents=True)
+    (package / "__init__.py").touch()
+    for name, text in files.items():
+        (package / name).write_text(text)
+    install('FEATURE = Feature(name="extra", tables="extra_tables")')
+
+    with pytest.raises(FeatureUnfit) as refused:
+        load_features(use_entry_points=True)
+
+    assert str(refused.value) == message.format(folder=package)
+
+
+def test_tables_in_no_package_stop_the_start(install: Install) -> None:
+    """As those of a package that is not installed."""
+    install('FEATURE = Feature(name="extra", tables="nowhere_tables")')
+
+    with pytest.raises(FeatureUnfit, match="the feature extra has tables in nowhere_tables, which is no package"):
+        load_features(use_entry_points=True)
+
+
+@pytest.mark.parametrize(
     ("stages", "message"),
     [
         (

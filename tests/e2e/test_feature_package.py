@@ -11,7 +11,10 @@ import pytest
 
 from bench.environments import ROOT
 from bench.servers import plain_environment
+from tests.kit.postgres import cluster, emptied_url, postgres_url
 from tests.kit.servers import PATIENCE, Server, end, launch_with, start
+
+__all__ = ["cluster", "emptied_url", "postgres_url"]
 
 PACKAGE = ROOT / "examples" / "feature"
 TOOLS = '''
@@ -79,6 +82,33 @@ def test_all_that_it_adds_is_there(server: Server, folder: Path, environment: di
     assert "is not a setting" not in server.log
     assert server.stop() == 0
     assert (folder / "counts").read_text() == "add 2\n"
+
+
+@pytest.mark.parametrize(("kind", "options"), [("sqlite", ["--workers", "2"]), ("postgres", [])])
+def test_its_table_is_kept(
+    folder: Path, environment: dict[str, str], kind: str, options: list[str], request: pytest.FixtureRequest
+) -> None:
+    """Made with the server's own; what is in it is there after a restart, for each worker."""
+    url = request.getfixturevalue("emptied_url") if kind == "postgres" else f"sqlite:///{folder}/ledger.db"
+    tools, launch = str(folder / "mine.py"), launch_with(sys.executable)
+    call, counts = {"name": "add", "args": {"a": 1, "b": 2}, "id": "call_1", "type": "tool_call"}, []
+    for _ in range(2):
+        server = start(
+            *(folder, "--tools", tools, *options),
+            environment={**environment, "SIDECALL_STORE": url},
+            cwd=folder,
+            launch=launch,
+        )
+        try:
+            with httpx.Client(base_url=server.url, timeout=PATIENCE, trust_env=False) as client:
+                for _ in range(3):
+                    client.post("/tool_calls", json=call).raise_for_status()
+                counts.append(client.get("/notes").json())
+            assert server.stop() == 0
+        finally:
+            end(server.process)
+
+    assert counts == [{"add": 3}, {"add": 6}]
 
 
 def test_its_route_takes_the_scope_that_it_names(folder: Path, environment: dict[str, str]) -> None:

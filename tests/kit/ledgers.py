@@ -193,7 +193,7 @@ async def open_file(path: Path) -> AsyncIterator[Kept]:
         async def empty() -> None:
             tables = other.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
             for (table,) in tables:
-                if table != "schema_version":
+                if table not in ("schema_version", "feature_versions"):
                     other.execute(f'DELETE FROM "{table}"')
 
         try:

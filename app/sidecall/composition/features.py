@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from importlib.util import find_spec
+from typing import Any, get_args
 
 from sidecall.feature import Built, Feature, Host, Place, Route, Stage
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.route_table import HEALTH, TOOL_CALLS, TOOLS
+from sidecall.storage.database import Dialect
+from sidecall.storage.feature_tables import FeatureTables, find_tables, list_steps
+from sidecall.storage.statements import read_statements
 
 GROUP = "sidecall.features"
 # The one order: in it routes are matched and listed. `/tools/search` has to come before `/tools/{name}`.
@@ -23,6 +27,7 @@ _OWN: tuple[str | Feature, ...] = (
     *("calls", "history", "contents", "workspaces", "approvals", "audit", "credentials", "access"),
     Feature(name="health", routes=HEALTH),
     *("status", "vector_stores", "reload", "telemetry", "mcp_server", "toolkits", "remote_agents", "contract"),
+    "costs",
 )
 
 
@@ -74,6 +79,7 @@ def _refuse_unfit(features: Iterable[Feature]) -> None:
         for command in feature.commands:
             _take(commands, command, f"the command {command}", feature.name)
         _refuse_settings(feature)
+        _refuse_tables(feature)
     for feature in features:
         if missing := sorted(set(feature.needs) - names):
             raise FeatureUnfit(f"the feature {feature.name} needs {', '.join(missing)}, and there is no such feature")
@@ -96,6 +102,35 @@ def list_setting_names(features: Iterable[Feature]) -> frozenset[str]:
     return frozenset(name for it in features if it.settings is not None for name in it.settings.model_fields)
 
 
+def list_tables(features: Iterable[Feature]) -> tuple[FeatureTables, ...]:
+    """Return where the tables of installed features are described."""
+    return tuple(_find_tables(it, it.tables) for it in features if it.tables is not None)
+
+
+def _find_tables(feature: Feature, package: str) -> FeatureTables:
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise FeatureUnfit(f"the feature {feature.name} has tables in {package}, which is no package")
+    return FeatureTables(feature.name, spec.submodule_search_locations[0])
+
+
+def _refuse_tables(feature: Feature) -> None:
+    if feature.tables is None:
+        return
+    described = _find_tables(feature, feature.tables)
+    for dialect in get_args(Dialect):
+        try:
+            steps = list_steps(dialect, [described]).get(feature.name, ())
+            statements = read_statements(dialect, (described,)).keys() - read_statements(dialect).keys()
+        except (OSError, ValueError) as error:
+            raise FeatureUnfit(f"the tables of the feature {feature.name} cannot be read: {error}") from error
+        if not steps:
+            raise FeatureUnfit(f"the feature {feature.name} has no migrations in {described.folder}")
+        for name in (*find_tables(steps), *sorted(statements)):
+            if not name.startswith(f"{feature.name}_"):
+                raise FeatureUnfit(f"{name} of the feature {feature.name} has to begin with {feature.name}_")
+
+
 @dataclass(frozen=True)
 class Features:
     """The features of one server, each with what it is built of."""
@@ -103,13 +138,14 @@ class Features:
     features: tuple[Feature, ...]
     registry: Registry
     settings: Any
+    ledger: Any = None
 
     @cached_property
     def _built(self) -> tuple[tuple[Feature, Host, Built], ...]:
         made = []
         for feature in self.features:
             own = None if feature.settings is None else feature.settings()
-            host = Host(registry=self.registry, settings=own)
+            host = Host(registry=self.registry, settings=own, server=self.settings, ledger=self.ledger)
             built = feature.build(host)
             _refuse_stages(feature, built.stages)
             made.append((feature, host, built))

@@ -7,11 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sidecall.composition.features import list_tables, load_features
 from sidecall.features.calls.sql_kept import CallBounds
 from sidecall.features.contract.lock import LOCK, InvalidLock, LockedTool, parse_lock
-from sidecall.features.costs.budgets import read_budgets
-from sidecall.features.costs.sql_store import SpendingLog
-from sidecall.features.costs.steps import make_budget_stages
 from sidecall.features.credentials.own_secrets import SecretKeeper
 from sidecall.features.credentials.server_secrets import secrets_in
 from sidecall.features.history.history import History
@@ -32,8 +30,7 @@ from sidecall.kernel.core.quota import Rate
 from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.format import refuse
-from sidecall.kernel.pipeline.stage import Stage
-from sidecall.kernel.ports.tenant_store import ItemStore
+from sidecall.kernel.ports.tenant_store import ItemStore, Store, SyncStore
 from sidecall.later import Later
 from sidecall.settings import Settings
 from sidecall.storage.ledger import Ledger, LedgerBounds
@@ -97,20 +94,22 @@ def build_ledger(settings: Settings, *, is_server: bool = False, writers: Writer
             settings.approval_ttl,
         ),
     )
-    return open_ledger(settings.store or IN_MEMORY, bounds, refuse, is_server=is_server, writers=writers)
+    others = list_tables(load_features(use_entry_points=settings.entry_points))
+    return open_ledger(settings.store or IN_MEMORY, bounds, refuse, is_server=is_server, writers=writers, others=others)
 
 
-def gather_services(
+def gather_services(  # noqa: PLR0913  what a server offers its calls
     ledger: Ledger,
     secrets: Callable[[str], str | None],
     admission: Admission,
     watch: CallTelemetry,
     results: ResultMemory,
     keeper: SecretKeeper,
+    store: Store | SyncStore | None,
 ) -> CallServices:
-    """Collect the services that a server offers to all its calls."""
+    """Collect the services that a server offers to all its calls; `store` takes the place of the ledger's."""
     return CallServices(
-        store=ItemStore(ledger.items),
+        store=ItemStore(ledger.items) if store is None else store,
         secrets=secrets,
         abandon=admission.abandon,
         trace=watch.headers,
@@ -174,17 +173,6 @@ def build_admission(settings: Settings, ledger: Ledger) -> Admission:
         queue_timeout=settings.queue_timeout,
     )
     return Admission(limits, _build_quotas(settings, ledger))
-
-
-def build_budgets(settings: Settings, ledger: Ledger) -> tuple[Stage, ...]:
-    """Build the steps that keep calls within their budgets; none without one."""
-    if settings.budget is None:
-        return ()
-    log = SpendingLog(ledger.database)
-    stages: tuple[Stage, ...] = make_budget_stages(
-        read_budgets(settings.budget), log, settings.budget_action, ledger.approvals
-    )
-    return stages
 
 
 def _build_quotas(settings: Settings, ledger: Ledger) -> Quotas:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 from sidecall.kernel.core.overload import StoreUnfit
 
@@ -18,20 +19,25 @@ _ASIDE = "Move the file away, with the -wal and -shm beside it, or name another 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One migration, from the previous version to its own number."""
+    """One migration, from the previous version to its own number; of a feature, if one is named."""
 
     number: int
     name: str
     script: str
+    feature: str = ""
 
 
 @cache
 def read_migrations(series: str) -> tuple[Migration, ...]:
     """Return all steps of a series in their order; the file `0002_teams.sql` is the second one, of the name "teams"."""
-    folder = files("sidecall.storage") / "migrations" / series
+    return read_folder(files("sidecall.storage") / "migrations" / series)
+
+
+def read_folder(folder: Traversable, feature: str = "") -> tuple[Migration, ...]:
+    """Return the steps in a folder in their order."""
     found = sorted((file.name, file) for file in folder.iterdir() if file.name.endswith(".sql"))
     return tuple(
-        Migration(int(name[:4]), name[5:].removesuffix(".sql"), file.read_text(encoding="utf-8"))
+        Migration(int(name[:4]), name[5:].removesuffix(".sql"), file.read_text(encoding="utf-8"), feature)
         for name, file in found
     )
 

@@ -18,10 +18,11 @@ from sidecall.features.credentials.memory_store import MemorySecrets
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.database import Database
+from sidecall.storage.feature_tables import FeatureTables
 from sidecall.storage.ledger import Ledger, LedgerBounds
 from sidecall.storage.memory.late_database import LateDatabase
 from sidecall.storage.memory.weight import Room
-from sidecall.storage.postgres.outage import FILES, HISTORY
+from sidecall.storage.postgres.outage import FILES, HISTORY, LEDGER
 from sidecall.storage.sql_ledger import DatabaseLedger
 from sidecall.storage.sqlite import tables as _purposes
 from sidecall.storage.sqlite.database import SqliteDatabase
@@ -58,6 +59,7 @@ class _Wanted:
     make_answer: "_lost_answers.MakeAnswer"
     is_server: bool
     writers: Writers
+    others: tuple[FeatureTables, ...]
 
 
 def open_ledger(
@@ -67,6 +69,7 @@ def open_ledger(
     *,
     is_server: bool = False,
     writers: Writers = NO_WRITERS,
+    others: tuple[FeatureTables, ...] = (),
 ) -> Ledger:
     """Create the ledger of a URL; it is opened when the server starts.
 
@@ -76,6 +79,7 @@ def open_ledger(
         make_answer: Makes the message of a failed call.
         is_server: Whether the process is a server, where no other code opens the file.
         writers: The addresses of the processes that write the files for all workers of a server.
+        others: Features of other packages that have tables in it.
 
     Raises:
         StoreUnfit: There is no such kind of ledger.
@@ -84,7 +88,7 @@ def open_ledger(
     if not sign or scheme not in _MAKERS:
         # It is not said back: there may be a password in it.
         raise StoreUnfit(f"SIDECALL_STORE names no kind of store; write {_FORMS}.")
-    return _MAKERS[scheme](_Wanted(url, bounds, make_answer, is_server, writers))
+    return _MAKERS[scheme](_Wanted(url, bounds, make_answer, is_server, writers, others))
 
 
 def open_history(url: str, *, is_server: bool = False, writers: Writers = NO_WRITERS) -> Database | None:
@@ -174,7 +178,7 @@ def sqlite_path(url: str) -> Path | None:
 def _make_in_memory(wanted: _Wanted) -> Ledger:
     if wanted.url != IN_MEMORY:
         raise StoreUnfit(f"SIDECALL_STORE is {wanted.url}; what is kept in memory has no name, write {IN_MEMORY}.")
-    bounds, database = wanted.bounds, LateDatabase()
+    bounds, database = wanted.bounds, LateDatabase(wanted.others)
     calls = replace(bounds.calls, most_bytes=min(bounds.calls.most_bytes, _CALLS_IN_MEMORY))
     return Ledger(
         approvals=MemoryApprovals(bounds.approval_ttl, bounds.max_approvals, room=Room(bounds.max_waiting_bytes)),
@@ -193,14 +197,14 @@ def _make_in_memory(wanted: _Wanted) -> Ledger:
 
 def _make_sqlite(wanted: _Wanted) -> Ledger:
     purpose = _fit(_purposes.LEDGER, wanted.writers, is_server=wanted.is_server)
-    database = SqliteDatabase(sqlite_path(wanted.url), purpose=purpose)
+    database = SqliteDatabase(sqlite_path(wanted.url), purpose=replace(purpose, others=wanted.others))
     made = DatabaseLedger(database, wanted.bounds, wanted.make_answer)
     made.notices = database.notices
     return made
 
 
 def _make_postgres(wanted: _Wanted) -> Ledger:
-    database = _load_postgres(_POSTGRES).PostgresDatabase(wanted.url)
+    database = _load_postgres(_POSTGRES).PostgresDatabase(wanted.url, concern=replace(LEDGER, others=wanted.others))
     made = DatabaseLedger(database, wanted.bounds, wanted.make_answer)
     made.notices = _load_postgres(_NOTICES).PostgresNotices(wanted.url, made.owner)
     return made

@@ -9,9 +9,11 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
+from pathlib import Path
 from typing import get_args
 
 from sidecall.storage.database import Dialect
+from sidecall.storage.feature_tables import FeatureTables
 
 _FILE = "queries.sql"
 _HEAD = re.compile(r"-- name: (?P<name>[a-z][a-z0-9_]*)(?: \((?P<dialect>[a-z]+)\))?")
@@ -20,8 +22,8 @@ _LIKE_HEAD = re.compile(r"\s*--\s*name\b", re.IGNORECASE)
 
 
 @cache
-def read_statements(dialect: Dialect) -> Mapping[str, str]:
-    """Return all statements for a kind of database, by their names.
+def read_statements(dialect: Dialect, others: tuple[FeatureTables, ...] = ()) -> Mapping[str, str]:
+    """Return all statements for a kind of database, by their names; those of other packages' features too.
 
     Raises:
         ValueError: A file has a line that is neither a head nor part of a statement, or two have the same name.
@@ -30,6 +32,7 @@ def read_statements(dialect: Dialect) -> Mapping[str, str]:
     features = package / "features"
     folders = [package / "storage", *(features.iterdir() if features.is_dir() else ())]
     found = {f"{folder.name}/{_FILE}": folder / _FILE for folder in folders}
+    found |= {f"{feature} ({folder}/{_FILE})": Path(folder, _FILE) for feature, folder in others}
     texts = {place: file.read_text(encoding="utf-8") for place, file in sorted(found.items()) if file.is_file()}
     return parse_statements(texts, dialect)
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from pydantic import Field
@@ -10,6 +10,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from sidecall.feature import Built, Feature, Host, Place, Route, Stage
 from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.overload import StoreUnavailable
 
 COUNTS: Counter[str] = Counter()
 
@@ -20,15 +21,17 @@ class NotesSettings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="SIDECALL_")
 
     notes_text: str = Field(default="", description="A sentence that is added to each answer.")
-    notes_file: Path | None = Field(default=None, description="Where the counts are written at the end.")
+    notes_file: Path | None = Field(default=None, description="Where this server's counts are written at the end.")
 
 
 def build(host: Host) -> Built:
     """Make the step that calls take, and a row of the status."""
     text = host.settings.notes_text
 
-    def count(invocation: Invocation) -> None:
+    async def count(invocation: Invocation) -> None:
         COUNTS[invocation.tool.name] += 1
+        with suppress(StoreUnavailable):  # A call is worth more than its count.
+            await host.ledger.database.write("notes_add", invocation.tool.name)
         if text and invocation.message is not None and isinstance(invocation.message.content, str):
             invocation.message.content += f"\n\n{text}"
 
@@ -50,6 +53,7 @@ FEATURE = Feature(
     name="notes",
     routes=(Route("GET", "/notes", "notes_feature.routes:list_counts", "server:operate"),),
     commands={"notes": "notes_feature.cli:notes"},
+    tables="notes_feature",
     settings=NotesSettings,
     build=build,
     run=run,

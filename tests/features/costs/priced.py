@@ -1,6 +1,8 @@
 """Tools that cost something."""
 
 import asyncio
+import operator
+import time
 from typing import Any
 
 import httpx
@@ -105,6 +107,29 @@ async def judged() -> str:
 async def free(context: ToolContext) -> str:
     """Cost nothing."""
     return "done"
+
+
+@tool
+async def curious(context: ToolContext) -> str:
+    """Ask who calls, and add nothing."""
+    return context.caller.subject
+
+
+@tool
+async def roundabout(amount: float, context: ToolContext) -> str:
+    """Add by code that is not in this module."""
+    operator.methodcaller("_".join(("add", "cost")), amount)(context)
+    return "done"
+
+
+@tool(cost=0.25, executor="process", timeout=1)
+def late_in_process(context: ToolContext, rounds: int = 1_000_000) -> str:
+    """Add until the process is killed, without a word to be waited for."""
+    context.add_cost(0.125)
+    for _ in range(rounds):
+        time.sleep(0.01)
+        context.add_cost(0.001)
+    return str(context.cost)
 
 
 @tool

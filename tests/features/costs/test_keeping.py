@@ -17,7 +17,20 @@ from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from sidecall.storage.sqlite.database import SqliteDatabase
-from tests.features.costs.priced import add, cached, fixed, free, in_process, job, judged, plain, send
+from tests.features.costs.priced import (
+    add,
+    cached,
+    curious,
+    fixed,
+    free,
+    in_process,
+    job,
+    judged,
+    late_in_process,
+    plain,
+    roundabout,
+    send,
+)
 from tests.kit.calls import write_request
 from tests.kit.clients import MakeClient, send_together
 from tests.kit.ledgers import Clock
@@ -100,6 +113,83 @@ async def test_only_calls_that_may_cost_are_refused(
     await spend(client, 0.1)
 
     assert (await send(client, name, **args)).status_code == status
+
+
+async def test_a_kept_answer_is_given_though_nothing_is_left(make_client: MakeClient, store: str) -> None:
+    """It costs nothing; the same call that has to run anew is refused."""
+    client = await make_client(cached, add, store=store, budget="0.30/month")
+    call = {"name": "cached", "args": {"text": "a"}}
+
+    first = await send(client, "cached", text="a")
+    await spend(client, 0.1)
+    kept = [await send(client, "cached", text="a") for _ in range(2)]
+    [in_batch] = (await client.post("/tool_calls/batch", json=[call | {"id": "1"}])).json()
+    fresh = await client.post("/tool_calls", json=call, headers={"Cache-Control": "no-cache"})
+    never = await client.post("/tool_calls", json=call, headers={"Cache-Control": "no-store"})
+    other = await send(client, "cached", text="b")
+
+    assert [it.json()["response_metadata"]["cache"]["status"] for it in (first, *kept)] == ["miss", "hit", "hit"]
+    assert [it.json()["response_metadata"]["cost"] for it in (first, *kept)] == [0.25, 0.0, 0.0]
+    assert (in_batch["content"], in_batch["status"]) == ("a", "success")
+    assert [it.status_code for it in (fresh, never, other)] == [429, 429, 429]
+
+
+async def test_of_equal_calls_at_once_one_pays(make_client: MakeClient, store: str) -> None:
+    """The others share its run, for which the budget has enough once."""
+    client = await make_client(cached, store=store, budget="0.25/month")
+
+    assert await send_together(client, {"name": "cached", "args": {"text": "a"}}, 8) == [200] * 8
+    assert await send_together(client, {"name": "cached", "args": {"text": "b"}}, 3) == [429] * 3
+
+
+async def test_a_person_is_asked_about_a_run_and_not_about_a_kept_answer(make_client: MakeClient) -> None:
+    """An approved call runs."""
+    client = await make_client(cached, budget="0.25/month", budget_action="approve")
+
+    statuses = [(await send(client, "cached", text=text)).status_code for text in "aab"]
+    [asked] = (await client.get("/approvals")).json()
+    decided = (await client.post(f"/approvals/{asked['id']}", json={"decision": "approve"})).json()
+
+    assert statuses == [200, 200, 202]
+    assert decided["message"]["content"] == "b"
+
+
+async def test_an_answer_that_is_sent_again_needs_no_budget(make_client: MakeClient, store: str) -> None:
+    """By its key, and one that a person has approved by its id."""
+    client = await make_client(fixed, store=store, budget="0.25/month")
+    call, headers = {"name": "fixed", "args": {"text": "a"}, "id": "1"}, {"Idempotency-Key": "k"}
+
+    answers = [await client.post("/tool_calls", json=call, headers=headers) for _ in range(3)]
+    other = await client.post("/tool_calls", json=call)
+
+    assert [(it.status_code, it.json()["content"]) for it in answers] == [(200, "a")] * 3
+    assert other.status_code == 429
+
+
+async def test_a_tool_that_adds_nothing_is_free_until_it_does(make_client: MakeClient, store: str) -> None:
+    """Though it takes a context; what its own code does not show is known from its first call that adds."""
+    client = await make_client(add, curious, roundabout, store=store, budget="0.10/month")
+    await spend(client, 0.1)
+
+    statuses = [(await send(client, "curious")).status_code for _ in range(2)]
+    by_roundabout = [(await send(client, "roundabout", amount=amount)).status_code for amount in (0, 0, 0.1, 0)]
+
+    assert (statuses, by_roundabout) == ([200, 200], [200, 200, 200, 429])
+
+
+async def test_what_a_process_adds_until_it_is_killed_is_spent(make_client: MakeClient) -> None:
+    """The answer has what was added before the deadline, the metric and the budget have the rest."""
+    client = await make_client(late_in_process, add, budget="0.375/month")
+
+    answer = (await send(client, "late_in_process")).json()
+    for _ in range(3000):
+        if (await spend(client, 0)) == [429]:
+            break
+        await asyncio.sleep(0.01)
+    [line] = [it for it in (await client.get("/metrics")).text.splitlines() if it.startswith("sidecall_cost_total")]
+
+    assert answer["response_metadata"]["error"]["kind"] == "timeout"
+    assert 0.375 <= answer["response_metadata"]["cost"] <= float(line.split()[-1])
 
 
 async def test_what_did_not_run_is_given_back(make_client: MakeClient) -> None:

@@ -18,6 +18,7 @@ from tests.features.costs.priced import (
     in_thread,
     job,
     judged,
+    late_in_process,
     pay,
     plain,
     retried,
@@ -91,6 +92,35 @@ async def test_history_sums_and_metrics_have_it(make_client: MakeClient, store: 
         'sidecall_cost_total{tool="fixed"} 0.5',
         'sidecall_cost_total{tool="add"} 0.3',
     ]
+
+
+async def test_the_log_line_of_a_call_has_it(make_client: MakeClient, caplog: pytest.LogCaptureFixture) -> None:
+    """Where the answer has it, too."""
+    client = await make_client(fixed, add, free, plain, log_calls=True)
+    caplog.set_level("INFO", "sidecall")
+
+    for name, args in [
+        ("fixed", {}),
+        ("add", {"amounts": [0.1, 0.2]}),
+        ("free", {}),
+        ("plain", {}),
+        ("fixed", {"x": 1}),
+    ]:
+        await send(client, name, **args)
+    lines = [vars(record) for record in caplog.records if vars(record).get("event") == "tool call"]
+
+    assert [(line["tool"], line.get("cost")) for line in lines] == [
+        *(("fixed", 0.25), ("add", 0.3), ("free", 0.0), ("plain", None), ("fixed", 0.25)),
+    ]
+
+
+async def test_a_tool_in_a_process_knows_what_its_call_has_cost(make_client: MakeClient) -> None:
+    """Its price included."""
+    client = await make_client(late_in_process)
+
+    answer = (await send(client, "late_in_process", rounds=2)).json()
+
+    assert answer["content"] == "0.377"
 
 
 async def test_a_remembered_call_has_it(make_client: MakeClient, store: str) -> None:

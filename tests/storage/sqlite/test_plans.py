@@ -8,6 +8,7 @@ import pytest
 
 from sidecall.features.calls.entry import CallFilter, CallStatus
 from sidecall.storage.database import write_where
+from sidecall.storage.feature_tables import list_steps
 from sidecall.storage.statements import read_statements
 
 STATEMENTS = read_statements("sqlite")
@@ -47,6 +48,8 @@ def _migrate(kind: str) -> sqlite3.Connection:
     folder = files("sidecall.storage") / "migrations" / kind
     for step in sorted(folder.iterdir(), key=lambda it: it.name):
         database.executescript(step.read_text(encoding="utf-8"))
+    for steps in list_steps("sqlite").values() if kind == "sqlite" else ():
+        database.executescript("".join(step.script for step in steps))
     return database
 
 

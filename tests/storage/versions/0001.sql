@@ -106,6 +106,14 @@ CREATE TABLE contents (
     caller TEXT NOT NULL DEFAULT 'anonymous',
     media_type TEXT NOT NULL DEFAULT 'text/plain; charset=utf-8'
 );
+CREATE TABLE feature_versions (
+    feature text NOT NULL,
+    version bigint NOT NULL,
+    name text NOT NULL,
+    applied_at double precision NOT NULL,
+    PRIMARY KEY (feature, version)
+);
+INSERT INTO "feature_versions" VALUES('costs',1,'spending',1.79584608090329337116e+09);
 CREATE TABLE items (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -123,7 +131,7 @@ CREATE TABLE schema_version (
     name TEXT NOT NULL,
     applied_at REAL NOT NULL
 );
-INSERT INTO "schema_version" VALUES(1,'tables',1.79583135372338390349e+09);
+INSERT INTO "schema_version" VALUES(1,'tables',1.79584608090327024461e+09);
 CREATE TABLE servers (
     id TEXT NOT NULL PRIMARY KEY,
     started_at REAL NOT NULL,

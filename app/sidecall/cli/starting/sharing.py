@@ -4,7 +4,9 @@ import logging
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
+from sidecall.composition.features import list_tables, load_features
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.settings import Settings
 from sidecall.storage.opening import IN_MEMORY, Writers, list_files
@@ -28,9 +30,9 @@ def sharing_files(settings: Settings) -> Iterator[tuple[Settings, Writers]]:
                 update={"store": f"sqlite:///{stack.enter_context(_make_folder())}/ledger.db"}
             )
         is_kept, has_files = settings.history != "off", "file_search" in settings.toolkits
-        writers = {}
+        writers, others = {}, list_tables(load_features(use_entry_points=settings.entry_points))
         for path, purpose in list_files(settings.store or IN_MEMORY, history=is_kept, files=has_files):
-            writer = SharedWriter(path, purpose)
+            writer = SharedWriter(path, replace(purpose, others=others))
             writer.open()
             stack.callback(writer.close)
             writers[purpose.series] = writer.socket

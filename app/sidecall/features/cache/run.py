@@ -1,5 +1,6 @@
 """Answer calls from the cache of answers."""
 
+import asyncio
 import hashlib
 import logging
 import types
@@ -128,6 +129,7 @@ class RunCached:
         self._timeout = caching.timeout
         self._kept = KeptAnswers(caching.most_bytes, caching.most_entries)
         self._flights: dict[bytes, tuple[CompiledTool, Flight]] = {}
+        self._preparing: dict[bytes, asyncio.Event] = {}
         self._told: set[str] = set()
 
     async def __call__(self, invocation: Invocation) -> None:
@@ -141,21 +143,41 @@ class RunCached:
         freshness = read_freshness(invocation.request.headers)
         key = self._make_key(invocation, cache) if freshness.may_keep and not _is_special(invocation) else None
         if key is None:
+            await _prepare(invocation)
             await self._run(invocation)
             return _note(invocation, {"status": "miss"})
-        found = None if freshness.wants_run else self._kept.find(key, invocation.tool, freshness.max_age)
+        while freshness.wants_run or not await self._reuse(invocation, key, freshness):
+            if invocation.before_run is None:
+                landed = await self._begin(invocation, key).wait(invocation)
+                return await self._answer(invocation, landed, is_first=True)
+            await self._prepare_one(invocation, key)
+        return None
+
+    async def _reuse(self, invocation: Invocation, key: bytes, freshness: Freshness) -> bool:
+        """Answer a call with what is kept, or by the run of an equal one; return whether there is either."""
+        found = self._kept.find(key, invocation.tool, freshness.max_age)
         if found is not None:
             answer, age = found
-            return await answer.give(invocation, {"cache": {"status": "hit", "age": int(age)}})
-        return await self._fly(invocation, key, freshness)
-
-    async def _fly(self, invocation: Invocation, key: bytes, freshness: Freshness) -> None:
+            await answer.give(invocation, {"cache": {"status": "hit", "age": int(age)}})
+            return True
         made_by, flight = self._flights.get(key, (None, None))
-        is_first = flight is None or made_by is not invocation.tool or freshness.wants_run
-        if is_first or flight is None:
-            flight = self._begin(invocation, key)
-        landed = await flight.wait(invocation)
-        await self._answer(invocation, landed, is_first=is_first)
+        if flight is None or made_by is not invocation.tool:
+            return False
+        await self._answer(invocation, await flight.wait(invocation), is_first=False)
+        return True
+
+    async def _prepare_one(self, invocation: Invocation, key: bytes) -> None:
+        """Prepare the run of one of several equal calls; others wait, since that run may answer them, too."""
+        preparing = self._preparing.get(key)
+        if preparing is not None:
+            await preparing.wait()
+            return
+        self._preparing[key] = is_done = asyncio.Event()
+        try:
+            await _prepare(invocation)
+        finally:
+            del self._preparing[key]
+            is_done.set()
 
     def _begin(self, invocation: Invocation, key: bytes) -> Flight:
         tool = invocation.tool
@@ -182,6 +204,7 @@ class RunCached:
             message.id = invocation.id
             invocation.message = message
         else:
+            await _prepare(invocation)
             await self._run(invocation)
         return _note(invocation, {"status": "miss"})
 
@@ -209,6 +232,13 @@ class RunCached:
 def _is_special(invocation: Invocation) -> bool:
     """Return whether a person has had a say, which belongs to this call alone."""
     return invocation.request.approved or invocation.request.rejection is not None
+
+
+async def _prepare(invocation: Invocation) -> None:
+    step, invocation.before_run = invocation.before_run, None
+    waits = None if step is None else step(invocation)
+    if waits is not None:
+        await waits
 
 
 def _note(invocation: Invocation, told: Mapping[str, Any]) -> None:

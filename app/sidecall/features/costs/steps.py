@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from sidecall.features.approvals.steps import FindPrevious, ask_person, may_ask
+from sidecall.features.costs.adding import AddingTools
 from sidecall.features.costs.budgets import Budget
 from sidecall.features.costs.refusal import Shortage, refuse
 from sidecall.features.costs.settings import BudgetAction
@@ -42,7 +43,8 @@ def make_budget_stages(
     """Make the steps of calls that keep them within budgets; none without one."""
     if not budgets:
         return ()
-    take, settle = TakeBudget(budgets, log, action, approvals), SettleBudget(budgets, log)
+    adding = AddingTools()
+    take, settle = TakeBudget(budgets, log, action, approvals, adding), SettleBudget(budgets, log, adding)
     # A call that waits for a person is found again when it is sent again, as one whose tool asks.
     found = Stage(Place.RECALL, FindPrevious(approvals), lambda tool: may_cost(tool) and not may_ask(tool))
     return (
@@ -64,8 +66,16 @@ class Reservation:
 class TakeBudget:
     """Let a call pass if all budgets have something left for it."""
 
-    def __init__(self, budgets: Sequence[Budget], log: SpendingLog, action: BudgetAction, approvals: Approvals) -> None:
+    def __init__(
+        self,
+        budgets: Sequence[Budget],
+        log: SpendingLog,
+        action: BudgetAction,
+        approvals: Approvals,
+        adding: AddingTools | None = None,
+    ) -> None:
         self._budgets = budgets
+        self._adding = AddingTools() if adding is None else adding
         self._log = log
         self._action = action
         self._approvals = approvals
@@ -78,6 +88,15 @@ class TakeBudget:
             ApprovalRequired: The same, where a person is asked.
             StoreUnavailable: What has been spent cannot be looked up.
         """
+        options = invocation.tool.options
+        if options.cost is None and not self._adding.adds(invocation.tool):
+            return
+        if options.cache is not None:  # An answer that is kept costs nothing, so the tool has to be about to run.
+            invocation.before_run = self._take
+            return
+        await self._take(invocation)
+
+    async def _take(self, invocation: Invocation) -> None:
         request, price = invocation.request, to_billionths(read_amount(invocation.tool.options.cost or 0))
         # A rule for all calls of a tool says nothing about a budget.
         is_allowed = request.approved and request.rule is None
@@ -117,8 +136,9 @@ class TakeBudget:
 class SettleBudget:
     """Count what a call has cost, and what it adds after its end."""
 
-    def __init__(self, budgets: Sequence[Budget], log: SpendingLog) -> None:
+    def __init__(self, budgets: Sequence[Budget], log: SpendingLog, adding: AddingTools | None = None) -> None:
         self._budgets = budgets
+        self._adding = AddingTools() if adding is None else adding
         self._log = log
         # Kept here, since the event loop holds its tasks by weak references only.
         self._late: set[asyncio.Task[None]] = set()
@@ -131,7 +151,10 @@ class SettleBudget:
             taken = [Reservation(purse, 0) for _, purse in _list_purses(self._budgets, self._log, invocation)]
         if cost is not None and not cost.is_counted and not isinstance(invocation.error, CallRefused):
             cost.is_counted = True
-            spent = cost.hear_more(partial(self._hear, asyncio.get_running_loop(), [one.purse for one in taken]))
+            loop, purses = asyncio.get_running_loop(), [one.purse for one in taken]
+            spent = cost.hear_more(partial(self._hear, loop, invocation.tool, purses))
+            if spent:
+                self._adding.note(invocation.tool)
         due = [(one.purse, spent - one.amount) for one in taken if spent != one.amount]
         return self._settle(due) if due else None
 
@@ -139,8 +162,11 @@ class SettleBudget:
         for purse, amount in due:
             await _write(self._log, purse, amount)
 
-    def _hear(self, loop: asyncio.AbstractEventLoop, purses: Sequence[Purse], billionths: int) -> None:
+    def _hear(
+        self, loop: asyncio.AbstractEventLoop, tool: CompiledTool, purses: Sequence[Purse], billionths: int
+    ) -> None:
         """Add what a call costs after its end, told in any thread."""
+        self._adding.note(tool)
         with suppress(RuntimeError):  # The loop is closed.
             loop.call_soon_threadsafe(self._add_late, [(purse, billionths) for purse in purses])
 

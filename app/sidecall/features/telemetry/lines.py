@@ -28,7 +28,7 @@ from sidecall.kernel.core.errors import (
     ToolNotConfigured,
     ToolOutputError,
 )
-from sidecall.kernel.core.invocation import CallRequest, Invocation
+from sidecall.kernel.core.invocation import CallRequest, Invocation, find_cost
 
 logger = logging.getLogger("sidecall")
 
@@ -114,7 +114,7 @@ class CallLines:
             writer.write(write_line(self._spell(invocation, outcome)))
             return
         keys = make_call_keys(invocation) | {"event": "tool call", "outcome": outcome, **_make_duration_key(invocation)}
-        keys |= _make_missing_key(invocation)
+        keys |= _make_missing_key(invocation) | _make_cost_key(invocation)
         if self._with_content:
             keys["arguments"] = redact_arguments(invocation, self._redaction)
             keys["result"] = redact_result(invocation, self._redaction)
@@ -131,6 +131,7 @@ class CallLines:
             line["trace_id"] = invocation.trace_id
         self._add_sender(line, invocation.request)
         line |= _make_missing_key(invocation)
+        line |= _make_cost_key(invocation)
         if self._with_content:
             # At their depth in the line.
             hidden, message, redaction = invocation.tool.hidden_names, invocation.message, self._redaction
@@ -196,6 +197,11 @@ def _make_missing_key(invocation: Invocation) -> dict[str, str]:
     """Name the missing context, if that is why the call did not run."""
     error = invocation.error
     return {"missing": cut_id(error.message)} if isinstance(error, MissingContext) else {}
+
+
+def _make_cost_key(invocation: Invocation) -> dict[str, float]:
+    cost = find_cost(invocation)
+    return {} if cost is None else {"cost": cost}
 
 
 _root = logging.getLogger()

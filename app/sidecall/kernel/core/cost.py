@@ -78,14 +78,15 @@ class CallCost:
 
     __slots__ = ("_fine", "_heard", "_lock", "_tell", "is_counted")
 
-    def __init__(self, tell: Callable[[int], object] | None = None) -> None:
-        """Begin at 0.
+    def __init__(self, tell: Callable[[int], object] | None = None, fine: int = 0) -> None:
+        """Begin at 0, or at what the call has cost before.
 
         Args:
             tell: Told each amount in its finest unit, where another process adds them up.
+            fine: What that process has added up so far, in the same unit.
         """
         self._lock = Lock()
-        self._fine = 0
+        self._fine = fine
         self._heard: tuple[Hear, ...] = ()
         self._tell = tell
         # Whether budgets hear of it.
@@ -98,6 +99,11 @@ class CallCost:
     def __reduce__(self) -> tuple[type[Self], tuple[()]]:
         """Begin anew in another process."""
         return type(self), ()
+
+    @property
+    def fine(self) -> int:
+        """What has been added, in the finest unit."""
+        return self._fine
 
     @property
     def billionths(self) -> int:

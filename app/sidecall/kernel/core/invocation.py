@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -19,7 +19,7 @@ from sidecall.kernel.core.context import (
     Signals,
     ToolContext,
 )
-from sidecall.kernel.core.cost import CallCost
+from sidecall.kernel.core.cost import CallCost, to_number
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.held_context import HeldContext
 from sidecall.kernel.core.injection import Supply
@@ -185,6 +185,7 @@ class Invocation:
     trace_id: str = ""  # the tracing stage
     cost: CallCost | None = None  # execute, and the tool by its context
     reservations: Sequence[Any] = ()  # take_budget
+    before_run: Callable[["Invocation"], Awaitable[None] | None] | None = None  # take_budget: unless an answer is kept
     _context: ToolContext | None = None  # the first access
 
     @property
@@ -325,6 +326,14 @@ def open_cost(invocation: Invocation) -> CallCost:
     if invocation.cost is None:
         invocation.cost = CallCost()
     return invocation.cost
+
+
+def find_cost(invocation: Invocation) -> float | None:
+    """Return what a call has cost; None where its tool names no cost and nothing was added."""
+    cost = invocation.cost
+    if cost is not None and cost.billionths:
+        return to_number(cost.billionths)
+    return None if invocation.tool.options.cost is None else 0.0
 
 
 def new_invocation_id() -> str:

@@ -11,9 +11,8 @@ from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.command import CommandParts, MessageParts, is_command, is_message, is_series, read_series
 from sidecall.kernel.core.content_blocks import read_block
-from sidecall.kernel.core.cost import to_number
 from sidecall.kernel.core.errors import RequestError, ToolException, ToolExecutionError, ToolFailure
-from sidecall.kernel.core.invocation import Invocation, find_usage, new_invocation_id, wants_value
+from sidecall.kernel.core.invocation import Invocation, find_cost, find_usage, new_invocation_id, wants_value
 from sidecall.kernel.core.messages import (
     ABSENT,
     IGNORED,
@@ -340,9 +339,9 @@ def _make_metadata(invocation: Invocation) -> dict[str, Any]:
     usage = find_usage(invocation)
     if usage is not None and usage.requests:
         said["usage"] = asdict(usage)
-    cost = invocation.cost
-    if invocation.tool.options.cost is not None or (cost is not None and cost.billionths):
-        said["cost"] = 0.0 if cost is None else to_number(cost.billionths)
+    cost = find_cost(invocation)
+    if cost is not None:
+        said["cost"] = cost
     if invocation.request.rule is not None:
         said["approval_rule"] = invocation.request.rule.describe()
     decided = invocation.request.decided

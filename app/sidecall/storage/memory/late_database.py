@@ -2,11 +2,14 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sidecall.kernel.core.overload import PartUnavailable, StoreUnavailable
 from sidecall.storage.database import Dialect, Row
+from sidecall.storage.feature_tables import FeatureTables
 from sidecall.storage.sqlite.database import SqliteDatabase
+from sidecall.storage.sqlite.tables import LEDGER
 
 # What an empty one answers those who look again and again, by their statements.
 _EMPTY: Mapping[str, Sequence[Row]] = {
@@ -29,8 +32,9 @@ class LateDatabase:
     dialect: Dialect = "sqlite"
     is_shared = False
 
-    def __init__(self) -> None:
-        """Prepare without creating anything."""
+    def __init__(self, others: tuple[FeatureTables, ...] = ()) -> None:
+        """Prepare without creating anything; `others` are features of other packages that have tables in it."""
+        self._purpose = replace(LEDGER, others=others)
         self._turn = asyncio.Lock()
         self._is_open = False
         self._trouble: str | None = "It is not open."
@@ -90,7 +94,7 @@ class LateDatabase:
                 raise StoreUnavailable
             if self._database is None:
                 try:
-                    database = SqliteDatabase()
+                    database = SqliteDatabase(purpose=self._purpose)
                     await database.open()
                 except OSError as error:  # Files have run out.
                     raise StoreUnavailable from error

@@ -19,7 +19,7 @@ from sidecall.storage.postgres.link import (
     name_loss,
     open_connection,
 )
-from sidecall.storage.postgres.outage import LEDGER, DatabaseRole, Outage
+from sidecall.storage.postgres.outage import LEDGER, DatabaseRole, Outage, with_features
 from sidecall.storage.postgres.tables import (
     POOLED,
     DatabaseUnfit,
@@ -77,8 +77,9 @@ class PostgresDatabase:
         writers: int = _WRITERS,
         concern: DatabaseRole = LEDGER,
     ) -> None:
+        concern = with_features(concern)
         self._address = name_address(url)
-        self._statements = read_statements(self.dialect) if statements is None else statements
+        self._statements = read_statements(self.dialect, concern.others) if statements is None else statements
         self._patience = patience
         self._url = url
         self._concern = concern
@@ -112,7 +113,7 @@ class PostgresDatabase:
         try:
             first = await open_connection(self._url, _TO_CONNECT)
             try:
-                await asyncio.wait_for(bring_up_to_date(first, self._address), _TO_START)
+                await asyncio.wait_for(bring_up_to_date(first, self._address, self._concern.feature_steps), _TO_START)
                 await asyncio.wait_for(require_tables(first, self._concern.tables), _TO_START)
             finally:
                 first.terminate()
@@ -297,7 +298,7 @@ class PostgresDatabase:
         try:
             await link.use(lambda one: try_tables(one, tables), self._patience)
         except NoTables:
-            await link.use(lambda one: bring_up_to_date(one, self._address), _TO_START)
+            await link.use(lambda one: bring_up_to_date(one, self._address, self._concern.feature_steps), _TO_START)
             await link.use(lambda one: try_tables(one, tables), self._patience)
         await self._try_sessions(link)
 

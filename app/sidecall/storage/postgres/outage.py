@@ -3,10 +3,12 @@
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import Context
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
+from sidecall.storage.feature_tables import FeatureTables, find_tables, list_steps
+from sidecall.storage.migrate import Migration
 from sidecall.storage.outage_log import OutageLog
 
 
@@ -17,6 +19,9 @@ class DatabaseRole:
     name: str
     loss: str
     tables: tuple[str, ...]
+    # Features of other packages that have tables in it, and the migrations of all that have.
+    others: tuple[FeatureTables, ...] = ()
+    feature_steps: Mapping[str, tuple[Migration, ...]] = field(default_factory=dict)
 
 
 LEDGER = DatabaseRole(
@@ -24,7 +29,7 @@ LEDGER = DatabaseRole(
     "calls that have to be remembered get 503",
     (
         *("approval_rules", "approvals", "audit_entries", "call_rates", "caller_secrets"),
-        *("call_progress", "calls", "contents", "items", "servers", "spending"),
+        *("call_progress", "calls", "contents", "items", "servers"),
     ),
 )
 
@@ -39,6 +44,15 @@ FILES = DatabaseRole(
     "files can be neither sent nor searched",
     ("file_attributes", "file_pieces", "file_words", "files", "vector_store_files", "vector_stores"),
 )
+
+
+def with_features(role: DatabaseRole) -> DatabaseRole:
+    """Return a role with the tables of features, which all are the ledger's."""
+    if role.name != LEDGER.name:
+        return role
+    steps = list_steps("postgres", role.others)
+    names = tuple(name for one in steps.values() for name in find_tables(one))
+    return replace(role, tables=(*role.tables, *names), feature_steps=steps)
 
 
 # Seconds before the first trial, and at most between two of them.

@@ -1,12 +1,13 @@
 """The tables in a PostgreSQL database: migrations, by one server at a time, and tests."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import asyncpg
 
 from sidecall.kernel.core.overload import StoreUnfit
+from sidecall.storage.feature_tables import FIND_VERSIONS, MAKE_VERSIONS, VERSIONS, list_missing_of_features
 from sidecall.storage.migrate import Migration, list_missing
 
 _SCHEMES = ("postgresql", "postgres")
@@ -161,7 +162,9 @@ class NoTables(DatabaseUnfit):
     """There are none of ours."""
 
 
-async def bring_up_to_date(connection: asyncpg.Connection, address: str) -> None:
+async def bring_up_to_date(
+    connection: asyncpg.Connection, address: str, features: Mapping[str, tuple[Migration, ...]]
+) -> None:
     """Apply the missing migrations, all or none; a server that starts at the same time waits.
 
     Raises:
@@ -178,10 +181,27 @@ async def bring_up_to_date(connection: asyncpg.Connection, address: str) -> None
             taken = {row[0]: row[1] for row in await connection.fetch(_FIND_TAKEN)}
             for migration in list_missing("postgres", taken, f"The database {address}"):
                 await _carry_out(connection, migration)
+            await _bring_features_up_to_date(connection, address, features)
     except _OF_OTHERS as error:
         raise StoreUnfit(
             f"The database {address} has tables of another program: {error}. Give Sidecall a database of its own."
         ) from None
+
+
+async def _bring_features_up_to_date(
+    connection: asyncpg.Connection, address: str, features: Mapping[str, tuple[Migration, ...]]
+) -> None:
+    is_made = await connection.fetchval("SELECT to_regclass($1) IS NOT NULL", VERSIONS)
+    taken = [tuple(row) for row in await connection.fetch(FIND_VERSIONS)] if is_made else []
+    missing = list_missing_of_features(features, taken, f"The database {address}")
+    if missing and not is_made:
+        await connection.execute(MAKE_VERSIONS)
+    for step in missing:
+        await connection.execute(step.script)
+        await connection.execute(
+            f"INSERT INTO {VERSIONS} VALUES ($1, $2, $3, $4)",  # noqa: S608
+            *(step.feature, step.number, step.name, time.time()),
+        )
 
 
 async def _begin(connection: asyncpg.Connection) -> None:

@@ -152,7 +152,7 @@ class ProcessWriter(LinkedWriter):
 
     def __init__(self, path: Path, patience: float, purpose: DatabaseRole) -> None:
         super().__init__(path)
-        self._series = purpose.series
+        self._purpose = purpose
         self._patience = patience
         self._known: FileId | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -170,7 +170,7 @@ class ProcessWriter(LinkedWriter):
             )
         self._link, theirs = socket.socketpair()
         with theirs:
-            self._process = start_process(_FOR_SERVER, self._series, self._path, self._patience, theirs, self._known)
+            self._process = start_process(_FOR_SERVER, self._purpose, self._path, self._patience, theirs, self._known)
         try:
             usable = self.await_opening()
         except BaseException:
@@ -273,15 +273,15 @@ class SharedWriter(LinkedWriter):
 
 
 def start_process(
-    function: str, series: str, path: Path, patience: float, handed: socket.socket, known: FileId | None
+    function: str, purpose: DatabaseRole, path: Path, patience: float, handed: socket.socket, known: FileId | None
 ) -> subprocess.Popen[bytes]:
     """Start a process that writes a file, the one that is known where there was one before, and hand it a socket.
 
     Raises:
         OSError: The system has none left to give.
     """
-    given = [json.dumps(sys.path), function, series, str(path), str(patience), str(handed.fileno()), str(os.getpid())]
-    given.append(json.dumps(known))
+    given = [json.dumps(sys.path), function, purpose.series, str(path), str(patience)]
+    given += [str(handed.fileno()), str(os.getpid()), json.dumps([known, purpose.others])]
     # In a session of its own, where Ctrl-C does not reach it: the server writes until it has drained.
     return subprocess.Popen(  # noqa: S603  the command is our own
         [sys.executable, "-P", "-c", _PROGRAM, *given],

@@ -14,6 +14,7 @@ from sidecall.features.calls.notices import NoNotices, NoticeKind, NoticeListene
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.database import Dialect, Row
+from sidecall.storage.feature_tables import FeatureTables
 from sidecall.storage.notice_words import EVERYWHERE, Bundle, hand_on, write_word
 from sidecall.storage.sqlite.backends import ProcessWriter, SharedWriter, ThreadWriter
 from sidecall.storage.sqlite.errors import FileChanged, advise_fault, is_damage, is_fault
@@ -55,8 +56,9 @@ class SqliteDatabase:
             purpose: What it is for.
             hangs_after: Seconds without a heartbeat after which the writer counts as stuck.
         """
-        self._statements = _read_numbered() if statements is None else _number_all(statements)
-        self._changes = _find_changes() if statements is None else _strip_keys(self._statements)
+        others = purpose.others
+        self._statements = _read_numbered(others) if statements is None else _number_all(statements)
+        self._changes = _find_changes(others) if statements is None else _strip_keys(self._statements)
         self._file = SqliteFile(path, patience, purpose)
         # No other process sees what is in memory, nor does a disk hold it up; Windows hands on no sockets.
         hand: WriterBackend = ThreadWriter(WriterConnection(self._file))
@@ -172,15 +174,15 @@ def try_file(path: Path) -> None:
 
 
 @cache
-def _read_numbered() -> Mapping[str, str]:
-    """Return our own statements, with numbered placeholders."""
-    return _number_all(read_statements("sqlite"))
+def _read_numbered(others: tuple[FeatureTables, ...]) -> Mapping[str, str]:
+    """Return our own statements and those of other packages, with numbered placeholders."""
+    return _number_all(read_statements("sqlite", others))
 
 
 @cache
-def _find_changes() -> Mapping[str, str]:
-    """Return our own statements that return only their key."""
-    return _strip_keys(_read_numbered())
+def _find_changes(others: tuple[FeatureTables, ...]) -> Mapping[str, str]:
+    """Return those that return only their key."""
+    return _strip_keys(_read_numbered(others))
 
 
 def _strip_keys(statements: Mapping[str, str]) -> Mapping[str, str]:

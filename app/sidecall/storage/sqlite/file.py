@@ -255,7 +255,7 @@ class SqliteFile:
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
         if self.path is None and _CAN_COPY:
-            copy_tables(self.purpose.series, connection)
+            copy_tables(self.purpose, connection)
         missing = find_missing(connection, self.purpose, str(self))
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")

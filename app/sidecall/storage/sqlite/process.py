@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sidecall.kernel.core.overload import StoreUnfit
+from sidecall.storage.feature_tables import FeatureTables
 from sidecall.storage.notice_words import Bundle
 from sidecall.storage.sqlite.file import SqliteFile
 from sidecall.storage.sqlite.messages import CHUNK, Messages, Told, pack_message
@@ -342,8 +343,10 @@ def _prepare(series: str, path: str, patience: str, server: str, known: str) -> 
     # The server decides when it is over: after what runs in it has ended, which may write to the last.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    purpose = replace(next(one for one in PURPOSES if one.series == series), is_apart=True)
-    return WriterConnection(SqliteFile(Path(path), float(patience), purpose, int(server), read_id(known)))
+    file, others = json.loads(known)
+    purpose = next(one for one in PURPOSES if one.series == series)
+    purpose = replace(purpose, is_apart=True, others=tuple(FeatureTables(*it) for it in others))
+    return WriterConnection(SqliteFile(Path(path), float(patience), purpose, int(server), read_id(json.dumps(file))))
 
 
 def _leave(connection: WriterConnection) -> None:

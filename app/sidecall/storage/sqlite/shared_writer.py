@@ -32,7 +32,7 @@ class SharedWriter:
     def __init__(self, path: Path, purpose: DatabaseRole) -> None:
         """Set the file; `socket` is for the workers to connect."""
         self._path = path
-        self._series = purpose.series
+        self._purpose = purpose
         # Who asks waits there for the next process where one has ended.
         self.socket, self._inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._process: subprocess.Popen[bytes] | None = None
@@ -77,7 +77,7 @@ class SharedWriter:
             self._hear()
             try:
                 self._process = start_process(
-                    _FOR_WORKERS, self._series, self._path, _PATIENCE, self._inside, self._known
+                    _FOR_WORKERS, self._purpose, self._path, _PATIENCE, self._inside, self._known
                 )
             except OSError as error:
                 logger.error("%s: no process can be started that writes it (%s).", self._path, error)

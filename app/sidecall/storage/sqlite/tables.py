@@ -3,12 +3,22 @@
 import socket
 import sqlite3
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from sidecall.kernel.core.overload import StoreUnfit
+from sidecall.storage.feature_tables import (
+    FIND_VERSIONS,
+    MAKE_VERSIONS,
+    VERSIONS,
+    FeatureTables,
+    find_tables,
+    find_taken,
+    list_missing_of_features,
+    list_steps,
+)
 from sidecall.storage.migrate import Migration, list_missing, read_migrations
 from sidecall.storage.sqlite.errors import REPAIR
 
@@ -21,7 +31,7 @@ class DatabaseRole:
     writes it, so that its delays do not affect the server. `is_alone` says that no other code in this process opens the
     file, as in a server; `is_seldom` that its writes are seldom awaited, so that a full disk must be looked for.
     `writer` connects to the process that writes it for several workers, if there is one; `ending` is appended to the
-    name of the ledger's file.
+    name of the ledger's file. `others` are features of other packages that have tables in it.
     """
 
     series: str
@@ -33,10 +43,18 @@ class DatabaseRole:
     is_seldom: bool = True
     writer: socket.socket | None = None
     ending: str = ""
+    others: tuple[FeatureTables, ...] = ()
 
+    @property
+    def feature_steps(self) -> Mapping[str, tuple[Migration, ...]]:
+        """The migrations of features that have tables in it."""
+        return list_steps("sqlite", self.others) if self.sign == _SIGN_OF_LEDGER else {}
+
+
+_SIGN_OF_LEDGER = "approvals"
 
 LEDGER = DatabaseRole(
-    "sqlite", "approvals", "the ledger", "calls that have to be remembered get 503", is_apart=True, is_seldom=False
+    "sqlite", _SIGN_OF_LEDGER, "the ledger", "calls that have to be remembered get 503", is_apart=True, is_seldom=False
 )
 
 HISTORY = DatabaseRole(
@@ -82,12 +100,26 @@ def find_missing(connection: sqlite3.Connection, purpose: DatabaseRole, place: s
     if mark != OURS:
         if mark or found:
             raise StoreUnfit(f"{place} is the database of another program, with tables that Sidecall did not make.")
-        return list_missing(purpose.series, {}, place)
+        return (*list_missing(purpose.series, {}, place), *_list_all(purpose))
     _require_purpose(found, purpose, place)
     _require_all({_VERSIONS}, found, place)
     taken = {int(number): name for number, name in connection.execute("SELECT version, name FROM schema_version")}
     missing = list_missing(purpose.series, taken, place)
     _require_all(_list_tables(purpose.series, max(taken, default=0)), found, place)
+    return (*missing, *_find_missing_of_features(connection, purpose, found, place))
+
+
+def _list_all(purpose: DatabaseRole) -> tuple[Migration, ...]:
+    return tuple(step for steps in purpose.feature_steps.values() for step in steps)
+
+
+def _find_missing_of_features(
+    connection: sqlite3.Connection, purpose: DatabaseRole, found: Collection[str], place: str
+) -> tuple[Migration, ...]:
+    steps = purpose.feature_steps
+    taken = connection.execute(FIND_VERSIONS).fetchall() if VERSIONS in found else []
+    missing = list_missing_of_features(steps, taken, place)
+    _require_all(find_tables(find_taken(steps, taken)), found, place)
     return missing
 
 
@@ -105,11 +137,7 @@ def _require_all(wanted: Collection[str], found: Collection[str], place: str) ->
 
 def carry_out(steps: Iterable[Migration], connection: sqlite3.Connection) -> None:
     """Run migrations, all or none: if the last one fails, the file still belongs to the older program."""
-    scripts = [
-        f"{step.script}\nINSERT INTO {_VERSIONS} (version, name, applied_at) "
-        f"VALUES ({step.number}, '{step.name}', {time.time()});\n"
-        for step in steps
-    ]
+    scripts = [f"{step.script}\n{_note(step)}" for step in steps]
     if not scripts:
         return
     try:
@@ -118,6 +146,13 @@ def carry_out(steps: Iterable[Migration], connection: sqlite3.Connection) -> Non
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def _note(step: Migration) -> str:
+    values = f"{step.number}, '{step.name}', {time.time()});\n"
+    if not step.feature:
+        return f"INSERT INTO {_VERSIONS} (version, name, applied_at) VALUES ({values}"  # noqa: S608  no outsider's words
+    return f"{MAKE_VERSIONS}INSERT INTO {VERSIONS} VALUES ('{step.feature}', {values}"  # noqa: S608
 
 
 @cache
@@ -129,15 +164,15 @@ def _list_tables(series: str, version: int) -> frozenset[str]:
 
 
 @cache
-def _make_tables(series: str) -> bytes:
-    """Return an empty database with all tables of a series."""
+def _make_tables(purpose: DatabaseRole) -> bytes:
+    """Return an empty database with all tables for a purpose."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        carry_out(read_migrations(series), connection)
+        carry_out([*read_migrations(purpose.series), *_list_all(purpose)], connection)
         return connection.serialize()
 
 
-def copy_tables(series: str, connection: sqlite3.Connection) -> None:
+def copy_tables(purpose: DatabaseRole, connection: sqlite3.Connection) -> None:
     """Migrate an empty in-memory database; the result is cached, for programs that make many."""
     with closing(sqlite3.connect(":memory:")) as made:
-        made.deserialize(_make_tables(series))
+        made.deserialize(_make_tables(replace(purpose, writer=None)))
         made.backup(connection)

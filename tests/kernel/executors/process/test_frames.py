@@ -1,12 +1,14 @@
 """Messages arrive whole, however they are torn on the way."""
 
+import asyncio
 import math
+import socket
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
-from sidecall.kernel.executors.process.child import Frames, pack
+from sidecall.kernel.executors.process.child import COST, LARGE, Child, Frames, pack
 
 
 class Point(BaseModel):
@@ -74,3 +76,32 @@ def test_what_has_no_form_is_an_error(content: Any) -> None:
     """Rather than a text that looks like one."""
     with pytest.raises(ValueError, match=r"JSON|keys"):
         pack("a", "b", content)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("is_cut", [False, True], ids=["small messages", "behind a large one"])
+async def test_what_a_call_has_cost_is_heard_after_it_was_given_up(is_cut: bool) -> None:
+    """All that was sent before the end of its process; of other messages none is read."""
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)
+    child = Child(1, ours, 0)
+    waiting = asyncio.ensure_future(child.ask(pack("call", "a", {}), "a", _pause_for_ever))
+    theirs.sendall(pack("event", "a", ["progress", 1]) + pack("event", "a", [COST, 3]))
+    await asyncio.sleep(0.05)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    heard: list[tuple[str, int]] = []
+
+    gone = asyncio.ensure_future(child.wait_until_gone(lambda call, fine: heard.append((call, fine))))
+    theirs.sendall(pack("event", "a", ["progress", 2]) + pack("event", "a", [COST, 4]) + pack("log", "x", [10, "", {}]))
+    if is_cut:
+        theirs.sendall(pack("answer", "a", "x" * LARGE * 2)[: LARGE // 2])
+    theirs.close()
+    await gone
+    ours.close()
+
+    assert heard == [("a", 3), ("a", 4)]
+
+
+async def _pause_for_ever(_kind: str, _said: object) -> None:
+    await asyncio.Event().wait()

@@ -7,7 +7,8 @@ import select
 import signal
 import socket
 import struct
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -27,6 +28,8 @@ _TEXT = "content"
 
 # The kind of an event that says what a call costs.
 COST = "cost"
+# Bytes that a message about it has at most.
+_LARGEST_COST = 4096
 
 # Made once: json.dumps makes an encoder at every call.
 _encode = json.JSONEncoder(separators=(",", ":"), default=to_plain).encode
@@ -116,6 +119,8 @@ def _unpack(whole: memoryview) -> Message:
 Listen = Callable[[str, Any], Awaitable[None]]
 # Awaited while a large message is read, with all its bytes; reading is paused until it returns.
 Prepare = Callable[[int], Awaitable[None]]
+# Told what a call that is not awaited any more has cost: its invocation's id, and an amount in the finest unit.
+HearCost = Callable[[str, int], object]
 # Makes the reply, a message, to what the tool asks while it runs.
 MakeReply = Callable[[list[Any]], Awaitable[bytes]]
 
@@ -137,6 +142,8 @@ class Child:
         self.generation = generation
         self._socket = sock
         self._frames = Frames()
+        # What has come and was not looked at yet.
+        self._messages = deque[bytes | bytearray]()
         self._unsent = greeting
         with suppress(OSError):  # Dead already; the next borrower will find out.
             self._unsent = greeting[sock.send(greeting) :]
@@ -155,18 +162,16 @@ class Child:
         unsent, self._unsent = self._unsent, b""
         is_sent = await self._send(loop, unsent + request)
         while True:
-            for kind, subject, content in await self._receive(loop):
-                if kind == "end":
-                    code, is_unread = content
-                    raise ProcessDied(code, has_begun=is_sent and not is_unread)
-                if kind == "log":
-                    _log(subject, *content)
-                elif subject == call and kind == "answer":
-                    return content
-                elif subject == call:
-                    await self._hear(loop, kind, content, listen, reply)
-            if prepare is not None and self._frames.coming > LARGE:
-                await prepare(self._frames.coming)
+            kind, subject, content = await self._receive(loop, prepare)
+            if kind == "end":
+                code, is_unread = content
+                raise ProcessDied(code, has_begun=is_sent and not is_unread)
+            if kind == "log":
+                _log(subject, *content)
+            elif subject == call and kind == "answer":
+                return content
+            elif subject == call:
+                await self._hear(loop, kind, content, listen, reply)
 
     async def _hear(
         self, loop: asyncio.AbstractEventLoop, kind: str, content: Any, listen: Listen, reply: MakeReply | None
@@ -184,20 +189,23 @@ class Child:
             return False
         return True
 
-    async def _receive(self, loop: asyncio.AbstractEventLoop) -> Iterable[Message]:
-        is_unread = False
-        try:
-            piece = await loop.sock_recv(self._socket, CHUNK)
-        except OSError as error:
-            # So Linux says that it closed the socket with our request in it.
-            piece, is_unread = b"", isinstance(error, ConnectionResetError)
-        if not piece:
-            return [Message("end", None, (None, is_unread))]
+    async def _receive(self, loop: asyncio.AbstractEventLoop, prepare: Prepare | None) -> Message:
+        """Return the next message; where this is cancelled, those that have come are left for later."""
+        while not self._messages:
+            if prepare is not None and self._frames.coming > LARGE:
+                await prepare(self._frames.coming)
+            is_unread = False
+            try:
+                piece = await loop.sock_recv(self._socket, CHUNK)
+            except OSError as error:
+                # So Linux says that it closed the socket with our request in it.
+                piece, is_unread = b"", isinstance(error, ConnectionResetError)
+            if not piece:
+                return Message("end", None, (None, is_unread))
+            self._messages.extend(self._frames.split(piece))
+        message = self._messages.popleft()
         # Off the event loop what is large: others would wait until it is read.
-        return [
-            unpack(message) if len(message) < LARGE else await RESULTS.run(unpack, message)
-            for message in self._frames.split(piece)
-        ]
+        return unpack(message) if len(message) < LARGE else await RESULTS.run(unpack, message)
 
     def has_ended(self) -> bool:
         """Return whether the process has ended."""
@@ -205,12 +213,20 @@ class Child:
         poll.register(self._socket, 0)
         return bool(poll.poll(0))
 
-    async def wait_until_gone(self) -> None:
-        """Wait until it has ended and the fork server has reaped it, discarding its messages."""
+    async def wait_until_gone(self, hear: HearCost) -> None:
+        """Wait until it has ended and the fork server has reaped it, hearing only what its call has cost."""
         loop = asyncio.get_running_loop()
         with suppress(OSError):
-            while await loop.sock_recv(self._socket, CHUNK):
-                pass
+            while True:
+                for message in self._messages:
+                    if len(message) < _LARGEST_COST:
+                        _tell_cost(unpack(message), hear)
+                self._messages.clear()
+                piece = await loop.sock_recv(self._socket, CHUNK)
+                if not piece:
+                    return
+                if self._frames.coming <= LARGE:  # Of one that is large and not complete there is no more to hear.
+                    self._messages.extend(self._frames.split(piece))
 
     def close(self) -> None:
         """Close the socket that leads to it."""
@@ -220,6 +236,11 @@ class Child:
             asyncio.get_running_loop().call_soon(self._socket.close)
         except RuntimeError:
             self._socket.close()
+
+
+def _tell_cost(message: Message, hear: HearCost) -> None:
+    if message.kind == "event" and message.content[0] == COST and message.subject is not None:
+        hear(message.subject, message.content[1])
 
 
 def _log(name: str | None, level: int, text: str, named: dict[str, Any]) -> None:

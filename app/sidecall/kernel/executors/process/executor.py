@@ -170,7 +170,7 @@ class ProcessExecutor:
             except BaseException:  # The answer is no longer awaited.
                 self._killed += 1
                 # The tool keeps its place until its code runs no more.
-                self._pool.replace(child, invocation.abandon())
+                self._pool.replace(child, invocation.abandon(), partial(_add_late_cost, invocation))
                 raise
             else:
                 self._take_back(child, answer)
@@ -197,8 +197,7 @@ def _make_listener(invocation: Invocation) -> Listen:
     async def listen(kind: str, said: Any) -> None:
         """Pass an event on; without room, the process blocks too, once the socket is full."""
         if kind == COST:
-            with suppress(ValueError):  # Which has been raised in the process as well.
-                open_cost(invocation).add_fine(said)
+            _add_cost(invocation, said)
             return
         if listener is None:
             return
@@ -207,6 +206,17 @@ def _make_listener(invocation: Invocation) -> Listen:
             await pause.wait()
 
     return listen
+
+
+def _add_cost(invocation: Invocation, fine: int) -> None:
+    with suppress(ValueError):  # Which has been raised in the process as well.
+        open_cost(invocation).add_fine(fine)
+
+
+def _add_late_cost(invocation: Invocation, invocation_id: str, fine: int) -> None:
+    """Add what the tool has said between the end of its deadline and that of its process."""
+    if invocation_id == invocation.id:
+        _add_cost(invocation, fine)
 
 
 async def _make_room(invocation: Invocation, size: int) -> None:

@@ -13,7 +13,7 @@ from functools import partial
 from sidecall.kernel.concurrency.turns import CallerKey, Turns
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.invocation import Release
-from sidecall.kernel.executors.process.child import Child
+from sidecall.kernel.executors.process.child import Child, HearCost
 from sidecall.kernel.executors.process.code import open_code, take_code
 from sidecall.kernel.executors.process.fork_server_process import ForkServerProcess, Launch, launch_plainly
 
@@ -22,6 +22,10 @@ logger = logging.getLogger("sidecall")
 # Whose turn it is where no caller asks.
 _SERVER = "", ""
 _NO_PROCESS = "no process can be started for tools with executor='process'"
+
+
+def _ignore_cost(_invocation_id: str, _fine: int) -> None:
+    """Hear of no costs."""
 
 
 class ProcessPool:
@@ -114,16 +118,17 @@ class ProcessPool:
                 self._idle.append(child)
             self._serve_waiting()
 
-    def replace(self, child: Child, when_gone: Release | None = None) -> None:
+    def replace(self, child: Child, when_gone: Release | None = None, hear: HearCost = _ignore_cost) -> None:
         """End a process in any state, and start a replacement.
 
         Args:
             child: The process.
             when_gone: Called once it has ended.
+            hear: Told before that what its call has added to its cost and the server has not read yet.
         """
         with self._lock:
             self._lent.discard(child)
-            self._end(child, when_gone)
+            self._end(child, when_gone, hear)
             self._serve_waiting()
 
     def renew(self) -> None:
@@ -208,7 +213,7 @@ class ProcessPool:
         if code is not None:
             os.close(code)
 
-    def _end(self, child: Child, when_gone: Release | None = None) -> None:
+    def _end(self, child: Child, when_gone: Release | None = None, hear: HearCost = _ignore_cost) -> None:
         self._fork_server.kill(child.number)
         if when_gone is None:
             child.close()
@@ -219,7 +224,7 @@ class ProcessPool:
             child.close()
             when_gone()
             return
-        task = loop.create_task(child.wait_until_gone())
+        task = loop.create_task(child.wait_until_gone(hear))
         self._ending.add(task)
         task.add_done_callback(partial(self._forget, child, when_gone))
 

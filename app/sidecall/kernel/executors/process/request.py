@@ -10,7 +10,7 @@ from sidecall.features.workspaces.limits import WorkspaceLimits
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.kernel.core.context import Caller, EventListener, HeaderMap
 from sidecall.kernel.core.injection import Injection
-from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocation
+from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocation, open_cost
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.finder import Home
@@ -55,6 +55,7 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
         "workspace": _write_workspace(invocation.workspace),
         "is_heard": invocation.request.listener is not None,
         "trace": dict(invocation.services.trace()),
+        "cost": open_cost(invocation).fine,
     }
 
 

@@ -156,17 +156,6 @@ CREATE UNLOGGED TABLE call_rates (
     spent bigint NOT NULL
 );
 
--- What calls have cost in a day, an hour or the like, by whose budget it is. Amounts are billionths, times seconds since
--- 1970.
-CREATE TABLE spending (
-    key text NOT NULL,
-    begins_at bigint NOT NULL,
-    ends_at bigint NOT NULL,
-    spent bigint NOT NULL,
-    PRIMARY KEY (key, begins_at)
-);
-CREATE INDEX spending_by_age ON spending (ends_at);
-
 -- What tools say while they run, for those who watch at another server. It is not worth a log: who needs it is there.
 CREATE UNLOGGED TABLE call_progress (
     call_id text NOT NULL,

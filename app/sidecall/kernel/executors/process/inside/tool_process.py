@@ -171,7 +171,7 @@ class ToolProcess:
             tool, store = self._find(request["home"]), self._make_store(request)
             contents = BridgedContents(self._channel, request["invocation_id"]) if request["has_contents"] else None
             invocation = read_request(request, tool, self._make_listener(request), store, contents)
-            invocation.cost = CallCost(partial(self._say_cost, invocation.id))
+            invocation.cost = CallCost(partial(self._say_cost, invocation.id), request["cost"])
             fill_hidden(invocation)
             validate(invocation)
             with self._channel.answering(), bounded_memory(self._baseline + request["memory_limit_mb"] * _MB):
