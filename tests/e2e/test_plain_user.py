@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from sidecall.features.sandbox.support import NEEDED, read_version
+from sidecall.features.sandbox.landlock import NEEDED, read_version
 from tests.e2e.coders import MENDED, call, run_coder
 from tests.e2e.scripted_coders import running_coders
 from tests.features.sandbox.escapes import PYTHON, SHELL

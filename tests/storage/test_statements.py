@@ -31,7 +31,7 @@ NAME = re.compile(r"[a-z]+(_[a-z]+)+")
 # Statements of one kind of database alone, and why the other one has none.
 OF_ONE = {"lease_calls": "a file is of one server, which counts for itself", "forget_call_rates": "as above"}
 # What modules that use a database say beside statements.
-OTHER_WORDS = {"approval_id", "created_at", "in_progress", "tool_call"}
+OTHER_WORDS = {"approval_id", "asked_args", "created_at", "in_progress", "output_error", "preview_error", "tool_call"}
 
 
 def test_each_database_gets_the_statements_that_are_for_it() -> None:

@@ -11,7 +11,7 @@ import signal
 import sys
 
 from sidecall.cli.project import is_program
-from sidecall.server.supervisor import INTERRUPTED, leave_on, on_reload
+from sidecall.server.signals import INTERRUPTED, leave_on, on_reload
 
 
 def is_serve(command_line: list[str], arguments: int) -> bool:

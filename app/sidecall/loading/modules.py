@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from sidecall.kernel.core.errors import DefinitionError, DiscoveryError, SidecallError
+from sidecall.loading.import_path import is_on_path, put_project
 from sidecall.loading.source_snapshot import keep_project_code
 from sidecall.loading.tool_imports import tool_folders
 
@@ -277,31 +278,3 @@ def _lies_in(module: ModuleType, name: str, folders: list[Path]) -> bool:
     if f"{os.sep}site-packages{os.sep}" in path:
         return False
     return path.startswith(tuple(f"{folder}{os.sep}" for folder in folders))
-
-
-def put_project(folder: str) -> None:
-    """Make a folder's modules importable, after the standard library and before installed packages.
-
-    So a project's `app` is its own, even if an installed package has one, and its `secrets.py` does not replace
-    Python's.
-    """
-    sys.path[:] = [entry for entry in sys.path if not _is(entry, folder)]
-    sys.path.insert(_end_of_library(), folder)
-
-
-def is_on_path(folder: str) -> bool:
-    """Return whether modules of this folder can be imported."""
-    return any(_is(entry, folder) for entry in sys.path)
-
-
-def _is(entry: str, folder: str) -> bool:
-    # Python writes the empty text for the working directory.
-    return entry == folder or (entry == "" and folder == os.getcwd())
-
-
-def _end_of_library() -> int:
-    library = os.path.dirname(os.__file__)
-    ends = [
-        index for index, entry in enumerate(sys.path, 1) if entry == library or os.path.basename(entry) == "lib-dynload"
-    ]
-    return max(ends, default=0)

@@ -24,7 +24,7 @@ from sidecall.kernel.executors.steady_loop import run_steadily
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.connections import SWEEP, Connections, bound_unsent
 from sidecall.server.reading import RequestRoom
-from sidecall.server.supervisor import HANG_UP, START_AGAIN, ending_signals, on_reload
+from sidecall.server.signals import HANG_UP, START_AGAIN, ending_signals, on_reload
 from sidecall.server.watchdog import Watchdog
 
 logger = logging.getLogger("sidecall")

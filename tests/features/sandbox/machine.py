@@ -24,7 +24,7 @@ REFUSED = (
 # Be in such a container, and run a program there.
 _CONTAINED = """
 import sys, os
-from sidecall.features.sandbox.support import filter_calls, give_up_privileges
+from sidecall.features.sandbox.landlock import filter_calls, give_up_privileges
 from sidecall.features.sandbox.system_calls import CONFINED, build_filter
 refused = set(sys.argv[1].split(","))
 give_up_privileges()

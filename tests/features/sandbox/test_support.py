@@ -14,7 +14,8 @@ import pytest
 
 from bench.environments import ROOT
 from sidecall.features.sandbox import bubblewrap
-from sidecall.features.sandbox.support import NEEDED, NoSandbox, open_bubblewrap, read_version
+from sidecall.features.sandbox.landlock import NEEDED, read_version
+from sidecall.features.sandbox.support import NoSandbox, open_bubblewrap
 from sidecall.kernel.ports.sandbox import SandboxLimits
 from tests.features.sandbox.machine import contained, open_once
 from tests.features.sandbox.plain_user import as_plain_user

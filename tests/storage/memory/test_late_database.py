@@ -66,17 +66,16 @@ async def test_one_that_is_not_open_cannot_be_used() -> None:
     assert (before, late.trouble) == ("It is not open.", None)
 
 
-class _WithoutFiles:
-    def __getattr__(self, name: str) -> Any:
-        raise OSError(24, "Too many open files")
+def _open_without_files(**_: Any) -> SqliteDatabase:
+    raise OSError(24, "Too many open files")
 
 
 async def test_where_files_have_run_out_it_is_made_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Loading what it takes is tried again."""
+    """Opening it is tried again."""
     late = LateDatabase()
     await late.open()
     with monkeypatch.context() as without:
-        without.setattr(late_database, "_opened", _WithoutFiles())
+        without.setattr(late_database, "SqliteDatabase", _open_without_files)
         with pytest.raises(StoreUnavailable):
             await late.write("register_server", "me", 1.0)
 

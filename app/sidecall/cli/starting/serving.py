@@ -35,7 +35,8 @@ from sidecall.server.certificates import Certificates
 from sidecall.server.connections import Connection
 from sidecall.server.reading import RequestRoom, room_for
 from sidecall.server.server import LAST_STEPS, Server, give_memory_back
-from sidecall.server.supervisor import INTERRUPTED, REFUSED, START_FAILED, START_REFUSED, Supervisor, leave_on
+from sidecall.server.signals import INTERRUPTED, leave_on
+from sidecall.server.supervisor import REFUSED, START_FAILED, START_REFUSED, Supervisor
 from sidecall.settings import Settings, unknown_names
 from sidecall.storage.opening import NO_WRITERS, Writers
 from sidecall.terminal.options import load_registry, read_settings, write_count

@@ -1,0 +1,36 @@
+"""Which signals end the server, how while nothing is served, and exit codes.
+
+It imports next to nothing, so that it can be imported first.
+"""
+
+import os
+import signal
+from collections.abc import Callable
+
+# A closed terminal, or a logout; it often comes with others, so it never counts as the second signal, which exits at
+# once.
+HANG_UP: int | None = getattr(signal, "SIGHUP", None)
+# Has a server load its tools again; Windows has none.
+RELOAD: int | None = getattr(signal, "SIGUSR1", None)
+# The exit code of shells for Ctrl+C.
+INTERRUPTED = 130
+# That of a server which has to be started again, since its store was changed under it: EX_TEMPFAIL of sysexits.h.
+START_AGAIN = 75
+
+
+def ending_signals() -> list[int]:
+    """List the signals that shut a server down; a hang-up is ignored under `nohup`."""
+    listens = HANG_UP is not None and signal.getsignal(HANG_UP) is not signal.SIG_IGN
+    return [signal.SIGINT, signal.SIGTERM, *([HANG_UP] if HANG_UP is not None and listens else [])]
+
+
+def on_reload(reload: Callable[[], object] = lambda: None) -> None:
+    """Call a function on the signal for a reload; without one the signal does nothing, and does not end the process."""
+    if RELOAD is not None:
+        signal.signal(RELOAD, lambda *_: reload())
+
+
+def leave_on(*numbers: signal.Signals, end: Callable[[int], object] = os._exit, code: int = 0) -> None:
+    """Exit on these signals while nothing is served; the kernel ignores their defaults for process 1 of a container."""
+    for number in numbers:
+        signal.signal(number, lambda *_: end(code))
