@@ -13,6 +13,7 @@ help:
 	@echo "make coverage  run every test, and report which branches none of them takes"
 	@echo "make test-newest  run the fast part of them on the newest supported Python of this machine"
 	@echo "make check     lint, types, layers, OpenAPI drift"
+	@echo "make check-features  start a server without each feature that may be off; ARGS=--record records it"
 	@echo "make format    format the code"
 	@echo "make openapi   write openapi/openapi.json"
 	@echo "make docs      write docs/settings.md"
@@ -71,6 +72,10 @@ bench: $(DEV)
 
 bench-guard: $(RUNTIME)
 	@$(BIN)/python -m bench.guard $(ARGS)
+
+.PHONY: check-features
+check-features: $(DEV)
+	@$(BIN)/python -m trials.features_off $(ARGS)
 
 trials: $(DEV)
 	@$(BIN)/python -m trials $(or $(ARGS),--record)

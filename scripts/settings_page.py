@@ -41,7 +41,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "Tools",
         "Which tools are offered: [where tools are found](tools.md#where-tools-are-found), "
-        "[OpenAPI documents](openapi.md#without-code).",
+        "[OpenAPI documents](openapi.md#without-code), [features](features.md#a-feature-that-is-off).",
         (
             "tools",
             "toolkits",
@@ -49,6 +49,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "openapi_approval",
             "openapi_services",
             "entry_points",
+            "features_off",
             "reload",
             "allow_empty",
             "secrets_dir",

@@ -56,6 +56,12 @@ class Feature:
     Args:
         name: Lowercase, also the name of its row in `GET /status`.
         needs: Names of features that have to be there, too.
+        options: Options of tools that mean nothing without it. A tool that has one stops the start where it is off.
+        parameters: What it fills hidden parameters with, as `Injection.source` has it. Without it they stop the start.
+        executors: Where tools run only with it.
+        settings_off: Settings of the server that ask for it, each with what holds while it is off, or a function that
+            makes that of what was set. One that is set otherwise stops the start.
+        can_be_off: Whether `SIDECALL_FEATURES_OFF` may name it. Never where it protects something.
         routes: In the order in which they are matched.
         commands: Commands of `sidecall`, as `package.module:function` or `package.module:typer_app`.
         tables: A package with the migrations and statements of what it keeps in the ledger's database. Those of
@@ -69,6 +75,11 @@ class Feature:
 
     name: str
     needs: tuple[str, ...] = ()
+    options: frozenset[str] = frozenset()
+    parameters: frozenset[str] = frozenset()
+    executors: frozenset[str] = frozenset()
+    settings_off: Mapping[str, Any] = field(default_factory=dict)
+    can_be_off: bool = True
     routes: tuple[Route, ...] = ()
     commands: Mapping[str, str] = field(default_factory=dict)
     tables: str | None = None

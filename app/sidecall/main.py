@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sidecall.composition.access import build_access, build_keeper, open_toolsets, warn_of_missing_keys
-from sidecall.composition.features import Features, load_features
+from sidecall.composition.features import Features, choose_features
 from sidecall.composition.lifespan import (
     build_lifespan,
     build_metrics,
@@ -18,6 +18,7 @@ from sidecall.composition.lifespan import (
     build_upstream,
     refuse_unfit,
 )
+from sidecall.composition.requirements import settle_settings
 from sidecall.composition.stores import (
     build_admission,
     build_kept,
@@ -112,14 +113,15 @@ def create_app(
     """
     settings, registry, documents, features = _begin(settings or Settings(), registry)
     (ledger, history), workspaces = build_kept(settings, writers, is_server=bool(lifecycle)), build_workspaces(settings)
-    executors, admission = build_executors(settings), build_admission(settings, ledger)
+    executors, admission = _build_executors_for(settings, features), build_admission(settings, ledger)
     features = replace(features, ledger=ledger)
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
     redaction, results = Redaction(settings.log_redact), ResultMemory(settings.max_result_bytes)
     watch, stores = build_telemetry(settings, metrics, redaction, history), build_vector_stores(settings, writers)
     services = gather_services(ledger, _resolve_secrets(registry, settings), admission, watch, results, keeper, store)
     services = replace(services, workspaces=workspaces, sandbox=sandbox_of(executors), passages=stores)
-    stages = _list_stages(settings, executors, ledger, results).add(features.stages)
+    services = _leave_out_services(services, features)
+    stages = _list_stages(settings, features, executors, ledger, results).add(features.stages)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, services, admission, watch)
     parts = Parts(
         registry=registry,
@@ -144,6 +146,8 @@ def create_app(
 
 def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Registry, OpenAPIDocuments, Features]:
     """Configure logging; find the tools of the settings, unless given, and of OpenAPI documents."""
+    there, off = choose_features(settings)
+    settings = settle_settings(settings, off)
     logging.getLogger("sidecall").setLevel(settings.log_level.upper())
     if registry is None:
         registry = Registry(discover(settings.places, use_entry_points=settings.entry_points))
@@ -152,10 +156,26 @@ def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Reg
     services = {} if named is None else _services.read_services(named, os.environ)
     documents = OpenAPIDocuments(settings.openapi, settings.openapi_approval, services=services)
     documents.read_files(registry)
-    registry.put_unlisted([*make_search_tools(registry), make_provider_approval()])
-    registry.contracts.learn(read_locked())
-    features = Features(load_features(use_entry_points=settings.entry_points), registry, settings)
+    features = Features(there, registry, settings, off)
+    features.hold_tools()
+    registry.put_unlisted(
+        [
+            *(make_search_tools(registry) if features.has("search") else ()),
+            *([make_provider_approval()] if features.has("native_items") else ()),
+        ]
+    )
+    registry.contracts.learn(read_locked() if features.has("contract") else {})
     return settings, registry, documents, features
+
+
+def _leave_out_services(services: CallServices, features: Features) -> CallServices:
+    """Leave out what features that are off would give to tools."""
+    return replace(
+        services,
+        store=services.store if features.has("store") else None,
+        workspaces=services.workspaces if features.has("workspaces") else None,
+        contents=services.contents if features.has("contents") else None,
+    )
 
 
 def _build_api(
@@ -231,15 +251,19 @@ def _resolve_secrets(registry: Registry, settings: Settings) -> Callable[[str], 
     return secrets
 
 
-def _budget(settings: Settings, contents: Contents, results: ResultMemory) -> Budget:
+def _budget(settings: Settings, contents: Contents | None, results: ResultMemory) -> Budget:
     async def keep(body: str | bytes, caller: Caller) -> str | None:
+        if contents is None:
+            return None
         return content_url(await contents.keep(body, caller, TEXT if isinstance(body, str) else JSON))
 
     return Budget(settings.max_content_bytes, keep, results)
 
 
-def _list_stages(settings: Settings, executors: Executors, ledger: Ledger, results: ResultMemory) -> Stages:
-    budget = _budget(settings, ledger.contents, results)
+def _list_stages(
+    settings: Settings, features: Features, executors: Executors, ledger: Ledger, results: ResultMemory
+) -> Stages:
+    budget = _budget(settings, ledger.contents if features.has("contents") else None, results)
     caching = Caching(settings.max_cache_bytes, settings.max_cache_entries, settings.tool_timeout)
     return default_stages(executors, ledger.approvals, budget, caching, ledger.rules)
 
@@ -261,7 +285,10 @@ def _make_jobs(
 @asynccontextmanager
 async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterator[Pipeline]:
     """Build only the pipeline, for callers without a server; its executors are closed afterwards."""
-    executors = build_executors(settings)
+    there, off = choose_features(settings)
+    settings, features = settle_settings(settings, off), Features(there, registry, settings, off)
+    features.hold_tools()
+    executors = _build_executors_for(settings, features)
     try:
         ledger = build_ledger(settings.model_copy(update={"store": IN_MEMORY}))
         stages = default_stages(executors, ledger.approvals)
@@ -272,9 +299,14 @@ async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterato
             sandbox=sandbox_of(executors),
             workspaces=build_workspaces(settings),
         )
-        yield Pipeline(registry, stages, settings.tool_timeout, services)
+        yield Pipeline(registry, stages, settings.tool_timeout, _leave_out_services(services, features))
     finally:
         await close_all(executors)
+
+
+def _build_executors_for(settings: Settings, features: Features) -> Executors:
+    made = build_executors(settings)
+    return {name: executor for name, executor in made.items() if name != "sandbox" or features.has("sandbox")}
 
 
 def build_sandbox(settings: Settings) -> LocalSandbox:

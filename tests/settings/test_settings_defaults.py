@@ -21,6 +21,7 @@ DEFAULTS = {
     "workspace_max_file_bytes": 33_554_432,
     "workspace_max_entries": 10_000,
     "entry_points": True,
+    "features_off": (),
     "embeddings_model": "text-embedding-3-small",
     "embeddings_secret": "OPENAI_API_KEY",
     "embeddings_url": None,

@@ -44,7 +44,7 @@ from sidecall.client.remembered import (
 from sidecall.client.steps import Sending, Steps
 from sidecall.client.streams import pass_progress, stream_call
 
-logger = logging.getLogger("sidecall.client")
+logger = logging.getLogger(__package__)
 
 _KEY = re.compile(r"[\x20-\x7e]{1,255}")
 

@@ -9,8 +9,8 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from typing import Any, get_args
 
+from sidecall.composition.requirements import FeatureUnfit, ToolRequirements, leave_out
 from sidecall.feature import Built, Feature, Host, Place, Route, Stage
-from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.route_table import HEALTH, TOOL_CALLS, TOOLS
 from sidecall.storage.database import Dialect
@@ -21,18 +21,18 @@ GROUP = "sidecall.features"
 # The one order: in it routes are matched and listed. `/tools/search` has to come before `/tools/{name}`.
 _OWN: tuple[str | Feature, ...] = (
     "search",
-    Feature(name="tools", routes=TOOLS),
+    Feature(name="tools", routes=TOOLS, can_be_off=False),
     "openapi_export",
-    Feature(name="tool_calls", routes=TOOL_CALLS),
+    Feature(name="tool_calls", routes=TOOL_CALLS, can_be_off=False),
     *("calls", "history", "contents", "workspaces", "approvals", "audit", "credentials", "access"),
-    Feature(name="health", routes=HEALTH),
+    Feature(name="health", routes=HEALTH, can_be_off=False),
     *("status", "vector_stores", "reload", "telemetry", "mcp_server", "toolkits", "remote_agents", "contract"),
     "costs",
+    # Without routes. No plain server loads anything of the folder of the last.
+    *("cache", "jobs", "mcp_client", "native_items", "openapi_import", "rates", "sandbox", "store"),
+    *("toolsets", "webhooks"),
+    Feature(name="file_tools", needs=("workspaces",)),
 )
-
-
-class FeatureUnfit(SidecallError):
-    """A feature cannot be taken."""
 
 
 @cache
@@ -97,6 +97,17 @@ def _refuse_settings(feature: Feature) -> None:
             raise FeatureUnfit(f"the setting {field} of the feature {feature.name} has to begin with {feature.name}_")
 
 
+def choose_features(settings: Any) -> tuple[tuple[Feature, ...], tuple[Feature, ...]]:
+    """Return the features that a server has by its settings, and those that are off.
+
+    Raises:
+        FeatureUnfit: One cannot be taken, or not be off.
+    """
+    every = load_features(use_entry_points=settings.entry_points)
+    there = leave_out(every, settings.features_off)
+    return there, tuple(feature for feature in every if feature not in there)
+
+
 def list_setting_names(features: Iterable[Feature]) -> frozenset[str]:
     """Return the names of the settings that features have, in lowercase and without `SIDECALL_`."""
     return frozenset(name for it in features if it.settings is not None for name in it.settings.model_fields)
@@ -139,6 +150,22 @@ class Features:
     registry: Registry
     settings: Any
     ledger: Any = None
+    off: tuple[Feature, ...] = ()
+
+    def has(self, name: str) -> bool:
+        """Return whether one of these has this name."""
+        return any(feature.name == name for feature in self.features)
+
+    def hold_tools(self) -> None:
+        """Require that the tools ask for nothing that is missing, now and whenever tools change.
+
+        Raises:
+            FeatureMissing: One does.
+        """
+        hold = ToolRequirements(self.features, self.off).hold
+        for tool in self.registry:
+            hold(tool)
+        self.registry.check = hold
 
     @cached_property
     def _built(self) -> tuple[tuple[Feature, Host, Built], ...]:

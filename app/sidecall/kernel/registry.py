@@ -1,13 +1,13 @@
 """The registry: the tools of this server, by name."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from sidecall.features.contract.lock import KnownContracts
 from sidecall.features.search.index import ToolIndex
 from sidecall.kernel.core.callbacks import Callback, make_callback
-from sidecall.kernel.core.errors import ToolAlreadyRegistered
+from sidecall.kernel.core.errors import DefinitionError, ToolAlreadyRegistered
 from sidecall.kernel.core.guardrails import (
     ToolInputGuardrail,
     ToolOutputGuardrail,
@@ -98,6 +98,8 @@ class Registry:
         # Those without a source, and those of each.
         self._own: list[CompiledTool | Compilable] = []
         self._sources: dict[str, ToolSource] = {}
+        # What each tool that comes has to pass, and raises a DefinitionError.
+        self.check: Callable[[CompiledTool], None] | None = None
         self.replace(tools)
 
     def __len__(self) -> int:
@@ -159,13 +161,13 @@ class Registry:
             gives_way: Whether one that has the name of another is left out, instead of refused.
 
         Raises:
-            ToolAlreadyRegistered: One has the name of another; nothing is changed then.
+            DefinitionError: One has the name of another, or cannot be offered; nothing is changed then.
         """
         before = self._sources
         self._sources = {**before, source: ToolSource(tuple(tools), gives_way)}
         try:
             self.replace(self._own)
-        except ToolAlreadyRegistered:
+        except DefinitionError:
             self._sources = before
             raise
 
@@ -173,7 +175,8 @@ class Registry:
         """Replace the present tools, except those of sources.
 
         Raises:
-            ToolAlreadyRegistered: Two of them have the same name, or implement the same; nothing is changed then.
+            DefinitionError: Two of them have the same name or implement the same, or one does not pass the check of
+                this server; nothing is changed then.
         """
         own = list(tools)
         fresh = self.join(own)
@@ -184,7 +187,8 @@ class Registry:
         """Return the tools that would be offered with these in place of the present ones; nothing is changed.
 
         Raises:
-            ToolAlreadyRegistered: Two of them have the same name, or implement the same.
+            DefinitionError: Two of them have the same name or implement the same, or one does not pass the check of
+                this server.
         """
         fresh: dict[str, CompiledTool] = {}
         for offered in (*tools, *self._list_sourced(gives_way=False)):
@@ -193,6 +197,9 @@ class Registry:
             if other is not tool:
                 fresh |= _part(other, tool)
         find_implementers(fresh.values())
+        if self.check is not None:
+            for tool in (*fresh.values(), *self._list_sourced(gives_way=True)):
+                self.check(tool)
         return list(fresh.values())
 
     def _list_sourced(self, *, gives_way: bool) -> list[CompiledTool]:

@@ -105,6 +105,10 @@ class Settings(
     entry_points: bool = Field(
         default=True, description="Whether installed packages may offer tools through the group `sidecall.tools`."
     )
+    features_off: Texts = Field(
+        default=(),
+        description="Features that are left out, separated by commas. What asks for one stops the start.",
+    )
     openapi: Texts = Field(
         default=(),
         description="OpenAPI documents whose operations are offered as tools: paths and addresses, separated by "

@@ -4,6 +4,9 @@ from sidecall.feature import Feature, Route
 
 FEATURE = Feature(
     name="access",
+    needs=("audit",),
+    options=frozenset({"scopes"}),
+    can_be_off=False,
     routes=(
         Route("GET", "/whoami", "sidecall.features.access.identity_routes:get_identity"),
         Route(

@@ -5,6 +5,9 @@ from sidecall.kernel.core.scopes import DECIDE
 
 FEATURE = Feature(
     name="approvals",
+    needs=("audit", "jobs"),
+    options=frozenset({"requires_approval"}),
+    can_be_off=False,
     routes=(
         Route("GET", "/approvals/rules", "sidecall.features.approvals.rule_routes:list_approval_rules", DECIDE),
         Route(

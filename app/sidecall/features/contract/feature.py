@@ -4,5 +4,6 @@ from sidecall.feature import Feature
 
 FEATURE = Feature(
     name="contract",
+    options=frozenset({"deprecated"}),
     commands={"lock": "sidecall.features.contract.cli:lock"},
 )

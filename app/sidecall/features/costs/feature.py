@@ -25,4 +25,10 @@ def build(host: Host) -> Built:
     return Built(stages=_steps.make_budget_stages(budgets, log, action, host.ledger.approvals))
 
 
-FEATURE = Feature(name="costs", build=build)
+FEATURE = Feature(
+    name="costs",
+    needs=("approvals",),
+    options=frozenset({"cost"}),
+    settings_off={"budget": None},
+    build=build,
+)

@@ -5,6 +5,9 @@ from sidecall.kernel.core.scopes import CALL
 
 FEATURE = Feature(
     name="credentials",
+    needs=("access", "approvals"),
+    parameters=frozenset({"secret", "user_token"}),
+    can_be_off=False,
     routes=(
         Route("GET", "/secrets", "sidecall.features.credentials.secret_routes:list_secrets", CALL),
         Route("PUT", "/secrets/{name}", "sidecall.features.credentials.secret_routes:put_secret", CALL),

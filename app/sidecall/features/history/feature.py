@@ -5,6 +5,8 @@ from sidecall.kernel.core.scopes import CALL
 
 FEATURE = Feature(
     name="history",
+    needs=("calls",),
+    settings_off={"history": "off"},
     routes=(
         Route(
             "POST",

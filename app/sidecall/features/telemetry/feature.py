@@ -5,6 +5,7 @@ from sidecall.kernel.core.scopes import OPERATE
 
 FEATURE = Feature(
     name="telemetry",
+    settings_off={"metrics": "off", "otel": "off", "log_calls": False, "log_requests": False},
     serves=lambda settings: settings.metrics != "off",
     routes=(Route("GET", "/metrics", "sidecall.features.telemetry.routes:get_metrics", OPERATE),),
 )

@@ -4,5 +4,6 @@ from sidecall.feature import Feature
 
 FEATURE = Feature(
     name="toolkits",
+    settings_off={"toolkits": ()},
     commands={"toolkits": "sidecall.features.toolkits.cli:toolkits"},
 )

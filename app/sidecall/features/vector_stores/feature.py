@@ -5,6 +5,8 @@ from sidecall.kernel.core.scopes import CALL
 
 FEATURE = Feature(
     name="vector_stores",
+    needs=("toolkits",),
+    settings_off={"toolkits": lambda names: tuple(name for name in names if name != "file_search")},
     serves=lambda settings: "file_search" in settings.toolkits,
     routes=(
         Route("POST", "/files", "sidecall.features.vector_stores.file_routes:create_sent_file", CALL),

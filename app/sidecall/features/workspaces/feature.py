@@ -5,6 +5,7 @@ from sidecall.kernel.core.scopes import CALL
 
 FEATURE = Feature(
     name="workspaces",
+    parameters=frozenset({"workspace"}),
     routes=(
         Route("GET", "/workspaces/{workspace_id}", "sidecall.features.workspaces.routes:get_workspace", CALL),
         Route("POST", "/workspaces/{workspace_id}", "sidecall.features.workspaces.routes:update_workspace", CALL),

@@ -1,0 +1,8 @@
+"""What the feature toolsets adds to a server."""
+
+from sidecall.feature import Feature
+
+FEATURE = Feature(
+    name="toolsets",
+    settings_off={"toolsets": None},
+)
