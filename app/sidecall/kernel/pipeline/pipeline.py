@@ -1,6 +1,6 @@
 """The pipeline of every call: the gate, then the stages in order, then a ToolMessage."""
 
-from collections.abc import Awaitable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
@@ -83,6 +83,11 @@ class Pipeline:
     def sandbox(self) -> Sandbox | None:
         """The sandbox; None without a server."""
         return self._surroundings.sandbox
+
+    @property
+    def find_secret(self) -> Callable[[str], str | None]:
+        """The look-up of the server's secrets."""
+        return self._surroundings.secrets
 
     async def answer(self, ticket: Ticket) -> ToolMessage:
         """Answer a call that has passed the gate, and return its slot; raises what `run` raises, except Overloaded."""
