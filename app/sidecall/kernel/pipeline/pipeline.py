@@ -1,6 +1,6 @@
 """The pipeline of every call: the gate, then the stages in order, then a ToolMessage."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Coroutine, Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
@@ -21,7 +21,6 @@ from sidecall.kernel.pipeline.hooks import NO_CONTEXT, is_visible, visible
 from sidecall.kernel.pipeline.stage import Stages, Step
 from sidecall.kernel.ports.approvals.rules import ApprovalRule, ApprovedByRule
 from sidecall.kernel.ports.observer import Observer, Unobserved
-from sidecall.kernel.ports.sandbox import Sandbox
 from sidecall.kernel.ports.workspaces import require_conversation
 from sidecall.kernel.registry import Registry
 
@@ -44,7 +43,7 @@ class Pipeline:
         admission = admission or Admission(Limits())
         self._registry = registry
         self._default_timeout = default_timeout
-        self._surroundings = services
+        self.services = services
         self._observer: Observer = observer or Unobserved()
         self._admission = admission
         self.plans = Plans(stages, admission)
@@ -72,22 +71,12 @@ class Pipeline:
         begun = self.gate.begin(request, tool)
         if not isinstance(begun, Plan):
             return self._enter_and_answer(begun)
-        invocation = new_invocation(request, begun.tool, self._default_timeout, self._surroundings)
+        invocation = new_invocation(request, begun.tool, self._default_timeout, self.services)
         return self._take(begun, invocation, self._admission)
 
     async def _enter_and_answer(self, begun: Awaitable[Ticket | ToolMessage]) -> ToolMessage:
         entered = await begun
         return await self.answer(entered) if isinstance(entered, Ticket) else entered
-
-    @property
-    def sandbox(self) -> Sandbox | None:
-        """The sandbox; None without a server."""
-        return self._surroundings.sandbox
-
-    @property
-    def find_secret(self) -> Callable[[str], str | None]:
-        """The look-up of the server's secrets."""
-        return self._surroundings.secrets
 
     async def answer(self, ticket: Ticket) -> ToolMessage:
         """Answer a call that has passed the gate, and return its slot; raises what `run` raises, except Overloaded."""
@@ -106,7 +95,7 @@ class Pipeline:
         return invocation
 
     def _accept(self, request: CallRequest, tool: CompiledTool) -> Invocation:
-        return new_invocation(request, tool, self._default_timeout, self._surroundings)
+        return new_invocation(request, tool, self._default_timeout, self.services)
 
     def _take(self, plan: Plan, invocation: Invocation, admission: Admission | None = None) -> Answering:
         """Take a call through its stages; if one waits, return an awaitable for the rest.

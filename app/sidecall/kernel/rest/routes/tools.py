@@ -13,7 +13,7 @@ from sidecall.features.approvals.questions import asks_inside
 from sidecall.features.status.sandboxes import SandboxStatus, show_sandbox
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import UnknownTool, cut_name
-from sidecall.kernel.core.options import Cache, ToolAnnotations
+from sidecall.kernel.core.options import Cache, ToolAnnotations, ToolOptions
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
@@ -167,9 +167,9 @@ async def get_tool(parts: PartsDep, caller: CallerDep, context: ShownContextDep,
     if tool is None:
         listing = await parts.pipeline.gate.missing.list_for(caller, context)
         raise UnknownTool(_unknown(name, listing.choices.find_nearest(name)))
-    shown = await show_sandbox(parts.pipeline.sandbox, tool.sandbox_use)
-    detail = _detail(tool, shown, await _list_injected(parts, caller, tool))
-    return Response(to_json(detail, by_alias=True), media_type="application/json")
+    shown = await show_sandbox(parts.pipeline.services.sandbox, tool.sandbox_use)
+    injected = await _list_injected(parts, caller, tool)
+    return Response(to_json(_detail(tool, shown, injected), by_alias=True), media_type="application/json")
 
 
 async def _list_injected(parts: Parts, caller: Caller, tool: CompiledTool) -> list[InjectedParameter]:
@@ -177,7 +177,7 @@ async def _list_injected(parts: Parts, caller: Caller, tool: CompiledTool) -> li
     injected = describe_injected(tool)
     sources = {it.source for it in injected}
     own = await _list_own(parts.secrets.list(caller)) if "secret" in sources else None
-    marked = [it.mark(own, parts.pipeline.find_secret) for it in injected]
+    marked = [it.mark(own, parts.pipeline.services.secrets) for it in injected]
     signing_in = parts.secrets.signing_in
     if "token" not in sources or signing_in is None:
         return marked
@@ -208,10 +208,7 @@ def _detail(tool: CompiledTool, sandbox: SandboxStatus | None, injected: list[In
         definition=render_definition(tool),
         args_schema=tool.args_schema.json_schema,
         output_schema=tool.output_schema,
-        tags=list(tool.options.tags),
-        metadata=dict(tool.options.metadata),
-        annotations=tool.options.annotations,
-        extras=dict(tool.options.extras),
+        **_copy_labels(tool.options),
         return_direct=tool.options.return_direct,
         response_format=tool.options.response_format,
         scopes=list(tool.options.scopes),
@@ -232,6 +229,15 @@ def _detail(tool: CompiledTool, sandbox: SandboxStatus | None, injected: list[In
         notes=[f"{finding.level}: {finding.message}" for finding in lint_tool(tool)],
         sandbox=sandbox,
     )
+
+
+def _copy_labels(options: ToolOptions) -> dict[str, Any]:
+    return {
+        "tags": list(options.tags),
+        "metadata": dict(options.metadata),
+        "annotations": options.annotations,
+        "extras": dict(options.extras),
+    }
 
 
 def _find_approval(tool: CompiledTool) -> bool | None:
