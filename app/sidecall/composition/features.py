@@ -20,7 +20,7 @@ _OWN: tuple[str | Feature, ...] = (
     Feature(name="tools", routes=TOOLS),
     "openapi_export",
     Feature(name="tool_calls", routes=TOOL_CALLS),
-    *("calls", "history", "contents", "workspaces", "approvals", "audit", "credentials", "access"),
+    *("calls", "history", "contents", "workspaces", "approvals", "conversations", "audit", "credentials", "access"),
     Feature(name="health", routes=HEALTH),
     *("status", "vector_stores", "reload", "telemetry", "mcp_server", "toolkits", "remote_agents", "contract"),
 )

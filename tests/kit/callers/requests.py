@@ -79,6 +79,8 @@ GATES = [
     Gate("GET", "/workspaces/{workspace}/files", "tools:call", 200, 403, 404),
     Gate("GET", "/workspaces/{workspace}/files/{file}", "tools:call", 200, 403, 404),
     Gate("GET", "/workspaces/{workspace}/files/{file}/content", "tools:call", 200, 403, 404),
+    Gate("GET", "/conversations", None, 200, 200, 200),
+    Gate("GET", "/conversations/{workspace}", None, 200, 404, 404),
     Gate("DELETE", "/workspaces/{workspace}/files/{file}", "tools:call", 200, 403, 404),
     Gate("DELETE", "/workspaces/{workspace}", "tools:call", 204, 403, 404),
     Gate("GET", "/files", "tools:call", 200, 403, 200),

@@ -19,6 +19,7 @@ from sidecall.features.calls.remembered import show_entry
 from sidecall.features.history.rollups import CallSummary, SummaryPart
 from sidecall.features.native_items.rest.received import DialectName
 from sidecall.features.native_items.rest.writing import name_failure
+from sidecall.kernel.core.context import CallOrigin
 from sidecall.kernel.core.errors import ErrorKind
 from sidecall.kernel.http.events import MEDIA_TYPE
 from sidecall.kernel.http.fast_path import Reply
@@ -26,6 +27,7 @@ from sidecall.kernel.http.parameters import WHOLE_NUMBER, LateRoute, must_be_of_
 from sidecall.kernel.http.preferences import PREFER, read_preferences
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.http.streaming import PieceStream
+from sidecall.kernel.ports.workspaces import LONGEST, NAMED
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
 from sidecall.kernel.rest.parts import CallerDep, ContextDep, PartsDep
 from sidecall.kernel.rest.wire import AnsweredCall
@@ -49,6 +51,15 @@ WithTags = Annotated[
 OfStatus = Annotated[CallStatus | None, Query(description="Only calls in this status.")]
 OfKind = Annotated[
     Literal[ErrorKind, "internal_error"] | None, Query(description="Only calls that failed for this reason.")
+]
+OfConversation = Annotated[
+    str | None,
+    Query(alias="conversation", pattern=NAMED, max_length=LONGEST, description="Only calls of this conversation."),
+]
+OfTrace = Annotated[str | None, Query(pattern=r"^[0-9a-f]{32}$", description="Only calls of this trace.")]
+OfRequest = Annotated[
+    str | None,
+    Query(pattern=r"^[A-Za-z0-9._:/+=-]{1,128}$", description="Only calls that came with this HTTP request."),
 ]
 OfCaller = Annotated[str | None, Query(alias="caller", description="Only calls of this caller.")]
 
@@ -98,14 +109,22 @@ async def _of_whom(
     return CallFilter(caller.tenant, names, caller=sender)
 
 
+async def _of_what(
+    conversation_id: OfConversation = None, trace_id: OfTrace = None, request_id: OfRequest = None
+) -> CallOrigin:
+    return CallOrigin(conversation_id, trace_id, request_id)
+
+
 async def _want(
     of_whom: Annotated[CallFilter, Depends(_of_whom)],
+    of_what: Annotated[CallOrigin, Depends(_of_what)],
     status: OfStatus = None,
     kind: OfKind = None,
     since: BeganSince = None,
     until: BeganUntil = None,
 ) -> CallFilter:
-    return replace(of_whom, status=status, kind=kind, since=_to_seconds(since), until=_to_seconds(until))
+    times = {"since": _to_seconds(since), "until": _to_seconds(until)}
+    return replace(of_whom, status=status, kind=kind, **times, **of_what._asdict())
 
 
 WantedCalls = Annotated[CallFilter, Depends(_want)]

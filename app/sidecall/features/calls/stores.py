@@ -66,8 +66,11 @@ class AcceptedCall:
             "reason": None,
             "asked_args": None,
             "replay_of": self.acceptance.replay_of,
+            **call.origin._asdict(),
             "message": None if end is None else end.message,
         }
+        if end is not None and end.trace_id is not None:
+            fields["trace_id"] = end.trace_id
         return make_unchecked(CallEntry, fields | _describe_decision(end))
 
 

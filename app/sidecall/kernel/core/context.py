@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
-from typing import Any, Generic, Protocol
+from typing import Any, Generic, NamedTuple, Protocol
 
 from typing_extensions import TypeVar
 
@@ -75,6 +75,14 @@ def cut_id(text: str) -> str:
     """Return an id for the log, cut if it is long."""
     rest = len(text) - _MOST_OF_ID
     return text if rest <= _MARK else f"{text[:_MOST_OF_ID]}… {rest} more characters"
+
+
+class CallOrigin(NamedTuple):
+    """What a call belongs to: its conversation, its trace, and the HTTP request that it came with."""
+
+    conversation_id: str | None = None
+    trace_id: str | None = None
+    request_id: str | None = None
 
 
 class HeaderMap(dict[str, str]):
