@@ -155,6 +155,12 @@ class CallEntry(BaseModel, defer_build=True):
         default=None, description="Its trace: that of its span, or the one that its sender has named; null without one."
     )
     request_id: str | None = Field(default=None, description="The HTTP request that it came with.")
+    progress: dict[str, Any] | None = Field(
+        default=None, description="What its tool has reported last, while a plain call runs; null for others."
+    )
+    worker: int | None = Field(
+        default=None, description="The process of this server that runs a plain call; null for others."
+    )
     message: ToolMessage | None = Field(
         default=None, description="Its answer, once there is one and where it is kept; absent in lists."
     )

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 from uuid import UUID
@@ -12,8 +13,9 @@ from pydantic import AwareDatetime, BeforeValidator
 from pydantic_core import to_json
 
 from sidecall.features.calls.entry import CallEntry, CallFilter, CallStatus
-from sidecall.features.calls.errors import CallNotKept
+from sidecall.features.calls.errors import CallNotKept, UnknownCall
 from sidecall.features.calls.event_stream import EVENTS, LAST, LINES, export_calls, read_last, write_call_events
+from sidecall.features.calls.in_flight import wait_in_flight
 from sidecall.features.calls.past_calls import cancel_call, find_call, list_calls
 from sidecall.features.calls.remembered import show_entry
 from sidecall.features.history.rollups import CallSummary, SummaryPart
@@ -21,6 +23,7 @@ from sidecall.features.native_items.rest.received import DialectName
 from sidecall.features.native_items.rest.writing import name_failure
 from sidecall.kernel.core.context import CallOrigin
 from sidecall.kernel.core.errors import ErrorKind
+from sidecall.kernel.core.scopes import READ
 from sidecall.kernel.http.events import MEDIA_TYPE
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import WHOLE_NUMBER, LateRoute, must_be_of_link, refuse_unknown_parameters
@@ -106,6 +109,9 @@ async def _of_whom(
     if tags:  # Those that have it now.
         tagged = [tool.name for tool in parts.registry if set(tags) <= set(tool.options.tags)]
         names = tagged if names is None else [name for name in names if name in tagged]
+    if not caller.may(READ):  # They see their own.
+        names = names if sender in (None, caller.subject) else []
+        sender = caller.subject
     return CallFilter(caller.tenant, names, caller=sender)
 
 
@@ -150,8 +156,10 @@ async def list_tool_calls(
 ) -> Response:
     """List calls, newest first, without their answers; a call itself has its answer.
 
-    These are the calls that are remembered, and those that have ended, as far as the history has them. A page holds
-    `limit` of them, and fewer when they are large; the header `Link` leads to the next, if there is one.
+    These are the calls that are remembered, and those that have ended, as far as the history has them. With
+    `status=running` they are those that run, plain ones of this server too. Without the scope `calls:read` they are
+    your own. A page holds `limit` of them, and fewer when they are large; the header `Link` leads to the next, if
+    there is one.
     """
     page = await list_calls(parts, wanted, limit, cursor)
     shown = [entry.model_dump(mode="json", exclude={"message"}) for entry in page.calls]
@@ -226,7 +234,8 @@ async def get_tool_call(
     preferences = read_preferences(request.headers, parts.jobs.limits.wait)
     entry = await find_call(parts, str(call_id), context.caller)
     if preferences.wait is not None:
-        entry = parts.add_tags(await context.while_present(parts.jobs.wait_for_known(entry, preferences.wait)))
+        wait = parts.jobs.wait_for_known if entry.worker is None else partial(wait_in_flight, parts)
+        entry = parts.add_tags(await context.while_present(wait(entry, preferences.wait)))
     return _respond(entry, format, preferences.applied)
 
 
@@ -257,6 +266,8 @@ async def watch_tool_call(
     after its end. `Last-Event-ID` continues after the event of that number.
     """
     entry = await find_call(parts, str(call_id), caller)
+    if entry.worker is not None:
+        raise UnknownCall("The call has no events beside those of its own request; ask for them there.")
     after = read_last(request)
     if after == LAST and entry.has_ended:
         return Response(status_code=204)
@@ -276,7 +287,11 @@ async def watch_tool_call(
 async def cancel_tool_call(
     parts: PartsDep, caller: CallerDep, call_id: CallId, format: AnswerForm = "langchain"
 ) -> Response:
-    """Cancel a call that runs without its client; what it has done already is not undone."""
+    """Cancel a call that runs; what it has done already is not undone.
+
+    A client that waits for a plain call gets an error of the kind `cancelled`. Calls of other callers take
+    `server:operate` and `calls:read`.
+    """
     return _respond(await cancel_call(parts, str(call_id), caller), format, {})
 
 

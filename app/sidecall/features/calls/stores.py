@@ -67,6 +67,8 @@ class AcceptedCall:
             "asked_args": None,
             "replay_of": self.acceptance.replay_of,
             **call.origin._asdict(),
+            "progress": None,
+            "worker": None,
             "message": None if end is None else end.message,
         }
         if end is not None and end.trace_id is not None:

@@ -26,7 +26,7 @@ from sidecall.features.history.pending_calls import PendingCalls
 from sidecall.features.history.rollups import HOUR, CallSummary, FoundSum, SummaryPart, find_without_kind, summarize
 from sidecall.features.telemetry.calls import CallNotes
 from sidecall.kernel.concurrency.outlasting import outlast
-from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.context import Caller, cut_id
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
@@ -113,6 +113,8 @@ class History:
         if wanted.status in OPEN:
             return CallPage([])
         await self._settle_if_possible()
+        if wanted.caller is not None:
+            wanted = replace(wanted, caller=cut_id(wanted.caller))  # As it is kept.
         return await self._listing.list_page(wanted, limit, cursor)
 
     async def get(self, call_id: str, tenant: str) -> CallEntry:

@@ -143,9 +143,12 @@ class Signals:
     listener: EventListener | None = None
     presence: Presence | None = None
     cost: CallCost = field(default_factory=CallCost, compare=False, repr=False)
+    progress: Mapping[str, Any] | None = None
 
     def say(self, kind: str, call_id: str, said: Mapping[str, Any]) -> None:
-        """Pass an event to the listener, if any; drop it if there is no room."""
+        """Pass an event to the listener, if any; drop it if there is no room. Keep the last progress."""
+        if kind == "progress":
+            self.progress = said
         if self.listener is not None:
             pause = self.listener(kind, call_id, said)
             if pause is not None:

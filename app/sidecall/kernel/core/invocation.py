@@ -231,6 +231,12 @@ class Invocation:
                 self._context = self.request.context.put_into(made)
         return self._context
 
+    @property
+    def progress(self) -> dict[str, Any] | None:
+        """What the tool has reported last of its progress; None if nothing."""
+        said = None if self._context is None else self._context.signals.progress
+        return None if said is None else dict(said)
+
     def fail(self, error: BaseException) -> None:
         """Record the error of a failed stage, and drop the message made before, if any."""
         self.error = error

@@ -18,6 +18,7 @@ from sidecall.kernel.pipeline.batch import run_isolated
 from sidecall.kernel.pipeline.dry_run import DryRunResult, run_dry
 from sidecall.kernel.pipeline.gate import Gate, Plan, Plans, Ticket, find_outcome
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT, is_visible, visible
+from sidecall.kernel.pipeline.in_flight import CallsInFlight, RunningCall
 from sidecall.kernel.pipeline.stage import Stages, Step
 from sidecall.kernel.ports.approvals.rules import ApprovalRule, ApprovedByRule
 from sidecall.kernel.ports.observer import Observer, Unobserved
@@ -46,6 +47,7 @@ class Pipeline:
         self.services = services
         self._observer: Observer = observer or Unobserved()
         self._admission = admission
+        self.in_flight = CallsInFlight()
         self.plans = Plans(stages, admission)
         self.gate = Gate(registry, self.plans, admission, self._observer, services.deny)
 
@@ -102,7 +104,7 @@ class Pipeline:
 
         With an admission the call holds a slot there, which is returned at its end.
         """
-        waits: Awaitable[None] | None = None
+        waits: Awaitable[Any] | None = None
         try:
             begun = self._observer.begin(invocation)
             steps = iter(plan.success)
@@ -113,8 +115,8 @@ class Pipeline:
                         return self._take_rest(plan, invocation, admission, begun, waits, steps)
             except BaseException as error:
                 invocation.fail(error)
-                waits = _fail_over(plan, invocation)
-                return self._take_rest(plan, invocation, admission, begun, waits)
+                rest = waits = self._take_rest(plan, invocation, admission, begun)
+                return rest
             return self._end(invocation, begun)
         finally:
             if waits is None and admission is not None:
@@ -128,22 +130,19 @@ class Pipeline:
         invocation: Invocation,
         admission: Admission | None,
         begun: Any,
-        waits: Awaitable[None],
+        waits: Awaitable[None] | None = None,
         steps: Iterable[Step] = (),
     ) -> ToolMessage:
-        """Continue with a waiting stage, and the later ones."""
+        """Continue with a waiting stage and the later ones, or with those of failure where none waits."""
+        running = self.in_flight.enter(invocation)
         try:
-            try:
-                await waits
-                for step in steps:
-                    more = step(invocation)
-                    if more is not None:
-                        await more
-            except BaseException as error:
-                invocation.fail(error)
-                await _fail_over(plan, invocation)
+            if waits is not None:
+                is_done = await _take_waiting(running, waits, steps)
+            if waits is None or not is_done:
+                await _fail_over(plan, running)
             return self._end(invocation, begun)
         finally:
+            self.in_flight.leave(running)
             if admission is not None:
                 admission.leave(plan.semaphores, invocation.request.caller)
                 invocation.error = None
@@ -247,29 +246,48 @@ def _settle(invocation: Invocation) -> None:
         invocation.close_share()
 
 
-async def _take_again(plan: Plan, invocation: Invocation, rule: ApprovalRule) -> None:
+async def _take_waiting(running: RunningCall, waits: Awaitable[None], steps: Iterable[Step]) -> bool:
+    """Take a waiting stage and the later ones; return whether none has failed."""
+    invocation = running.invocation
+    try:
+        await waits
+        for step in steps:
+            more = step(invocation)
+            if more is not None:
+                await more
+    except BaseException as error:
+        running.fail(error)
+        return False
+    return True
+
+
+async def _take_again(plan: Plan, running: RunningCall, rule: ApprovalRule) -> None:
     """Run a call again from the first stage, after a rule has approved it."""
+    invocation = running.invocation
     request, services = replace(invocation.request, approved=True, rule=rule), invocation.services
     fresh = Invocation(invocation.id, request, invocation.tool, invocation.started, invocation.deadline, services)
     fresh.waited, fresh.share, fresh.trace_id = invocation.waited, invocation.share, invocation.trace_id
     fresh.cost = invocation.cost
     for field in fields(Invocation):  # The same object, which is watched.
         setattr(invocation, field.name, getattr(fresh, field.name))
+    running.is_ending = False
     try:
         for step in plan.success:
             waits = step(invocation)
             if waits is not None:
                 await waits
     except BaseException as error:
-        invocation.fail(error)
+        running.fail(error)
         await _take_failure(plan, invocation)
 
 
-async def _fail_over(plan: Plan, invocation: Invocation) -> None:
+async def _fail_over(plan: Plan, running: RunningCall) -> None:
     """Run the failure stages; and those of success again if a rule has approved the call in between."""
+    running.is_ending = True
+    invocation = running.invocation
     await _take_failure(plan, invocation)
     if isinstance(invocation.error, ApprovedByRule):
-        await _take_again(plan, invocation, invocation.error.rule)
+        await _take_again(plan, running, invocation.error.rule)
 
 
 async def _take_failure(plan: Plan, invocation: Invocation) -> None:

@@ -200,6 +200,8 @@ def _make_listener(invocation: Invocation) -> Listen:
             with suppress(ValueError):  # Which has been raised in the process as well.
                 open_cost(invocation).add_fine(said)
             return
+        if kind == "progress":
+            invocation.tool_context.signals.progress = said
         if listener is None:
             return
         pause = listener(kind, invocation.call.id, said)
