@@ -227,7 +227,6 @@ async def test_callers_see_their_own_tenant(make_client: MakeClient) -> None:
 
 async def test_progress_of_a_tool_in_a_process_is_shown(make_client: MakeClient) -> None:
     """Though its client does not listen; cancelling ends its process's work."""
-
     client = await make_client(count)
     sent = asyncio.create_task(client.post("/tool_calls", json={"name": "count", "args": {}, "id": "c1"}))
     entry: dict[str, Any] = {}

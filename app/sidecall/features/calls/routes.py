@@ -129,8 +129,17 @@ async def _want(
     since: BeganSince = None,
     until: BeganUntil = None,
 ) -> CallFilter:
-    times = {"since": _to_seconds(since), "until": _to_seconds(until)}
-    return replace(of_whom, status=status, kind=kind, **times, **of_what._asdict())
+    conversation_id, trace_id, request_id = of_what
+    return replace(
+        of_whom,
+        status=status,
+        kind=kind,
+        since=_to_seconds(since),
+        until=_to_seconds(until),
+        conversation_id=conversation_id,
+        trace_id=trace_id,
+        request_id=request_id,
+    )
 
 
 WantedCalls = Annotated[CallFilter, Depends(_want)]

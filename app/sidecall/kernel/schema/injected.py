@@ -59,7 +59,7 @@ class InjectedParameter(BaseModel, defer_build=True):
         """Return it with `is_set`, by the names of the caller's own secrets, None where they cannot be read."""
         if self.source != "secret":
             return self
-        is_set = self.of != "caller" and secrets(self.path) is not None
+        is_set: bool | None = self.of != "caller" and secrets(self.path) is not None
         if not is_set and self.of != "server":
             is_set = None if own is None else self.path in own
         return self.model_copy(update={"is_set": is_set})
