@@ -9,8 +9,9 @@ from sidecall.kernel.ports.workspaces import FIELD, HEADER, name_conversation
 
 REQUEST_ID: ContextVar[str] = ContextVar("sidecall_request_id", default="")
 
-_CONVERSATION, _PARENT = HEADER.lower(), "traceparent"
-_CONVERSATION_BYTES, _PARENT_BYTES = _CONVERSATION.encode(), _PARENT.encode()
+# As they stand in a request.
+CONVERSATION, PARENT = HEADER.lower().encode(), b"traceparent"
+_new = tuple.__new__
 # https://www.w3.org/TR/trace-context/: a version, a trace, a span and flags; later versions may say more.
 _TRACE = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?")
 
@@ -21,18 +22,19 @@ def find_origin(request: CallRequest, trace_id: str = "") -> CallOrigin:
     if known is not None:  # It came before, with another request.
         return CallOrigin(known.conversation_id, trace_id or known.trace_id, known.request_id)
     headers, context = request.headers, request.context
-    raw = getattr(headers, "raw", None)
-    if raw is None:
-        parent, is_named = headers.get(_PARENT), _CONVERSATION in headers
-    else:  # Those of a live request, which look through all of them for each name.
-        named = dict(raw)
-        found, is_named = named.get(_PARENT_BYTES), _CONVERSATION_BYTES in named
-        parent = None if found is None else found.decode("latin-1")
-    conversation = name_conversation(headers, context) if is_named or (context and FIELD in context) else None
-    if not trace_id and parent is not None:
-        match = _TRACE.fullmatch(parent.strip())
-        trace_id = "" if match is None else match[1]
-    return CallOrigin(conversation, trace_id or None, REQUEST_ID.get() or None)
+    conversation = None
+    if getattr(headers, "names_origin", True):
+        conversation = name_conversation(headers, context)
+        trace_id = trace_id or _read_trace(headers.get("traceparent"))
+    elif context and FIELD in context:
+        conversation = name_conversation(headers, context)
+    # Past the constructor, which would double the cost.
+    return _new(CallOrigin, (conversation, trace_id or None, REQUEST_ID.get() or None))
+
+
+def _read_trace(parent: str | None) -> str:
+    match = None if parent is None else _TRACE.fullmatch(parent.strip())
+    return "" if match is None else match[1]
 
 
 def get_origin(invocation: Invocation) -> CallOrigin:
