@@ -166,9 +166,9 @@ class CallSpan(Span):
             self.template.head,
             _CALL_ID.write(self.call_id),
             _INVOCATION_ID.write(self.invocation_id),
+            b"" if self.conversation_id is None else _CONVERSATION_ID.write(self.conversation_id),
             STATUS_UNSET if failure is None else _ERROR_TYPE.write(failure) + STATUS_ERROR,
             FLAGS_HERE if parent is None else _write_parent(parent, self.context),
-            b"" if self.conversation_id is None else _CONVERSATION_ID.write(self.conversation_id),
         )
 
 
