@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import httpx
@@ -21,6 +21,15 @@ class Stage:
         self.going, self.gone = asyncio.Event(), asyncio.Event()
         self.was_cancelled = False
 
+    async def hold(self) -> None:
+        """Go on until all are let go."""
+        self.going.set()
+        try:
+            await self.gone.wait()
+        except asyncio.CancelledError:
+            self.was_cancelled = True
+            raise
+
     def make(self) -> list[BaseTool]:
         """Make a polite tool, one that takes no cancellation, and one that fails because of it."""
 
@@ -28,30 +37,21 @@ class Stage:
         async def wait(text: str, context: ToolContext) -> str:
             """Wait."""
             context.report_progress(1, 4, "a quarter")
-            self.going.set()
-            try:
-                await self.gone.wait()
-            except asyncio.CancelledError:
-                self.was_cancelled = True
-                raise
+            await self.hold()
             return text
 
         @tool
         async def insist() -> str:
             """Go on."""
-            self.going.set()
-            try:
-                await self.gone.wait()
-            except asyncio.CancelledError:
-                return "went on"
-            return "was let go"
+            with suppress(asyncio.CancelledError):
+                await self.hold()
+            return "went on"
 
         @tool
         async def break_down() -> str:
             """Fail."""
-            self.going.set()
             try:
-                await self.gone.wait()
+                await self.hold()
             except asyncio.CancelledError:
                 raise ValueError from None
             return "was let go"

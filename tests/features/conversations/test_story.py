@@ -231,9 +231,11 @@ async def test_a_conversation_is_listed_while_its_first_call_runs(make_client: M
         group.create_task(client.post("/tool_calls", json=sent, headers=_in("chat")))
         await going.wait()
         [listed] = (await client.get("/conversations")).json()
+        story = (await client.get("/conversations/chat")).json()
         gone.set()
 
     assert (listed["id"], listed["calls"]) == ("chat", 0)
+    assert [(it["name"], it["status"]) for it in story["calls"]] == [("wait", "running")]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from sidecall.features.calls.entry import CallEntry, CallFilter, CallPage, end_e
 from sidecall.features.calls.errors import CallCancelled, CallEnded
 from sidecall.features.jobs.completion import end_with
 from sidecall.kernel.core.context import Caller, cut_id
-from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.invocation import Invocation, find_progress
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.origin import get_origin
 from sidecall.kernel.pipeline.pipeline import Pipeline
@@ -65,7 +65,7 @@ def _describe(invocation: Invocation) -> CallEntry:
         created_at=began,
         started_at=began,
         tags=tuple(tool.options.tags),
-        progress=invocation.progress,
+        progress=find_progress(invocation),
         worker=os.getpid(),
         **get_origin(invocation)._asdict(),
     )

@@ -23,6 +23,11 @@ from sidecall.kernel.core.cost import to_number
 from sidecall.kernel.core.messages import make_unchecked
 from sidecall.kernel.core.record import CallRecord
 
+# What a call that has just been accepted has not.
+_OF_FEW = dict.fromkeys(
+    ("approval_id", "decided_by", "decided_at", "reason", "asked_args", "progress", "worker"),
+)
+
 
 @dataclass(slots=True)
 class AcceptedCall:
@@ -60,15 +65,9 @@ class AcceptedCall:
             "cost": None if end is None else to_number(end.cost),
             "tags": None,
             "args": _read(self.acceptance.args),
-            "approval_id": None,
-            "decided_by": None,
-            "decided_at": None,
-            "reason": None,
-            "asked_args": None,
+            **_OF_FEW,
             "replay_of": self.acceptance.replay_of,
             **call.origin._asdict(),
-            "progress": None,
-            "worker": None,
             "message": None if end is None else end.message,
         }
         if end is not None and end.trace_id is not None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from sidecall.features.calls.entry import CallEntry, CallFilter, CallPage, to_datetime
+from sidecall.features.calls.in_flight import list_in_flight
 from sidecall.features.calls.past_calls import list_calls
 from sidecall.features.conversations.forms import ConversationStory, Event, ListedConversation
 from sidecall.features.history.conversations import (
@@ -83,7 +84,9 @@ async def tell_story(
     count = await parts.history.find_conversation(ConversationKey(caller.tenant, _find_whose(caller), conversation_id))
     approvals: list[ListedApproval] = []
     files: list[ShownFile] = []
-    if cursor is None:  # Later pages have calls only.
+    if cursor is None:  # Later pages have calls only, which have ended or are remembered.
+        running = await list_in_flight(parts, wanted, limit, None)
+        page = CallPage([*running.calls, *page.calls], page.cursor)
         approvals = await _list_approvals(parts, caller, conversation_id)
         files = await _list_files(parts, caller, conversation_id)
     if not (page.calls or approvals or files or count):
@@ -128,7 +131,7 @@ def _tell(
     files: list[ShownFile],
     count: ConversationCount | None,
 ) -> ConversationStory:
-    calls = [call.model_copy(update={"message": None}) for call in reversed(page.calls)]
+    calls = sorted((call.model_copy(update={"message": None}) for call in page.calls), key=lambda call: call.id)
     timeline = sorted(_list_events(calls, approvals, files), key=lambda event: event.at)
     at = [event.at for event in timeline] or [to_datetime(time.time())]
     return ConversationStory(

@@ -122,8 +122,7 @@ class PendingCalls:
         request, showing = invocation.request, self._showing
         conversation_id = get_origin(invocation).conversation_id
         if conversation_id is not None:  # It is listed though its call may wait for long.
-            now = time.time()
-            self.conversations.note(request.caller, conversation_id, ConversationCount(now, now))
+            self._count(request.caller, conversation_id)
         args = request.call.args
         if type(args) is dict:  # Texts are immutable.
             for value in args.values():
@@ -139,9 +138,7 @@ class PendingCalls:
             return
         origin = get_origin(invocation)
         if origin.conversation_id is not None:
-            now = time.time()
-            count = ConversationCount(now, now, 1, int(outcome != "success"))
-            self.conversations.note(invocation.request.caller, origin.conversation_id, count)
+            self._count(invocation.request.caller, origin.conversation_id, calls=1, errors=int(outcome != "success"))
         if self._size + self.held >= self._most:
             self.dropped += 1
             return
@@ -158,19 +155,20 @@ class PendingCalls:
         decision: KeptDecision = ()
         # The ledger keeps that of durable calls.
         if not request.is_remembered and (request.resumes is not None or request.decided is not None):
-            decision = keep_decision(request, self._showing, tool.hidden_names)
-            self._size += 0 if self._showing is None else 2 * self._showing.most
-        cost = 0 if invocation.cost is None else invocation.cost.billionths
-        said = (secrets, decision, cost, origin)
-        waiting = self._waiting
-        waiting.append(
-            _new(
-                NotedCall,
-                (invocation.id, call_id, tool, caller, outcome, seconds, moment, request.is_remembered, kept, *said),
-            )
-        )
+            decision = self._keep_decision(request, tool)
+        said = (secrets, decision, 0 if invocation.cost is None else invocation.cost.billionths, origin)
+        waiting, ended = self._waiting, (tool, caller, outcome, seconds, moment, request.is_remembered, kept)
+        waiting.append(_new(NotedCall, (invocation.id, call_id, *ended, *said)))
         if len(waiting) == MANY:
             asyncio.get_running_loop().call_soon(self.when_many)
+
+    def _count(self, caller: Caller, conversation_id: str, calls: int = 0, errors: int = 0) -> None:
+        now = time.time()
+        self.conversations.note(caller, conversation_id, ConversationCount(now, now, calls, errors))
+
+    def _keep_decision(self, request: CallRequest, tool: CompiledTool) -> KeptDecision:
+        self._size += 0 if self._showing is None else 2 * self._showing.most
+        return keep_decision(request, self._showing, tool.hidden_names)
 
     def take(self) -> list[NotedCall]:
         """Return all that wait."""

@@ -231,12 +231,6 @@ class Invocation:
                 self._context = self.request.context.put_into(made)
         return self._context
 
-    @property
-    def progress(self) -> dict[str, Any] | None:
-        """What the tool has reported last of its progress; None if nothing."""
-        said = None if self._context is None else self._context.signals.progress
-        return None if said is None else dict(said)
-
     def fail(self, error: BaseException) -> None:
         """Record the error of a failed stage, and drop the message made before, if any."""
         self.error = error
@@ -358,6 +352,12 @@ def new_invocation(
 def find_usage(invocation: Invocation) -> Usage | None:
     """Return the usage of models that the tool itself has called; None if it never asked for its context."""
     return None if invocation._context is None else invocation._context.usage
+
+
+def find_progress(invocation: Invocation) -> dict[str, Any] | None:
+    """Return what the tool has reported last of its progress; None if nothing."""
+    said = None if invocation._context is None else invocation._context.signals.progress
+    return None if said is None else dict(said)
 
 
 _TRACED = ("traceparent", "tracestate")
