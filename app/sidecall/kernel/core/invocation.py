@@ -99,7 +99,7 @@ class CallRequest:
     known_as: str | None = None
     begins: Callable[[], None] | None = None
     wants_value: bool = field(default=False, compare=False)
-    origin: CallOrigin | None = None
+    origin: CallOrigin | None = field(default=None, compare=False)
     trace_id: str = ""
 
 
