@@ -24,9 +24,8 @@ from sidecall.kernel.core.messages import make_unchecked
 from sidecall.kernel.core.record import CallRecord
 
 # What a call that has just been accepted has not.
-_OF_FEW = dict.fromkeys(
-    ("approval_id", "decided_by", "decided_at", "reason", "asked_args", "progress", "worker"),
-)
+_UNDECIDED = dict.fromkeys(("approval_id", "decided_by", "decided_at", "reason", "asked_args"))
+_OF_PLAIN_CALLS = dict.fromkeys(("progress", "worker"))
 
 
 @dataclass(slots=True)
@@ -65,9 +64,10 @@ class AcceptedCall:
             "cost": None if end is None else to_number(end.cost),
             "tags": None,
             "args": _read(self.acceptance.args),
-            **_OF_FEW,
+            **_UNDECIDED,
             "replay_of": self.acceptance.replay_of,
             **call.origin._asdict(),
+            **_OF_PLAIN_CALLS,
             "message": None if end is None else end.message,
         }
         if end is not None and end.trace_id is not None:
